@@ -1,0 +1,1 @@
+"""The engine: scenarios, executions, snapshots, causality. It knows no UI, no data frame and no cluster."""

@@ -1,0 +1,126 @@
+"""python -m sim: run a scenario, answer a COS 418 case, list what there is.
+
+Exit status: 0 done; 1 an expectation or an undeclared check does not hold; 2 bad input, with one line
+on stderr.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sim import cos418, library
+from sim.algorithm import ALGORITHMS
+from sim.checks import verdicts_of
+from sim.execution import Execution, run
+from sim.expectations import disappointments
+from sim.files import decode, read_file
+from sim.narration import sentences
+from sim.scenario import ScenarioError
+from sim.snapshots import snapshots_of
+from sim.workload import WORKLOADS
+
+
+def report(execution: Execution) -> dict[str, Any]:
+    """The JSON document that `run --json` prints."""
+    verdicts = verdicts_of(execution)
+    algorithm = execution.scenario.algorithm
+    return {
+        "scenario": execution.scenario.name,
+        "steps": execution.steps,
+        "snapshots": [
+            snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
+            for snapshot in snapshots_of(execution)
+        ],
+    }
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    execution = run(library.find(arguments.scenario))
+    if arguments.json:
+        print(json.dumps(report(execution), ensure_ascii=False))
+    else:
+        for number, sentence in enumerate(sentences(execution)):
+            print(f"{number:4}  {sentence}")
+    problems = disappointments(execution)
+    for problem in problems:
+        print(f"{execution.scenario.name}: {problem}", file=sys.stderr)
+    return 1 if problems else 0
+
+
+def _cos418(arguments: argparse.Namespace) -> int:
+    top, events = Path(arguments.top), Path(arguments.events)
+    delays = _delays(Path(arguments.delays)) if arguments.delays else None
+    scenario = cos418.read_case(_text(top), _text(events), delays, arguments.seed, events.stem)
+    execution = run(scenario)
+    texts = cos418.snap_texts(execution)
+    if arguments.out:
+        out = Path(arguments.out)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            for number, text in enumerate(texts):
+                (out / f"{events.stem}{number if len(texts) > 1 else ''}.snap").write_text(text)
+        except OSError as problem:
+            raise ScenarioError(f"{out}: cannot be written ({problem.strerror}); name a folder of yours") from None
+    if arguments.trace:
+        print("\n".join(cos418.trace(execution)))
+    return 0
+
+
+def _text(path: Path) -> str:
+    return decode(read_file(path), path.name)
+
+
+def _delays(path: Path) -> list[float]:
+    return cos418.read_delays(_text(path), path.name)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    print("scenarios")
+    for name in library.names():
+        print(f"  {name:28} {library.load(name).title}")
+    print("algorithms")
+    for name in ALGORITHMS:
+        print(f"  {name:28} {ALGORITHMS[name].title} ({ALGORITHMS[name].source})")
+    print("workloads")
+    for name in WORKLOADS:
+        print(f"  {name:28} {WORKLOADS[name].title}")
+        for parameter, spec in WORKLOADS[name].parameters.items():
+            print(f"    {parameter:26} {spec.help}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parses the command line and does what it says. Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m sim", description="Simulate distributed snapshots.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("run", help="run a scenario: a path, or the name of a bundled one")
+    command.add_argument("scenario", metavar="SCENARIO")
+    command.add_argument("--json", action="store_true", help="one JSON document instead of a sentence per step")
+    command.set_defaults(act=_run)
+    command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
+    command.add_argument("top", metavar="CASE.top")
+    command.add_argument("events", metavar="CASE.events")
+    source = command.add_mutually_exclusive_group()
+    source.add_argument("--delays", metavar="D.json", help="a JSON list: one delay per message, in the order sent")
+    source.add_argument("--seed", type=int, default=0, help="draw the delays (0 to 4 ticks) from this seed")
+    command.add_argument("--out", metavar="DIR", help="where CASE.snap, or CASE0.snap, CASE1.snap, ... are written")
+    command.add_argument("--trace", action="store_true", help="print time, tokens and text of every event")
+    command.set_defaults(act=_cos418)
+    command = commands.add_parser("list", help="the scenarios, algorithms and workloads there are")
+    command.set_defaults(act=_list)
+    chosen = parser.parse_args(arguments)
+    try:
+        status: int = chosen.act(chosen)
+    except ScenarioError as problem:
+        print(problem, file=sys.stderr)
+        return 2
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

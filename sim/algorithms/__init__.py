@@ -1,0 +1,1 @@
+"""One rule book per file; each is found by its presence here."""

@@ -1,0 +1,48 @@
+"""K. M. Chandy and L. Lamport, "Distributed Snapshots: Determining Global States of Distributed Systems",
+ACM Transactions on Computer Systems 3(1), 1985, section 3.1.
+
+Marker-sending rule for a process p. p records its state; then, for each outgoing channel c, p sends
+one marker along c before it sends anything else along c.
+
+Marker-receiving rule for a process q. On receiving a marker along a channel c: if q has not recorded
+its state, q records its state (following the marker-sending rule) and records the state of c as the
+empty sequence; otherwise q records the state of c as the sequence of messages received along c after
+q's state was recorded and before q received the marker along c.
+
+Any number of processes may initiate, at the same moment too: every process must be reachable from
+one of them. Channels are FIFO. Completion at a process is one marker per incoming channel. Snapshots
+that overlap are kept apart by their id.
+"""
+
+from __future__ import annotations
+
+from sim.algorithm import Out, SnapshotAlgorithm
+from sim.model import Message, Process
+
+
+class ChandyLamport(SnapshotAlgorithm):
+    """The marker-sending rule and the marker-receiving rule."""
+
+    name = "chandy_lamport"
+    title = "Chandy-Lamport"
+    source = "Chandy & Lamport 1985, section 3.1"
+
+    def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
+        """Record, then one marker on every outgoing channel; record what the incoming channels still bring."""
+        out.record(snapshot)
+        for channel in process.outgoing:
+            out.send_marker(channel, snapshot)
+        for channel in process.incoming:
+            out.start_recording(channel, snapshot)
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        """A process that has not recorded may spontaneously follow the marker-sending rule."""
+        if snapshot not in process.snapshots:
+            self.marker_sending_rule(process, snapshot, out)
+
+    def on_marker(self, process: Process, marker: Message, out: Out) -> None:
+        """Marker-receiving rule. Closing right after a first marker leaves its channel empty."""
+        assert marker.snapshot is not None
+        if marker.snapshot not in process.snapshots:
+            self.marker_sending_rule(process, marker.snapshot, out)
+        out.close(marker.channel, marker.snapshot)

@@ -1,0 +1,106 @@
+"""How long each message takes: a default per kind of message, and what an edit sets for one message.
+
+A message is addressed by what survives other edits: the label of its send, or its channel, kind,
+snapshot and ordinal among those. Never by its id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from sim import randomness
+from sim.model import APP, MARKER, Message, label_of
+
+HOLD = math.inf
+
+
+class Address(NamedTuple):
+    """Which message: by `label` of its send, or by channel, kind, snapshot and ordinal (from 1) among those."""
+
+    label: str | None = None
+    channel: str | None = None
+    kind: str = APP
+    snapshot: str | None = None
+    ordinal: int = 1
+
+
+@dataclass(frozen=True)
+class DelayRule:
+    """Where delays come from, in time units.
+
+    kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number between them,
+    both included; "exponential": with mean `low`;
+    "listed": `values[i]` for the i-th message of the run, markers included (COS 418).
+    """
+
+    kind: str = "fixed"
+    low: float = 1.0
+    high: float = 1.0
+    values: tuple[float, ...] = ()
+
+    def draw(self, key: int, ordinal: int) -> float:
+        """The `ordinal`-th delay of the stream `key`."""
+        if self.kind == "fixed":
+            return self.low
+        unit = randomness.unit(key, ordinal)
+        if self.kind == "whole":
+            return self.low + math.floor(unit * (self.high - self.low + 1))
+        if self.kind == "exponential":
+            return -self.low * math.log(1.0 - unit)
+        return self.low + (self.high - self.low) * unit
+
+
+class DelaysExhausted(Exception):
+    """A "listed" rule has no delay for a message; `count` is how many it lists."""
+
+    def __init__(self, count: int) -> None:
+        super().__init__(f"the run sends more than the {count} messages whose delays are listed")
+        self.count = count
+
+
+class Delays:
+    """The delay of every message of one run, asked for in the order of sending."""
+
+    def __init__(
+        self,
+        seed: int,
+        app: DelayRule,
+        marker: DelayRule,
+        overrides: Mapping[Address, float],
+        processes: tuple[str, ...],
+    ) -> None:
+        self._seed = seed
+        self._rules = {APP: app, MARKER: marker}
+        self._overrides = overrides
+        self._processes = processes
+        self._streams: dict[tuple[int, str | None], list[int]] = {}  # (channel, snapshot) -> [key, ordinal]
+
+    def of(self, message: Message) -> float:
+        """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
+        stream = self._streams.get((message.channel.number, message.snapshot))
+        if stream is None:
+            stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or ""), 0]
+            self._streams[message.channel.number, message.snapshot] = stream
+        stream[1] += 1
+        if self._overrides:
+            set_by_hand = self._override(message, stream[1])
+            if set_by_hand is not None:
+                return set_by_hand
+        rule = self._rules[message.kind]
+        if rule.kind == "listed":
+            if message.id >= len(rule.values):
+                raise DelaysExhausted(len(rule.values))
+            return rule.values[message.id]
+        return rule.draw(stream[0], stream[1])
+
+    def _override(self, message: Message, ordinal: int) -> float | None:
+        by_place = Address(None, message.channel.name, message.kind, message.snapshot, ordinal)
+        if by_place in self._overrides:
+            return self._overrides[by_place]
+        if message.sent_index is None:
+            return None
+        label = label_of(self._processes[message.channel.source], message.sent_index, message.label)
+        return self._overrides.get(Address(label=label))

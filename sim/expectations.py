@@ -1,0 +1,111 @@
+"""The outcome a scenario must have, as its [expect] table declares it, held against a run.
+
+[expect] may give `consistent_cuts`, `linearizations` and `fails` (checks that must not hold, written
+"S1:completion"). [expect.snapshots.ID] gives `status` (default "complete"), `processes` (the labels
+inside the cut), `states` and `channels` (the bodies recorded; a channel not named must be empty).
+[expect.cuts.NAME] says whether a named cut is `consistent`, its `witness` (the label of a send) and
+what it finds in `channels` (labels of sends and receives, as H->D).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sim.causality import History
+from sim.checks import Verdict, verdicts_of
+from sim.execution import Execution
+from sim.model import label_of
+from sim.scenario import NamedCut, ScenarioError
+from sim.snapshots import Snapshot, snapshots_of
+
+
+def disappointments(execution: Execution) -> list[str]:
+    """A sentence for every expectation that the run does not meet, and for every undeclared failing check."""
+    expect = execution.scenario.expect
+    verdicts = verdicts_of(execution)
+    found = list(_lattice(execution, expect))
+    snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
+    for name, wanted in expect.get("snapshots", {}).items():
+        if name in snapshots:
+            found += _snapshot(snapshots[name], wanted)
+        else:
+            found.append(f"{name} was expected, but nobody asks for it")
+    found += _cuts(execution, expect.get("cuts", {}))
+    found += _checks(verdicts, expect.get("fails", []))
+    return found
+
+
+def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
+    if "consistent_cuts" in expect or "linearizations" in expect:
+        lattice = History(execution.scenario.processes, execution.events).lattice()
+        ways = list(lattice.values())[-1]
+        for key, value in (("consistent_cuts", len(lattice)), ("linearizations", ways)):
+            if expect.get(key, value) != value:
+                yield f"{key}: expected {expect[key]}, found {value}"
+
+
+def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:
+    if snapshot.status != wanted.get("status", "complete"):
+        yield f"{snapshot.id} is {snapshot.status}, expected {wanted.get('status', 'complete')}"
+    for process, labels in wanted.get("processes", {}).items():
+        if list(snapshot.events.get(process, ())) != labels:
+            yield f"{snapshot.id}: {process} recorded {list(snapshot.events.get(process, ()))}, expected {labels}"
+    for process, state in wanted.get("states", {}).items():
+        if process not in snapshot.local or snapshot.local[process].state != state:
+            found = snapshot.local[process].state if process in snapshot.local else "nothing"
+            yield f"{snapshot.id}: {process} recorded {found}, expected {state}"
+    if "channels" in wanted:
+        for channel in dict.fromkeys([*snapshot.channels, *wanted["channels"]]):
+            bodies = [message.body for message in snapshot.channels.get(channel, ())]
+            if bodies != wanted["channels"].get(channel, []):
+                yield f"{snapshot.id}: {channel} recorded {bodies}, expected {wanted['channels'].get(channel, [])}"
+
+
+def frontier_of(execution: Execution, cut: NamedCut) -> dict[str, int]:
+    """The named cut as counts per process. Raises ScenarioError for an event that did not happen."""
+    history = History(execution.scenario.processes, execution.events)
+    frontier = {}
+    for process, label in cut.frontier.items():
+        index = next((event.index for event in history.of[process] if event.label == label), None)
+        if index is None:
+            raise ScenarioError(f"cut {cut.name!r}: {process} has no event {label!r} in this run")
+        frontier[process] = index
+    return frontier
+
+
+def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
+    history = History(execution.scenario.processes, execution.events)
+    cuts = {cut.name: cut for cut in execution.scenario.cuts}
+    for name, expected in wanted.items():
+        if name not in cuts:
+            yield f"the cut {name!r} was expected, but the scenario has none of that name"
+            continue
+        frontier = frontier_of(execution, cuts[name])
+        if history.is_consistent(frontier) != expected["consistent"]:
+            yield f"the cut {name!r} should {'' if expected['consistent'] else 'not '}be consistent"
+        witness = history.violation(frontier)
+        label = history.sends[witness].label if witness is not None else None
+        if "witness" in expected and label != expected["witness"]:
+            yield f"the cut {name!r}: witness {label}, expected {expected['witness']}"
+        if "channels" in expected:
+            found = {c: [message_name(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
+            if found != expected["channels"]:
+                yield f"the cut {name!r} finds {found} in the channels, expected {expected['channels']}"
+
+
+def message_name(history: History, message: int) -> str:
+    """A message by its two events, such as H->D; by its send alone while it is on its way."""
+    send, receive = history.sends[message], history.receives.get(message)
+    label = label_of(send.process, send.index or 0, send.label)
+    return f"{label}->{receive.label}" if receive else label
+
+
+def _checks(verdicts: dict[str, list[Verdict]], declared: list[str]) -> Iterator[str]:
+    failing = {f"{name}:{v.check}": v.witness for name, row in verdicts.items() for v in row if not v.holds}
+    for check, witness in failing.items():
+        if check not in declared:
+            yield f"{check} does not hold: {witness}"
+    for check in declared:
+        if check not in failing:
+            yield f"{check} holds, although it was declared not to"

@@ -1,0 +1,33 @@
+"""The bundled scenarios: every .toml in scenarios/, found by its presence there."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from sim.files import load as load_file
+from sim.files import nearest
+from sim.scenario import Scenario, ScenarioError
+
+FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
+
+
+def names() -> list[str]:
+    """The stems of the bundled scenarios, the lecture example first."""
+    return sorted((path.stem for path in FOLDER.glob("*.toml")), key=lambda stem: (stem != "lecture", stem))
+
+
+@cache
+def load(name: str) -> Scenario:
+    """The bundled scenario called `name`. Raises ScenarioError, naming the nearest one."""
+    if name not in names():
+        raise ScenarioError(f"there is no scenario {name!r}; {nearest(name, names())}")
+    return load_file(FOLDER / f"{name}.toml")
+
+
+def find(given: str) -> Scenario:
+    """The scenario at the path `given`, or the bundled one of that name. Raises ScenarioError."""
+    path = Path(given)
+    if path.suffix == ".toml" or path.exists():
+        return load_file(path)
+    return load(given)

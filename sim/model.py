@@ -1,0 +1,231 @@
+"""The vocabulary: channels, messages, processes, states, actions, events.
+
+A *state* is every process and every channel between two atomic actions (Dijkstra, EWD864a). An
+*action* is one choice of a scheduler. An *event* is one fact an action produced: one row of the
+event table, which is declared here and nowhere else. Time is not part of a state.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+APP = "app"
+MARKER = "marker"
+
+# The kinds of event. The first three are application events and carry an index of their process.
+INTERNAL, SEND, RECEIVE = "internal", "send", "receive"
+RECORD = "record"
+MARKER_SEND, MARKER_RECEIVE = "marker_send", "marker_receive"
+CHANNEL_CLOSED = "channel_closed"
+SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED = "snapshot_complete", "snapshot_aborted"
+APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Channel:
+    """A directed edge between two processes; FIFO unless the scenario says otherwise."""
+
+    number: int
+    source: int
+    target: int
+    name: str
+    fifo: bool = True
+
+    @property
+    def source_name(self) -> str:
+        """The name of the process that sends on this channel."""
+        return self.name.split("->")[0]
+
+    @property
+    def target_name(self) -> str:
+        """The name of the process that receives from this channel."""
+        return self.name.split("->")[1]
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """A message on its way: an application message or a marker. Never changed once sent.
+
+    `sent_index` is the index of the send among its process's application events (None: a marker);
+    `label` and `receive_label` are the names the script gives its two events. `stamp` is
+    what the snapshot algorithm piggybacks on it.
+    """
+
+    id: int
+    channel: Channel
+    kind: str
+    body: Any
+    snapshot: str | None
+    stamp: Any
+    sent_index: int | None
+    label: str | None
+    receive_label: str | None
+
+
+class LocalSnapshot(NamedTuple):
+    """What one process has recorded for one snapshot.
+
+    `inside` is the number of its application events inside the cut; `channels` holds the closed
+    incoming channels with the messages recorded in each; `complete` says that all are closed.
+    """
+
+    state: Any
+    inside: int
+    channels: dict[Channel, tuple[Message, ...]]
+    complete: bool
+
+
+class Process:
+    """A vertex: its computation's state, and what its snapshot algorithm remembers.
+
+    Rules rebind these fields and never mutate a value in them: that is what lets the same rule run
+    on a copied process (`Engine.step`) and in place (`Engine.perform`).
+    """
+
+    __slots__ = (
+        "incoming", "index", "memory", "name", "number", "outgoing", "paused", "position", "recording",
+        "snapshots", "state", "turn",
+    )  # fmt: skip
+
+    def __init__(self, name: str, number: int, state: Any) -> None:
+        self.name = name
+        self.number = number
+        self.incoming: tuple[Channel, ...] = ()
+        self.outgoing: tuple[Channel, ...] = ()
+        self.state = state
+        self.index = 0  # application events so far
+        self.position = 0  # timed agenda items done so far
+        self.turn = 0  # the workload's spontaneous turns taken so far
+        self.paused = False
+        self.snapshots: dict[str, LocalSnapshot] = {}
+        self.recording: dict[Channel, dict[str, tuple[Message, ...]]] = {}
+        self.memory: Any = None  # the algorithm's own notes
+
+    def copy(self) -> Process:
+        """A process that shares every value with this one; rebinding its fields leaves this one alone."""
+        twin = Process.__new__(Process)
+        for field in Process.__slots__:
+            setattr(twin, field, getattr(self, field))
+        return twin
+
+
+class State:
+    """Every process and every channel between two atomic actions.
+
+    `queues[c]` is the content of channel number c, oldest first. `blocked` channels deliver nothing.
+    `happened` holds those event labels that some agenda item waits for; `waiting` the numbers of the
+    agenda items that wait for an event and have not been done.
+    """
+
+    __slots__ = ("blocked", "happened", "messages", "processes", "queues", "waiting")
+
+    def __init__(self, processes: list[Process], queues: list[deque[Message]]) -> None:
+        self.processes = processes
+        self.queues = queues
+        self.blocked: frozenset[Channel] = frozenset()
+        self.happened: frozenset[str] = frozenset()
+        self.waiting: frozenset[int] = frozenset()
+        self.messages = 0  # sent so far: the id of the next one
+
+    def copy_around(self, process: Process) -> State:
+        """A successor in which `process` and its channels may be changed without touching this state."""
+        twin = State(self.processes.copy(), self.queues.copy())
+        twin.blocked, twin.happened, twin.waiting = self.blocked, self.happened, self.waiting
+        twin.messages = self.messages
+        twin.processes[process.number] = process.copy()
+        for channel in process.incoming + process.outgoing:
+            twin.queues[channel.number] = self.queues[channel.number].copy()
+        return twin
+
+
+class Internal(NamedTuple):
+    """Process number `process` computes: one internal event."""
+
+    process: int
+    body: Any = None
+    label: str | None = None
+    item: int | None = None  # the agenda item this action carries out; None: a turn of the workload
+
+
+class Send(NamedTuple):
+    """The source of `channel` sends an application message on it."""
+
+    channel: Channel
+    body: Any = None
+    label: str | None = None
+    receive_label: str | None = None
+    item: int | None = None
+
+
+class Deliver(NamedTuple):
+    """The target of `channel` receives `message`."""
+
+    channel: Channel
+    message: Message
+
+
+class Initiate(NamedTuple):
+    """Process number `process` starts (or joins as an initiator) snapshot `snapshot`."""
+
+    process: int
+    snapshot: str
+    item: int | None = None
+
+
+Action = Internal | Send | Deliver | Initiate
+
+
+@dataclass(frozen=True, slots=True)
+class AgendaItem:
+    """Something the scenario plans: a script line or an initiation.
+
+    It happens at `time`, or `time` units after the event labelled `after`. `place` is its rank among
+    the timed items of its process (None for items that wait for an event).
+    """
+
+    number: int
+    process: int
+    action: Action
+    time: float
+    after: str | None
+    place: int | None
+
+
+class Event(NamedTuple):
+    """One row of the event table; see EVENT_TYPES for the columns.
+
+    `index` numbers a process's application events from 1; on a `record` row it is the number of them
+    inside the cut; null on other control rows. `peer_index` is the partner's index: of the receive on
+    a send (None: never received), of the send on a receive. `body` is JSON. `state_size` counts the
+    bytes of the JSON of a recorded process state or channel.
+    """
+
+    run_id: int
+    row: int
+    step: int
+    time: float
+    process: str
+    index: int | None  # type: ignore[assignment]  # the column's name; tuple.index is not used
+    kind: str
+    channel: str | None
+    peer_index: int | None
+    message_id: int | None
+    label: str | None
+    body: str | None
+    snapshot_id: str | None
+    state_size: int | None
+
+
+EVENT_TYPES: dict[str, str] = {
+    "run_id": "int64", "row": "int32", "step": "int64", "time": "float64", "process": "string",
+    "index": "int32", "kind": "string", "channel": "string", "peer_index": "int32",
+    "message_id": "int64", "label": "string", "body": "string", "snapshot_id": "string",
+    "state_size": "int64",
+}  # fmt: skip
+
+
+def label_of(process: str, index: int, label: str | None) -> str:
+    """An event's own label, or `P1.3` (process, index) where it has none."""
+    return label if label is not None else f"{process}.{index}"

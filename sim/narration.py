@@ -1,0 +1,183 @@
+"""Every step in plain words that name the rule, and why each recorded message is recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from sim import words
+from sim.execution import Execution
+from sim.model import (
+    APPLICATION_KINDS,
+    CHANNEL_CLOSED,
+    INTERNAL,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    RECEIVE,
+    RECORD,
+    SEND,
+    SNAPSHOT_ABORTED,
+    SNAPSHOT_COMPLETE,
+    Event,
+    Initiate,
+    Message,
+)
+from sim.snapshots import Snapshot, snapshots_of
+
+START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
+
+
+class Told(NamedTuple):
+    """A step told: the rule it follows, and the sentence."""
+
+    rule: str
+    sentence: str
+
+
+def sentences(execution: Execution) -> list[str]:
+    """One sentence for each step, from 0 (the initial state) on."""
+    return [told.sentence for told in narrate(execution)]
+
+
+def narrate(execution: Execution) -> list[Told]:
+    """Each step told, from 0 (the initial state) on."""
+    narrator = Narrator(execution)
+    rows = {step: list(group) for step, group in groupby(execution.events, key=lambda event: event.step)}
+    return [Told("", START)] + [narrator.tell(step, rows.get(step, [])) for step in range(1, execution.steps + 1)]
+
+
+class Narrator:
+    """Tells the steps of one execution, in order."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.caption = words.captions(execution.scenario.processes, execution.engine.channels)
+        self.labels: dict[str, list[str]] = {name: [] for name in execution.scenario.processes}
+        self.incoming: dict[str, list[str]] = {name: [] for name in execution.scenario.processes}
+        for channel in execution.engine.channels:
+            self.incoming[channel.target_name].append(channel.name)
+        self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
+        self.recorders: dict[int, list[str]] = {}  # message id -> snapshots that record it
+        for snapshot in self.snapshots.values():
+            for message in snapshot.recorded_messages:
+                self.recorders.setdefault(message.id, []).append(snapshot.id)
+
+    def tell(self, step: int, rows: Sequence[Event]) -> Told:
+        """The sentence of a step from its rows; call once per step, in order."""
+        if not rows:
+            return self._nothing(step)
+        told = self._control(rows) if rows[0].kind not in APPLICATION_KINDS else self._application(rows)
+        for row in rows:
+            if row.kind in APPLICATION_KINDS:
+                self.labels[row.process].append(row.label or "")
+        done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
+        if done:
+            told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
+        return told
+
+    def _nothing(self, step: int) -> Told:
+        action = self.execution.actions[step - 1]
+        assert isinstance(action, Initiate)
+        process = self.execution.engine.processes[action.process]
+        return Told(
+            "Initiating twice does nothing",
+            f"{process} was to start {action.snapshot}, but has already recorded for it: nothing happens.",
+        )
+
+    def name(self, message: Message) -> str:
+        """What a message carries, or its name."""
+        label = message.label or f"{message.channel.source_name}.{message.sent_index}"
+        return words.body(message.body, label)
+
+    def recorded(self, snapshot: Snapshot, channel: str) -> str:
+        """The recorded state of a channel, such as <H->D> or <empty>."""
+        return words.sequence([self.name(message) for message in snapshot.channels.get(channel, ())])
+
+    # ------------------------------------------------------------------ application events
+
+    def _application(self, rows: Sequence[Event]) -> Told:
+        parts = [self._one(row) for row in rows]
+        return Told("Application event", " ".join(parts))
+
+    def _one(self, row: Event) -> str:
+        lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
+        if row.kind == INTERNAL:
+            return f"{lead}{row.process} has an internal event."
+        message = self.execution.messages[row.message_id or 0]
+        what = self.name(message)
+        channel = self.caption[row.channel or ""]
+        named = what in (f"{message.label}->{message.receive_label}", message.label)
+        if row.kind == SEND:
+            carried = "a message" if named or what.startswith(f"{row.process}.") else what
+            return f"{lead}{row.process} sends {carried} to {message.channel.target_name} on {channel}."
+        carried = f"the message sent at {message.label}" if named else what
+        sentence = f"{lead}{row.process} receives {carried} from {message.channel.source_name} on {channel}."
+        for snapshot in self.recorders.get(message.id, ()):
+            sentence += (
+                f" {row.process} is recording {channel} for {snapshot}, so {what} belongs to the state of {channel}."
+            )
+        return sentence
+
+    # ------------------------------------------------------------------ the snapshot algorithm
+
+    def _control(self, rows: Sequence[Event]) -> Told:
+        first, process = rows[0], rows[0].process
+        own = [row for row in rows if row.snapshot_id == first.snapshot_id]
+        of = f" of {first.snapshot_id}" if len(self.snapshots) > 1 else ""
+        records = any(row.kind == RECORD for row in own)
+        clauses = words.clauses(self._clauses(own, records)) or "changes nothing"
+        if first.kind != MARKER_RECEIVE:
+            return Told("Marker-sending rule", f"{process} starts snapshot {first.snapshot_id}: it {clauses}.")
+        source = (first.channel or "").partition("->")[0]
+        if records:
+            rule = "Marker-receiving rule, first marker"
+            return Told(rule, f"{process} receives its first marker{of}, from {source}: it {clauses}.")
+        rule = "Marker-receiving rule, not the first marker"
+        return Told(rule, f"{process} receives the marker{of} from {source}, not its first: it {clauses}.")
+
+    def _clauses(self, rows: Sequence[Event], records: bool) -> list[str]:
+        clauses = []
+        process = rows[0].process
+        snapshot = self.snapshots.get(rows[0].snapshot_id or "")
+        closed = [row.channel or "" for row in rows if row.kind == CHANNEL_CLOSED]
+        markers = [self.caption[row.channel or ""] for row in rows if row.kind == MARKER_SEND]
+        if records and snapshot is not None:
+            local = snapshot.local[process]
+            clauses.append(f"records its state {words.state(local.state, self.labels[process])}")
+            clauses += [f"marks {self.caption[name]} empty" for name in closed]
+        elif snapshot is not None:
+            clauses += [
+                f"stops recording {self.caption[name]}, whose state is {self.recorded(snapshot, name)}"
+                for name in closed
+            ]
+        if markers:
+            clauses.append(f"sends {'markers' if len(markers) > 1 else 'a marker'} on {words.listing(markers)}")
+        opened = [self.caption[name] for name in self.incoming[process] if name not in closed]
+        if records and opened:
+            clauses.append(f"starts recording {words.listing(opened)}")
+        if any(row.kind == SNAPSHOT_COMPLETE for row in rows):
+            clauses.append("has done its part")
+        if any(row.kind == SNAPSHOT_ABORTED for row in rows):
+            clauses.append("throws its recording away")
+        return clauses
+
+
+def why_recorded(execution: Execution, snapshot: Snapshot, caption: Mapping[str, str]) -> dict[int, str]:
+    """For each message a snapshot recorded, by message id: the two events that decide, in a sentence."""
+    decided: dict[tuple[int, str], Event] = {
+        (event.message_id, event.kind): event
+        for event in execution.events
+        if event.message_id is not None and event.kind in (SEND, RECEIVE)
+    }
+    recorded_at = {e.process: e.step for e in execution.events if e.kind == RECORD and e.snapshot_id == snapshot.id}
+    sentences = {}
+    for message in snapshot.recorded_messages:
+        send, receive = decided[message.id, SEND], decided[message.id, RECEIVE]
+        sentences[message.id] = (
+            f"{words.body(message.body, message.label or send.label or '')} is in {caption[message.channel.name]}: "
+            f"sent at {send.label} (step {send.step}), before {send.process} recorded (step "
+            f"{recorded_at[send.process]}); received at {receive.label} (step {receive.step}), after "
+            f"{receive.process} recorded (step {recorded_at[receive.process]})."
+        )
+    return sentences

@@ -1,0 +1,40 @@
+"""A registry finds what is registered by itself: every module of a package, every class in it with a name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any, Generic, TypeVar, cast
+
+Kind = TypeVar("Kind", bound=type[Any])
+
+
+class Registry(Generic[Kind]):
+    """The named subclasses of `base` in the modules of `package`: adding one is adding a file."""
+
+    def __init__(self, package: str, base: Kind) -> None:
+        self._package = package
+        self._base = base
+
+    @cached_property
+    def _found(self) -> dict[str, Kind]:
+        package = importlib.import_module(self._package)
+        modules = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+        classes = [
+            thing
+            for module in modules
+            for thing in vars(importlib.import_module(f"{self._package}.{module}")).values()
+            if isinstance(thing, type) and issubclass(thing, self._base) and thing.__dict__.get("name")
+        ]
+        return {found.__dict__["name"]: cast(Kind, found) for found in classes}
+
+    def __getitem__(self, name: str) -> Kind:
+        return self._found[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)

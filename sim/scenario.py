@@ -1,0 +1,159 @@
+"""The document: a small, plain and complete description of an execution.
+
+Everything a user does is an edit of a Scenario (sim/edits.py); running one (sim/execution.py) is a
+pure function. How it is written down is in sim/files.py, what makes one sensible in sim/validate.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from sim.algorithm import ALGORITHMS
+from sim.delays import Address, DelayRule, Delays
+from sim.engine import Engine
+from sim.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
+from sim.scheduler import Manual, Random, Scheduler, Tick, Timed
+from sim.topology import Topology
+from sim.workload import WORKLOADS, Workload
+
+SCHEDULERS = ("timed", "tick", "random", "manual")
+ORIENTATIONS = ("down", "right")
+
+
+class ScenarioError(ValueError):
+    """Bad input. Its text is one sentence: where, what is wrong, and what would be right."""
+
+
+@dataclass(frozen=True)
+class ScriptLine:
+    """Something a process does at a time, or `at` time units after the event labelled `after`.
+
+    A send when `to` names a target, else an internal event. `label` and `receive_label` name the
+    line's events.
+    """
+
+    process: str
+    at: float = 0.0
+    after: str | None = None
+    to: str | None = None
+    body: Any = None
+    label: str | None = None
+    receive_label: str | None = None
+
+
+@dataclass(frozen=True)
+class Initiation:
+    """A process starts `snapshot` at a time, or `at` time units after the event labelled `after`."""
+
+    snapshot: str
+    process: str
+    at: float = 0.0
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class NamedCut:
+    """A cut the story discusses: per process its last event inside (missing: none)."""
+
+    name: str
+    frontier: Mapping[str, str]
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class SchedulerChoice:
+    """Which scheduler, and its settings: `until` and `extra` of Tick, `order` of Manual."""
+
+    kind: str = "timed"
+    until: int = 0
+    extra: int = 6
+    order: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A small, plain and complete execution-to-be. Equal scenarios give identical events."""
+
+    name: str
+    processes: tuple[str, ...]
+    title: str = ""
+    story: str = ""
+    source: str = ""
+    group: str = "My scenarios"
+    orientation: str = "down"
+    topology: Topology = field(default_factory=Topology)
+    not_fifo: tuple[str, ...] = ()
+    algorithm: str = "chandy_lamport"
+    workload: str = "scripted"
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
+    seed: int = 0
+    delay: DelayRule = field(default_factory=DelayRule)
+    marker_delay: DelayRule | None = None
+    delays: Mapping[Address, float] = field(default_factory=dict)
+    script: tuple[ScriptLine, ...] = ()
+    snapshots: tuple[Initiation, ...] = ()
+    cuts: tuple[NamedCut, ...] = ()
+    expect: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def channels(self) -> tuple[Channel, ...]:
+        """The channels in their listed order."""
+        number_of = {name: number for number, name in enumerate(self.processes)}
+        return tuple(
+            Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in self.not_fifo)
+            for number, (a, b) in enumerate(self.topology.edges(self.processes, self.seed))
+        )
+
+    def engine(self) -> Engine:
+        """The rules of this scenario's system."""
+        workload = WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
+        return Engine(self.processes, self.channels, workload, ALGORITHMS[self.algorithm](), self._agenda(workload))
+
+    def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
+        """The scheduler this scenario asks for, about to choose its first action."""
+        delays = Delays(self.seed, self.delay, self.marker_delay or self.delay, self.delays, self.processes)
+        choice = self.scheduler
+        if choice.kind == "tick":
+            return Tick(engine, state, delays, choice.until, choice.extra)
+        if choice.kind == "random":
+            return Random(engine, state, delays, self.seed)
+        if choice.kind == "manual":
+            return Manual(engine, state, delays, choice.order)
+        return Timed(engine, state, delays)
+
+    def _agenda(self, workload: Workload) -> tuple[AgendaItem, ...]:
+        """Script lines, then initiations; each process's timed ones ranked by (time, this order)."""
+        number_of = {name: number for number, name in enumerate(self.processes)}
+        channel_of = {channel.name: channel for channel in self.channels}
+        planned: list[tuple[Action, float, str | None]] = []
+        for line in self.script:
+            action: Action
+            if line.to is None:
+                action = Internal(number_of[line.process], line.body, line.label, len(planned))
+            else:
+                channel = channel_of[f"{line.process}->{line.to}"]
+                body = workload.body_of(line.body, line.label, line.receive_label)
+                action = Send(channel, body, line.label, line.receive_label, len(planned))
+            planned.append((action, line.at, line.after))
+        for start in self.snapshots:
+            action = Initiate(number_of[start.process], start.snapshot, len(planned))
+            planned.append((action, start.at, start.after))
+        return _ranked(planned)
+
+
+def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem, ...]:
+    place_of: dict[int, int] = {}
+    next_place: dict[int, int] = {}
+    actors = [a.channel.source if isinstance(a, Send) else a.process for a, _, _ in planned]  # type: ignore[union-attr]
+    for number in sorted(range(len(planned)), key=lambda n: (planned[n][1], n)):
+        if planned[number][2] is None:
+            place_of[number] = next_place.get(actors[number], 0)
+            next_place[actors[number]] = place_of[number] + 1
+    return tuple(
+        AgendaItem(number, actors[number], action, time, after, place_of.get(number))
+        for number, (action, time, after) in enumerate(planned)
+    )

@@ -1,0 +1,298 @@
+"""Who chooses the next action: Dijkstra's "friendly daemon".
+
+Each scheduler is a generator of (time, action): the run performs the action and tells it, through
+`saw`, the state that resulted and the messages that were sent. All of them choose among what
+`Engine.is_enabled` allows; none has a rule of its own about that.
+
+Ties in time: script, then the workload's turns, then initiations, then deliveries; then the listed
+order (of script lines, of channels); then the order of sending.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+
+from sim import randomness
+from sim.delays import Delays
+from sim.engine import Engine
+from sim.model import MARKER, Action, AgendaItem, Channel, Deliver, Initiate, Message, Send, State
+from sim.workload import Refused
+
+SCRIPT, TURN, INITIATION, DELIVERY = range(4)
+Choice = tuple[float, Action]
+Entry = tuple[float, int, int, int, Action | None]  # time, rank, order, count, action (None: a turn)
+
+
+class Scheduler:
+    """The part every scheduler shares: what it has to know."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        self.engine = engine
+        self.state = state
+        self.delays = delays
+
+    def choices(self) -> Iterator[Choice]:
+        """The actions of the run, each with its time, until nothing finite remains."""
+        raise NotImplementedError
+
+    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
+        """`action` has been done and led to `state`; it sent `sent`, in that order."""
+        raise NotImplementedError
+
+
+class Timed(Scheduler):
+    """Every message arrives its delay after its send; FIFO is kept by pushing later messages behind.
+
+    What is due while its channel is blocked or its process is paused is parked, and happens as soon
+    as it may.
+    """
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        super().__init__(engine, state, delays)
+        self.now = 0.0
+        self._count = 0
+        self._due: list[Entry] = []
+        self._parked: list[Entry] = []
+        self._takes_turns = engine.workload.takes_turns
+        self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
+        self._has_turn = [False] * len(engine.processes)
+        self._happened = state.happened
+        for item in engine.agenda:
+            if item.after is None:
+                self._plan(item, item.time)
+        if self._takes_turns:
+            for number in range(len(engine.processes)):
+                self._plan_turn(number)
+
+    def choices(self) -> Iterator[Choice]:
+        """Whatever is due first and enabled."""
+        return self._due_before(math.inf)
+
+    def _due_before(self, limit: float) -> Iterator[Choice]:
+        due, is_enabled = self._due, self.engine.is_enabled
+        while True:
+            if self._parked:
+                self._unpark()
+            if not due or due[0][0] >= limit:
+                return
+            entry = heappop(due)
+            time, rank, order, _, action = entry
+            if action is None:
+                self._has_turn[order] = False
+                action = self.engine.turn(self.state.processes[order])
+                if action is None:
+                    continue
+            if is_enabled(self.state, action):
+                self.now = time
+                yield time, action
+            else:
+                self._has_turn[order] |= rank == TURN
+                self._parked.append(entry)
+
+    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
+        """Plan the arrivals of what was sent, and whatever the action brought within reach."""
+        self.state = state
+        for message in sent:
+            self._plan_arrival(message)
+        if state.happened is not self._happened:
+            self._plan_followers(state)
+        if self._takes_turns:
+            if type(action) is Deliver:
+                self._plan_turn(action.channel.target)
+            else:
+                self._plan_turn(action.channel.source if type(action) is Send else action.process)  # type: ignore[union-attr]
+
+    def _push(self, time: float, rank: int, order: int, action: Action | None) -> None:
+        self._count += 1
+        heappush(self._due, (time, rank, order, self._count, action))
+
+    def _plan(self, item: AgendaItem, time: float) -> None:
+        self._push(time, INITIATION if isinstance(item.action, Initiate) else SCRIPT, item.number, item.action)
+
+    def _plan_turn(self, number: int) -> None:
+        """At most one turn of each process is due at any moment."""
+        if not self._has_turn[number]:
+            gap = self.engine.workload.turn_gap(self.state.processes[number])
+            if gap is not None:
+                self._has_turn[number] = True
+                self._push(self.now + gap, TURN, number, None)
+
+    def _plan_arrival(self, message: Message) -> None:
+        channel = message.channel
+        due = self.now + self.delays.of(message)
+        if channel.fifo and not (message.kind == MARKER and self.engine.algorithm.overtakes):
+            due = max(due, self._busy_until[channel.number])
+            self._busy_until[channel.number] = due
+        if due != math.inf:
+            self._push(due, DELIVERY, channel.number, Deliver(channel, message))
+
+    def _plan_followers(self, state: State) -> None:
+        for item in self.engine.agenda:
+            if item.after in state.happened and item.after not in self._happened:
+                self._plan(item, self.now + item.time)
+        self._happened = state.happened
+
+    def _unpark(self) -> None:
+        """What had to wait and need not any more is due now."""
+        waiting, self._parked = self._parked, []
+        for entry in waiting:
+            action = entry[4]
+            if action is None:
+                may_go = not self.state.processes[entry[2]].paused
+            else:
+                may_go = self.engine.is_enabled(self.state, action)
+            if may_go:
+                heappush(self._due, (max(entry[0], self.now), *entry[1:]))
+            else:
+                self._parked.append(entry)
+
+
+class Tick(Timed):
+    """COS 418's rule: time advances in ticks; at each, every source delivers at most one message.
+
+    A message sent between ticks t and t+1 is due at t + 1 + its delay. At a tick the sources take
+    turns in string order of their names; each looks at its channels in string order of the target
+    and delivers the first head that is due; a head that is not due blocks its own channel only.
+    After tick `until` and the last agenda item, ticks go on until every snapshot is complete, and
+    then for `extra` more.
+    """
+
+    def __init__(self, engine: Engine, state: State, delays: Delays, until: int = 0, extra: int = 6) -> None:
+        super().__init__(engine, state, delays)
+        self._until = until
+        self._extra = extra
+        self._tick = 0
+        by_name = sorted(range(len(engine.processes)), key=lambda number: engine.processes[number])
+        self._rank = {number: rank for rank, number in enumerate(by_name)}
+        self._due_tick: list[deque[float]] = [deque() for _ in engine.channels]
+        self._calendar: dict[float, list[Channel]] = {}  # tick -> channels whose head becomes due at it
+        self._ready: dict[int, list[tuple[int, int]]] = {}  # rank of source -> heap of (rank of target, channel)
+
+    def choices(self) -> Iterator[Choice]:
+        """What happens between two ticks, then the deliveries of the next tick, and so on."""
+        remaining: int | None = None
+        while True:
+            yield from self._due_before(self._tick + 1)
+            if remaining is None and self._tick >= self._until and not self._due:
+                if self._all_complete():
+                    remaining = self._extra
+                elif not self._calendar and not self._ready:
+                    return
+            if remaining is not None:
+                if remaining == 0:
+                    return
+                remaining -= 1
+            self._tick += 1
+            self.now = float(self._tick)
+            yield from self._deliveries()
+
+    def _all_complete(self) -> bool:
+        asked = {item.action.snapshot for item in self.engine.agenda if isinstance(item.action, Initiate)}
+        processes = self.state.processes
+        return all(name in p.snapshots and p.snapshots[name].complete for p in processes for name in asked)
+
+    def _plan_arrival(self, message: Message) -> None:
+        """A channel enters the calendar when its head is known."""
+        number = message.channel.number
+        due = math.floor(self.now) + 1 + self.delays.of(message)
+        self._due_tick[number].append(due)
+        if len(self._due_tick[number]) == 1:
+            self._announce_head(message.channel)
+
+    def _announce_head(self, channel: Channel) -> None:
+        due = math.ceil(self._due_tick[channel.number][0]) if self._due_tick[channel.number][0] != math.inf else None
+        if due is not None:
+            self._calendar.setdefault(max(due, self._tick + 1), []).append(channel)
+
+    def _deliveries(self) -> Iterator[Choice]:
+        for channel in self._calendar.pop(self._tick, ()):
+            heap = self._ready.setdefault(self._rank[channel.source], [])
+            heappush(heap, (self._rank[channel.target], channel.number))
+        for source in sorted(self._ready):
+            choice = self._first_deliverable(self._ready[source])
+            if not self._ready[source]:
+                del self._ready[source]
+            if choice is not None:
+                self._due_tick[choice.channel.number].popleft()
+                yield self.now, choice
+                if self._due_tick[choice.channel.number]:
+                    self._announce_head(choice.channel)
+
+    def _first_deliverable(self, heap: list[tuple[int, int]]) -> Deliver | None:
+        """Takes the first channel whose head may be delivered off `heap`; blocked ones stay on it."""
+        skipped = []
+        found = None
+        while heap and found is None:
+            entry = heappop(heap)
+            channel = self.engine.channels[entry[1]]
+            action = Deliver(channel, self.state.queues[channel.number][0])
+            if self.engine.is_enabled(self.state, action):
+                found = action
+            else:
+                skipped.append(entry)
+        for entry in skipped:
+            heappush(heap, entry)
+        return found
+
+
+class Untimed(Scheduler):
+    """Time is the number of the step. Held messages (and what is behind them) are never delivered."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        super().__init__(engine, state, delays)
+        self._held: set[int] = set()
+
+    def _enabled(self) -> list[Action]:
+        return [
+            action
+            for action in self.engine.enabled(self.state)
+            if not (isinstance(action, Deliver) and action.message.id in self._held)
+        ]
+
+    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
+        """Only holding a message means anything without time."""
+        self.state = state
+        self._held.update(message.id for message in sent if self.delays.of(message) == math.inf)
+
+
+class Random(Untimed):
+    """Chooses uniformly among the enabled actions, by draws of (seed, step)."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays, seed: int = 0) -> None:
+        super().__init__(engine, state, delays)
+        self._key = randomness.key(seed, "scheduler")
+
+    def choices(self) -> Iterator[Choice]:
+        """One enabled action after the other until there is none."""
+        step = 0
+        while enabled := self._enabled():
+            step += 1
+            yield float(step), enabled[randomness.bits(self._key, step) % len(enabled)]
+
+
+class Manual(Untimed):
+    """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays, order: Sequence[str] = ()) -> None:
+        super().__init__(engine, state, delays)
+        self._order = order
+
+    def choices(self) -> Iterator[Choice]:
+        """Raises Refused at a choice that is not enabled, naming those that are."""
+        for step, wanted in enumerate(self._order, start=1):
+            named = {choice_name(self.engine, action): action for action in reversed(self._enabled())}
+            if wanted not in named:
+                raise Refused(f"choice {step}, {wanted!r}, is not enabled; enabled are: {', '.join(named) or 'none'}")
+            yield float(step), named[wanted]
+
+
+def choice_name(engine: Engine, action: Action) -> str:
+    """How a person writes a choice: `deliver P1->P2`, `initiate S1 at P1`, or `act P1`."""
+    if isinstance(action, Deliver):
+        return f"deliver {action.channel.name}"
+    if isinstance(action, Initiate):
+        return f"initiate {action.snapshot} at {engine.processes[action.process]}"
+    return f"act {engine.processes[action.channel.source if isinstance(action, Send) else action.process]}"

@@ -1,0 +1,98 @@
+"""What processes compute (Maelstrom's word: the workload), seen from the engine.
+
+A workload is pure: each method maps a process's state to its next state. A process may also act of
+its own accord: `turn_gap` says how long until its next *turn*, `turn` which action that is; both
+depend on the process and on draws of (seed, process, turn) only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from sim.algorithm import Out
+from sim.model import Action, Message, Process
+from sim.registry import Registry
+
+
+class Refused(Exception):
+    """A workload cannot carry out an action, such as a send without money. The text says why."""
+
+
+class Parameter(NamedTuple):
+    """A parameter of a workload as a scenario may give it.
+
+    `kind` is one of "whole" (a number >= least), "number" (likewise), "text", "per_process" (one value
+    of kind `item` for all, or a table by process) and "table" (a table of values of kind `item`).
+    """
+
+    kind: str
+    default: Any
+    help: str
+    least: float = 0
+    item: str = "whole"
+
+
+class Workload:
+    """A computation in which nothing changes but the events themselves: the base of all workloads."""
+
+    name: ClassVar[str] = ""
+    title: ClassVar[str] = ""
+    source: ClassVar[str] = ""
+    body_hint: ClassVar[str] = "any text"
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    takes_turns: bool = False
+
+    def __init__(self, processes: Sequence[str], seed: int, **parameters: Any) -> None:
+        self.processes = tuple(processes)
+        self.seed = seed
+        for name, parameter in self.parameters.items():
+            setattr(self, name, parameters.get(name, parameter.default))
+
+    def initial(self, process: str) -> Any:
+        """The initial state of `process`."""
+        return None
+
+    def body_of(self, body: Any, label: str | None, receive_label: str | None) -> Any:
+        """The body of a scripted message whose line gives `body` and names its two events."""
+        return body
+
+    def check_body(self, body: Any) -> None:
+        """Raises Refused unless `body` is something this workload can send."""
+
+    def after_internal(self, process: Process, body: Any) -> Any:
+        """The state after an internal event. Raises Refused."""
+        return process.state
+
+    def after_send(self, process: Process, body: Any) -> Any:
+        """The state after sending `body`. Raises Refused, for instance without the money."""
+        return process.state
+
+    def after_receive(self, process: Process, message: Message, out: Out) -> Any:
+        """The state after receiving `message`; a reactive workload asks `out` for sends in the same action."""
+        return process.state
+
+    def turn_gap(self, process: Process) -> float | None:
+        """Time units from now to this process's next turn; None: it has no turn to take."""
+        return None
+
+    def turn(self, process: Process) -> Action:
+        """The action of this process's next turn."""
+        raise NotImplementedError
+
+    def measure(self, state: Any) -> dict[str, int]:
+        """How much of each conserved good a process in `state` has; empty: nothing is conserved."""
+        return {}
+
+    def measure_body(self, body: Any) -> dict[str, int]:
+        """How much of each conserved good a message carries."""
+        return {}
+
+    def value_of(self, setting: Any, process: str) -> Any:
+        """A "per_process" parameter's value for `process`: given for all, or by name."""
+        if isinstance(setting, Mapping) and set(setting) <= set(self.processes):
+            return setting.get(process)
+        return setting
+
+
+WORKLOADS: Registry[type[Workload]] = Registry("sim.workloads", Workload)

@@ -1,0 +1,51 @@
+"""Processes that do what the script says and nothing else.
+
+A process may be given a small state machine, as in Chandy & Lamport's example 2.2: `initial` names
+its first state, and `becomes` maps "send BODY", "receive BODY" or "internal BODY" to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sim.algorithm import Out
+from sim.model import Message, Process
+from sim.workload import Parameter, Workload
+
+
+class Scripted(Workload):
+    """Events without data; optionally a named state per process."""
+
+    name = "scripted"
+    title = "Scripted events"
+    source = "the classic lecture example; Chandy & Lamport 1985, example 2.2"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "states": Parameter("table", {}, "the named initial state of a process", item="text"),
+        "becomes": Parameter("table", {}, 'per process, the state after "send BODY", "receive BODY"', item="table"),
+    }
+    states: dict[str, str]
+    becomes: dict[str, dict[str, str]]
+
+    def initial(self, process: str) -> Any:
+        """The named state, or None: then what has happened is the state."""
+        return self.states.get(process)
+
+    def body_of(self, body: Any, label: str | None, receive_label: str | None) -> Any:
+        """A message without a body carries its own name, such as H->D, where both its events have one."""
+        return f"{label}->{receive_label}" if body is None and label and receive_label else body
+
+    def _after(self, process: Process, what: str, body: Any) -> Any:
+        return self.becomes.get(process.name, {}).get(f"{what} {body}", process.state)
+
+    def after_internal(self, process: Process, body: Any) -> Any:
+        """The state that `becomes` gives for "internal BODY"."""
+        return self._after(process, "internal", body) if self.becomes else process.state
+
+    def after_send(self, process: Process, body: Any) -> Any:
+        """The state that `becomes` gives for "send BODY"."""
+        return self._after(process, "send", body) if self.becomes else process.state
+
+    def after_receive(self, process: Process, message: Message, out: Out) -> Any:
+        """The state that `becomes` gives for "receive BODY"."""
+        return self._after(process, "receive", message.body) if self.becomes else process.state

@@ -1,0 +1,82 @@
+"""Trade: processes own goods (cash is one of them) and send them to each other.
+
+A message carries amounts of goods, and may carry a `note` and an `order`. A process named in `ships`
+answers an order, in the same atomic action, with that many of its good: a reactive workload.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from sim.algorithm import Out
+from sim.model import Message, Process
+from sim.workload import Parameter, Refused, Workload
+
+REMARKS = ("note", "order")
+
+
+class Trade(Workload):
+    """The state of a process is a table of the goods it owns."""
+
+    name = "trade"
+    title = "Trade"
+    source = "Coulouris et al., figures 14.10 and 14.11; Gupta, CS425"
+    body_hint = 'goods, such as {"cash": 20}'
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "goods": Parameter("table", {}, "per process, the goods it owns at first", item="table"),
+        "ships": Parameter("table", {}, "per process, the good with which it answers an order", item="text"),
+    }
+    goods: dict[str, dict[str, int]]
+    ships: dict[str, str]
+
+    def __init__(self, processes: Any, seed: int, **parameters: Any) -> None:
+        super().__init__(processes, seed, **parameters)
+        self._kinds = sorted({good for owned in self.goods.values() for good in owned})
+
+    def initial(self, process: str) -> dict[str, int]:
+        """Every good of the scenario, 0 of those not given."""
+        owned = self.goods.get(process, {})
+        return {good: owned.get(good, 0) for good in self._kinds}
+
+    def check_body(self, body: Any) -> None:
+        """Amounts of known goods, and remarks."""
+        if body is None:
+            return
+        if not isinstance(body, Mapping):
+            raise Refused(f"a message's body is a table of goods ({', '.join(self._kinds)}), not {body!r}")
+        for good, amount in body.items():
+            if good in REMARKS:
+                continue
+            if good not in self._kinds:
+                raise Refused(f"nobody owns {good!r} here; goods are {', '.join(self._kinds)}")
+            if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
+                raise Refused(f"an amount of {good} is a whole number of at least 1, not {amount!r}")
+
+    def after_send(self, process: Process, body: Any) -> dict[str, int]:
+        """What is sent is owned no more."""
+        carried = self.measure_body(body)
+        for good, amount in carried.items():
+            if amount > process.state[good]:
+                raise Refused(f"{process.name} has {process.state[good]} {good} and cannot send {amount}")
+        return {good: owned - carried.get(good, 0) for good, owned in process.state.items()}
+
+    def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, int]:
+        """What arrives is owned; an order is answered at once as far as the stock goes."""
+        carried = self.measure_body(message.body)
+        owned = {good: amount + carried.get(good, 0) for good, amount in process.state.items()}
+        good = self.ships.get(process.name)
+        ordered = (message.body or {}).get("order", 0)
+        if good and ordered:
+            shipped = min(int(ordered), owned.get(good, 0))
+            if shipped:
+                out.send(message.channel.source_name, {good: shipped})
+        return owned
+
+    def measure(self, state: dict[str, int]) -> dict[str, int]:
+        """The goods owned."""
+        return state
+
+    def measure_body(self, body: Any) -> dict[str, int]:
+        """The goods on their way."""
+        return {good: amount for good, amount in (body or {}).items() if good not in REMARKS}
