@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from sim.causality import History
 from sim.execution import Execution
-from sim.model import MARKER
 from sim.snapshots import Snapshot, snapshots_of
 
 CHECKS = {
@@ -65,7 +64,7 @@ def _completion(execution: Execution, snapshot: Snapshot) -> Finding:
 
 
 def _one_marker(execution: Execution, snapshot: Snapshot) -> Finding:
-    sent = Counter(m.channel.name for m in execution.messages if m.kind == MARKER and m.snapshot == snapshot.id)
+    sent = Counter(f.channel.name for f in execution.flights if f.is_marker and f.send.snapshot_id == snapshot.id)
     least = 1 if snapshot.status == "complete" else 0
     for channel in execution.engine.channels:
         if not least <= sent[channel.name] <= 1:

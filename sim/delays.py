@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sim import randomness
-from sim.model import APP, MARKER, Message, label_of
+from sim.model import APP, MARKER, Channel, Message, label_of
 
 HOLD = math.inf
 
@@ -42,15 +42,15 @@ class DelayRule:
     values: tuple[float, ...] = ()
 
     def draw(self, key: int, ordinal: int) -> float:
-        """The `ordinal`-th delay of the stream `key`."""
+        """The `ordinal`-th delay of the stream `key`; not for "listed"."""
         if self.kind == "fixed":
             return self.low
         unit = randomness.unit(key, ordinal)
+        if self.kind == "uniform":
+            return self.low + (self.high - self.low) * unit
         if self.kind == "whole":
-            return self.low + math.floor(unit * (self.high - self.low + 1))
-        if self.kind == "exponential":
-            return -self.low * math.log(1.0 - unit)
-        return self.low + (self.high - self.low) * unit
+            return self.low + math.floor((self.high - self.low + 1) * unit)
+        return -self.low * math.log(1.0 - unit)
 
 
 class DelaysExhausted(Exception):
@@ -76,25 +76,28 @@ class Delays:
         self._rules = {APP: app, MARKER: marker}
         self._overrides = overrides
         self._processes = processes
-        self._streams: dict[tuple[int, str | None], list[int]] = {}  # (channel, snapshot) -> [key, ordinal]
+        self._streams: dict[tuple[Channel, str | None], list[int]] = {}  # -> [key, ordinal]
 
     def of(self, message: Message) -> float:
         """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
-        stream = self._streams.get((message.channel.number, message.snapshot))
+        place = (message.channel, message.snapshot)
+        stream = self._streams.get(place)
         if stream is None:
-            stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or ""), 0]
-            self._streams[message.channel.number, message.snapshot] = stream
+            key = randomness.key(self._seed, "delay", message.channel.name, message.snapshot or "")
+            stream = self._streams[place] = [key, 0]
         stream[1] += 1
         if self._overrides:
-            set_by_hand = self._override(message, stream[1])
-            if set_by_hand is not None:
-                return set_by_hand
+            by_hand = self._override(message, stream[1])
+            if by_hand is not None:
+                return by_hand
         rule = self._rules[message.kind]
-        if rule.kind == "listed":
-            if message.id >= len(rule.values):
-                raise DelaysExhausted(len(rule.values))
-            return rule.values[message.id]
-        return rule.draw(stream[0], stream[1])
+        return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(message)
+
+    def _listed(self, message: Message) -> float:
+        values = self._rules[message.kind].values
+        if message.id >= len(values):
+            raise DelaysExhausted(len(values))
+        return values[message.id]
 
     def _override(self, message: Message, ordinal: int) -> float | None:
         by_place = Address(None, message.channel.name, message.kind, message.snapshot, ordinal)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from sim.delays import HOLD, Address
 from sim.execution import Execution, run
-from sim.model import APP, MARKER
+from sim.model import APP, MARKER, label_of
 from sim.scenario import Initiation, Scenario, ScenarioError, ScriptLine
 from sim.validate import validate
 from sim.workload import WORKLOADS
@@ -143,22 +144,22 @@ def free_snapshot_id(scenario: Scenario) -> str:
 
 def addresses(execution: Execution) -> list[Address]:
     """For each message of the run, by id: the address under which edits find it again."""
-    counted: dict[tuple[str, str, str | None], int] = {}
+    counted: Counter[tuple[str, str, str | None]] = Counter()
     found = []
-    for message in execution.messages:
-        place = (message.channel.name, message.kind, message.snapshot)
-        counted[place] = counted.get(place, 0) + 1
-        if message.label is not None:
-            found.append(Address(label=message.label))
+    for flight in execution.flights:
+        send = flight.send
+        place = (flight.channel.name, MARKER if flight.is_marker else APP, send.snapshot_id)
+        counted[place] += 1
+        if send.label is not None and send.label != label_of(send.process, send.index or 0, None):
+            found.append(Address(label=send.label))
         else:
             found.append(Address(None, *place, counted[place]))
     return found
 
 
 def sent_at(execution: Execution, address: Address) -> tuple[float, float] | None:
-    """When the message at `address` was sent and after which delay it arrives (inf: it never does)."""
-    message = next((m for m, own in zip(execution.messages, addresses(execution), strict=True) if own == address), None)
-    if message is None:
-        return None
-    rows = [row for row in execution.events if row.message_id == message.id]
-    return rows[0].time, rows[1].time - rows[0].time if len(rows) > 1 else HOLD
+    """When the message at `address` was sent and after which delay it arrives (HOLD: it never does)."""
+    for flight, own in zip(execution.flights, addresses(execution), strict=True):
+        if own == address:
+            return flight.send.time, flight.receive.time - flight.send.time if flight.receive else HOLD
+    return None

@@ -64,6 +64,8 @@ class Engine:
         self._out = Out()
         self._on_message = self._hook("on_message")
         self._on_send = self._hook("on_send")
+        self._after_send = workload.after_send
+        self._after_receive = workload.after_receive
         self._effects: dict[str, Callable[..., None]] = {
             "record": self._record, "start_recording": self._start_recording, "close": self._close,
             "send_marker": self._send_marker, "send": self._send_to, "block": self._block,
@@ -96,23 +98,23 @@ class Engine:
             yield item.action
         if self.workload.takes_turns:
             for process in state.processes:
-                turn = self.turn(process)
+                turn = self.workload.turn(process)
                 if turn is not None:
                     yield turn
         for channel in self.channels:
             for message in state.queues[channel.number]:
-                yield Deliver(channel, message)
-
-    def turn(self, process: Process) -> Action | None:
-        """What the workload lets `process` do of its own accord, if anything."""
-        return self.workload.turn(process) if self.workload.turn_gap(process) is not None else None
+                yield Deliver(message)
 
     def is_enabled(self, state: State, action: Action) -> bool:
         """The one place that says whether an action may happen in a state."""
         if type(action) is Deliver:
-            return self._is_deliverable(state, action)
-        actor = action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
-        process = state.processes[actor]
+            message = action.message
+            channel = message.channel
+            queue = state.queues[channel.number]
+            if not queue or channel in state.blocked:
+                return False
+            return queue[0] is message or self._passes(message, queue)
+        process = state.processes[self.actor(action)]
         if process.paused and type(action) is not Initiate:
             return False
         if action.item is None:  # type: ignore[union-attr]
@@ -122,15 +124,9 @@ class Engine:
             return process.position == item.place
         return item.number in state.waiting and item.after in state.happened
 
-    def _is_deliverable(self, state: State, action: Deliver) -> bool:
-        """FIFO: only the oldest; a marker of an overtaking algorithm may pass application messages."""
-        channel, message = action
-        queue = state.queues[channel.number]
-        if not queue or channel in state.blocked:
-            return False
-        if queue[0] is message:
-            return True
-        if not channel.fifo:
+    def _passes(self, message: Message, queue: deque[Message]) -> bool:
+        """Whether a message behind the oldest may be delivered: never on a FIFO channel, but for overtaking markers."""
+        if not message.channel.fifo:
             return message in queue
         if self.algorithm.overtakes and message.kind == MARKER:
             return message is next(other for other in queue if other.kind == MARKER)
@@ -150,13 +146,14 @@ class Engine:
 
     def copy_for(self, state: State, action: Action) -> State:
         """A copy of `state` in which `perform` may do `action` without touching the original."""
-        return state.copy_around(state.processes[self._actor(action)])
+        return state.copy_around(state.processes[self.actor(action)])
 
     @staticmethod
-    def _actor(action: Action) -> int:
-        if isinstance(action, Deliver):
+    def actor(action: Action) -> int:
+        """The number of the process that performs `action`."""
+        if type(action) is Deliver:
             return action.channel.target
-        return action.channel.source if isinstance(action, Send) else action.process
+        return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
 
     def perform(self, state: State, action: Action, log: list[Any], number: int, time: float) -> list[Message]:
         """Do `action` in place, append its rows to `log`, return the messages it sent. Raises Refused."""
@@ -164,26 +161,40 @@ class Engine:
         self._sent: list[Message] = []
         if type(action) is Deliver:
             self._deliver(action)
-            return self._sent
-        process = state.processes[self._actor(action)]
-        if action.item is None:  # type: ignore[union-attr]
-            process.turn += 1
-        elif self.agenda[action.item].after is None:  # type: ignore[union-attr]
-            process.position += 1
-        else:
-            state.waiting -= {action.item}  # type: ignore[union-attr]
-        if type(action) is Send:
+        elif type(action) is Send:
+            process = state.processes[action.channel.source]
+            self._advance(process, action.item)
             self._send(process, action.channel, action.body, action.label, action.receive_label)
         elif type(action) is Internal:
+            process = state.processes[action.process]
+            self._advance(process, action.item)
             process.state = self.workload.after_internal(process, action.body)
-            self._application_event(process, INTERNAL, None, None, None, action.label, action.body)
+            process.index += 1
+            self._log += (
+                number, time, process.name, process.index, INTERNAL, None, None, None,
+                action.label, action.body, None, None,
+            )  # fmt: skip
+            if self.awaited:
+                self._notice(process, action.label)
         elif type(action) is Initiate:
+            process = state.processes[action.process]
+            self._advance(process, action.item)
             self.algorithm.on_initiate(process, action.snapshot, self._out)
             self._carry_out(process)
         return self._sent
 
+    def _advance(self, process: Process, item: int | None) -> None:
+        """What the process had planned is done: an agenda item, or a turn of its workload."""
+        if item is None:
+            process.turn += 1
+        elif self.agenda[item].after is None:
+            process.position += 1
+        else:
+            self._state.waiting -= {item}
+
     def _deliver(self, action: Deliver) -> None:
-        channel, message = action
+        message = action.message
+        channel = message.channel
         queue = self._state.queues[channel.number]
         if queue[0] is message:
             queue.popleft()
@@ -200,10 +211,14 @@ class Engine:
             self._carry_out(process)
         if process.recording:
             self._keep(process, message)
-        process.state = self.workload.after_receive(process, message, self._out)
-        self._application_event(
-            process, RECEIVE, channel.name, message.sent_index, message.id, message.receive_label, message.body
-        )
+        process.state = self._after_receive(process, message, self._out)
+        process.index = index = process.index + 1
+        self._log += (
+            self._number, self._time, process.name, index, RECEIVE, channel.name, message.sent_index,
+            message.id, message.receive_label, message.body, None, None,
+        )  # fmt: skip
+        if self.awaited:
+            self._notice(process, message.receive_label)
         if self._out.effects:
             self._carry_out(process)
 
@@ -216,19 +231,11 @@ class Engine:
 
     # ------------------------------------------------------------------ rows
 
-    def _application_event(
-        self, process: Process, kind: str, channel: str | None, peer: int | None, message: int | None,
-        label: str | None, body: Any,
-    ) -> None:  # fmt: skip
-        index = process.index + 1
-        process.index = index
-        self._log += (
-            self._number, self._time, process.name, index, kind, channel, peer, message, label, body, None, None,
-        )  # fmt: skip
-        if self.awaited:
-            name = label_of(process.name, index, label)
-            if name in self.awaited:
-                self._state.happened |= {name}
+    def _notice(self, process: Process, label: str | None) -> None:
+        """The application event that has just happened may be one that the agenda waits for."""
+        name = label_of(process.name, process.index, label)
+        if name in self.awaited:
+            self._state.happened |= {name}
 
     def _control_row(
         self, process: Process, kind: str, snapshot: str | None, channel: str | None = None,
@@ -247,9 +254,15 @@ class Engine:
         if self._on_send is not None:
             stamp = self._on_send(process, channel, self._out)
             self._carry_out(process)
-        process.state = self.workload.after_send(process, body)
-        message = self._put(channel, APP, body, None, stamp, process.index + 1, label, receive_label)
-        self._application_event(process, SEND, channel.name, None, message.id, label, body)
+        process.state = self._after_send(process, body)
+        process.index = index = process.index + 1
+        message = self._put(channel, APP, body, None, stamp, index, label, receive_label)
+        self._log += (
+            self._number, self._time, process.name, index, SEND, channel.name, None,
+            message.id, label, body, None, None,
+        )  # fmt: skip
+        if self.awaited:
+            self._notice(process, label)
 
     def _send_to(self, process: Process, target: str, body: Any) -> None:
         self._send(process, self.between[process.number, self.number_of[target]], body)

@@ -5,6 +5,7 @@ The same scenario gives the same events, to the byte, copied or in place, whatev
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,19 +17,25 @@ from sim.engine import LOG_WIDTH, Engine
 from sim.model import (
     APPLICATION_KINDS,
     CHANNEL_CLOSED,
+    MARKER_RECEIVE,
+    MARKER_SEND,
     RECEIVE,
     RECORD,
     SEND,
     Action,
+    Channel,
     Event,
+    Initiate,
     Message,
     State,
     label_of,
 )
 from sim.scenario import Scenario, ScenarioError
+from sim.scheduler import Choice, Choices
 from sim.workload import Refused
 
 MOST_STEPS = 2_000_000
+_INDEX, _KIND, _MESSAGE, _BODY = 3, 4, 7, 9  # columns of a log row
 
 
 class Moment(NamedTuple):
@@ -40,27 +47,63 @@ class Moment(NamedTuple):
     state: State
 
 
+class Flight(NamedTuple):
+    """A message from its send to its receipt (None: it never arrives), application message or marker."""
+
+    id: int
+    channel: Channel
+    send: Event
+    receive: Event | None
+    body: Any
+
+    @property
+    def is_marker(self) -> bool:
+        """Whether it belongs to a snapshot rather than to the computation."""
+        return self.send.kind == MARKER_SEND
+
+
 @dataclass(frozen=True)
 class Execution:
-    """A finished run. `log` is flat, LOG_WIDTH values a row; `events` is the event table made of it."""
+    """A finished run and what it left behind.
+
+    `log` is flat, LOG_WIDTH values a row; `events` is the event table made of it. `steps` is the
+    number of atomic actions. `initiations` holds (step, time, action) of each Initiate: one that finds
+    its snapshot already recorded does nothing, and so leaves no row.
+    """
 
     scenario: Scenario
     engine: Engine
     log: list[Any]
-    actions: list[Action]
-    times: list[float]
-    messages: list[Message]
+    steps: int
+    initiations: list[tuple[int, float, Initiate]]
     final: State
-
-    @property
-    def steps(self) -> int:
-        """The number of atomic actions."""
-        return len(self.actions)
 
     @cached_property
     def events(self) -> list[Event]:
         """The event table, in order of `row`, with `peer_index`, labels and JSON bodies filled in."""
         return finish_rows(self.log)
+
+    @cached_property
+    def flights(self) -> list[Flight]:
+        """Every message of the run, by message id."""
+        channel_of = {channel.name: channel for channel in self.engine.channels}
+        arrivals = {e.message_id: e for e in self.events if e.kind in (RECEIVE, MARKER_RECEIVE)}
+        return [
+            Flight(e.message_id or 0, channel_of[e.channel or ""], e, arrivals.get(e.message_id), self.body_of(e))
+            for e in self.events
+            if e.kind in (SEND, MARKER_SEND)
+        ]
+
+    def body_of(self, event: Event) -> Any:
+        """The body of an event as the value it was, before it was written as JSON."""
+        return self.log[event.row * LOG_WIDTH + _BODY]
+
+    @cached_property
+    def times(self) -> list[float]:
+        """The time of every step, by its number (0: 0.0)."""
+        times = {event.step: event.time for event in self.events}
+        times.update((step, time) for step, time, _ in self.initiations)
+        return [times.get(step, 0.0) for step in range(self.steps + 1)]
 
     def moments(self) -> Iterator[Moment]:
         """The run again, step by step, in copied mode: every state of it may be kept."""
@@ -85,28 +128,39 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
     log: list[Any] = []
-    actions: list[Action] = []
-    times: list[float] = []
-    messages: list[Message] = []
-    perform, saw = engine.perform, scheduler.saw
+    initiations: list[tuple[int, float, Initiate]] = []
+    chooser = scheduler.choices()
+    choice: Choice | None = None
     number = 0
-    action: Action | None = None
+    collecting = gc.isenabled()
+    gc.disable()  # a run makes no cycles, and the collector would look at every row again and again
     try:
-        for time, action in scheduler.choices():
+        choice = next(chooser, None)
+        while choice is not None:
             number += 1
+            time, action = choice
             if copied:
-                state = engine.copy_for(state, action)
-            sent = perform(state, action, log, number, time)
-            actions.append(action)
-            times.append(time)
-            if sent:
-                messages += sent
-            saw(state, action, sent)
-            if number == most_steps:
+                scheduler.state = state = engine.copy_for(state, action)
+            if type(action) is Initiate:
+                initiations.append((number, time, action))
+            sent = engine.perform(state, action, log, number, time)
+            if number >= most_steps:
                 raise ScenarioError(f"{scenario.name}: the run goes on after {most_steps} steps; bound its workload")
+            choice = _next(chooser, sent)
     except (Refused, DelaysExhausted) as reason:
-        raise ScenarioError(f"{scenario.name}: {_what_was_refused(scenario, action)}{reason}") from None
-    return Execution(scenario, engine, log, actions, times, messages, state)
+        where = _what_was_refused(scenario, choice[1] if choice else None)
+        raise ScenarioError(f"{scenario.name}: {where}{reason}") from None
+    finally:
+        if collecting:
+            gc.enable()
+    return Execution(scenario, engine, log, number, initiations, state)
+
+
+def _next(chooser: Choices, sent: list[Message]) -> Choice | None:
+    try:
+        return chooser.send(sent)
+    except StopIteration:
+        return None
 
 
 def walk(scenario: Scenario) -> Iterator[Moment]:
@@ -114,11 +168,16 @@ def walk(scenario: Scenario) -> Iterator[Moment]:
     engine = scenario.engine()
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
-    for number, (time, action) in enumerate(scheduler.choices(), start=1):
-        state = engine.copy_for(state, action)
+    chooser = scheduler.choices()
+    choice = next(chooser, None)
+    number = 0
+    while choice is not None:
+        number += 1
+        time, action = choice
+        scheduler.state = state = engine.copy_for(state, action)
         sent = engine.perform(state, action, [], number, time)
-        scheduler.saw(state, action, sent)
         yield Moment(number, time, action, state)
+        choice = _next(chooser, sent)
 
 
 def _what_was_refused(scenario: Scenario, action: Action | None) -> str:
@@ -132,22 +191,23 @@ def _what_was_refused(scenario: Scenario, action: Action | None) -> str:
 
 def finish_rows(log: list[Any], run_id: int = 0) -> list[Event]:
     """The rows of a flat log as events: peers matched, labels and sizes filled in, bodies as JSON."""
-    rows = list(zip(*[iter(log)] * LOG_WIDTH, strict=True))
-    received = {row[7]: row[3] for row in rows if row[4] == RECEIVE}
-    return [
-        _finish(run_id, number, row, received.get(row[7]) if row[4] == SEND else row[6])
-        for number, row in enumerate(rows)
-    ]
-
-
-def _finish(run_id: int, number: int, row: tuple[Any, ...], peer: int | None) -> Event:
-    step, time, process, index, kind, channel, _, message, label, body, snapshot, size = row
-    if kind in APPLICATION_KINDS:
-        label = label_of(process, index, label)
-    text = None if body is None and kind != RECORD else to_json(body)
-    if kind in (RECORD, CHANNEL_CLOSED):
-        size = len(text.encode()) if text else 0
-    return Event(run_id, number, step, time, process, index, kind, channel, peer, message, label, text, snapshot, size)
+    columns = [log[column::LOG_WIDTH] for column in (_INDEX, _KIND, _MESSAGE)]
+    received = {message: index for index, kind, message in zip(*columns, strict=True) if kind == RECEIVE}
+    events = []
+    for number, row in enumerate(zip(*[iter(log)] * LOG_WIDTH, strict=True)):
+        step, time, process, index, kind, channel, peer, message, label, body, snapshot, size = row
+        text = None if body is None else to_json(body)
+        if kind in APPLICATION_KINDS:
+            label = label_of(process, index, label)
+            if kind == SEND:
+                peer = received.get(message)
+        elif kind in (RECORD, CHANNEL_CLOSED):
+            text = to_json(body)
+            size = len(text.encode())
+        events.append(
+            Event(run_id, number, step, time, process, index, kind, channel, peer, message, label, text, snapshot, size)
+        )
+    return events
 
 
 def to_json(value: Any) -> str:

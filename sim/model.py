@@ -140,7 +140,8 @@ class State:
         return twin
 
 
-class Internal(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)
+class Internal:
     """Process number `process` computes: one internal event."""
 
     process: int
@@ -149,7 +150,8 @@ class Internal(NamedTuple):
     item: int | None = None  # the agenda item this action carries out; None: a turn of the workload
 
 
-class Send(NamedTuple):
+@dataclass(slots=True, unsafe_hash=True)
+class Send:
     """The source of `channel` sends an application message on it."""
 
     channel: Channel
@@ -159,14 +161,20 @@ class Send(NamedTuple):
     item: int | None = None
 
 
-class Deliver(NamedTuple):
-    """The target of `channel` receives `message`."""
+@dataclass(slots=True, unsafe_hash=True)
+class Deliver:
+    """The target of the message's channel receives it."""
 
-    channel: Channel
     message: Message
 
+    @property
+    def channel(self) -> Channel:
+        """The channel that delivers."""
+        return self.message.channel
 
-class Initiate(NamedTuple):
+
+@dataclass(slots=True, unsafe_hash=True)
+class Initiate:
     """Process number `process` starts (or joins as an initiator) snapshot `snapshot`."""
 
     process: int

@@ -7,21 +7,18 @@ from itertools import groupby
 from typing import NamedTuple
 
 from sim import words
-from sim.execution import Execution
+from sim.execution import Execution, Flight
 from sim.model import (
     APPLICATION_KINDS,
     CHANNEL_CLOSED,
     INTERNAL,
     MARKER_RECEIVE,
     MARKER_SEND,
-    RECEIVE,
     RECORD,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
     Event,
-    Initiate,
-    Message,
 )
 from sim.snapshots import Snapshot, snapshots_of
 
@@ -77,22 +74,21 @@ class Narrator:
         return told
 
     def _nothing(self, step: int) -> Told:
-        action = self.execution.actions[step - 1]
-        assert isinstance(action, Initiate)
+        action = next(action for number, _, action in self.execution.initiations if number == step)
         process = self.execution.engine.processes[action.process]
         return Told(
             "Initiating twice does nothing",
             f"{process} was to start {action.snapshot}, but has already recorded for it: nothing happens.",
         )
 
-    def name(self, message: Message) -> str:
+    def name(self, flight: Flight) -> str:
         """What a message carries, or its name."""
-        label = message.label or f"{message.channel.source_name}.{message.sent_index}"
-        return words.body(message.body, label)
+        return words.body(flight.body, flight.send.label or "")
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
-        return words.sequence([self.name(message) for message in snapshot.channels.get(channel, ())])
+        messages = snapshot.channels.get(channel, ())
+        return words.sequence([self.name(self.execution.flights[message.id]) for message in messages])
 
     # ------------------------------------------------------------------ application events
 
@@ -104,16 +100,17 @@ class Narrator:
         lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
         if row.kind == INTERNAL:
             return f"{lead}{row.process} has an internal event."
-        message = self.execution.messages[row.message_id or 0]
-        what = self.name(message)
+        flight = self.execution.flights[row.message_id or 0]
+        what = self.name(flight)
         channel = self.caption[row.channel or ""]
-        named = what in (f"{message.label}->{message.receive_label}", message.label)
+        sent = flight.send.label or ""
+        carried = "a message" if what == sent or what.startswith(f"{sent}->") else what
         if row.kind == SEND:
-            carried = "a message" if named or what.startswith(f"{row.process}.") else what
-            return f"{lead}{row.process} sends {carried} to {message.channel.target_name} on {channel}."
-        carried = f"the message sent at {message.label}" if named else what
-        sentence = f"{lead}{row.process} receives {carried} from {message.channel.source_name} on {channel}."
-        for snapshot in self.recorders.get(message.id, ()):
+            return f"{lead}{row.process} sends {carried} to {flight.channel.target_name} on {channel}."
+        if carried != what and "." not in sent:
+            carried = f"the message sent at {sent}"
+        sentence = f"{lead}{row.process} receives {carried} from {flight.channel.source_name} on {channel}."
+        for snapshot in self.recorders.get(flight.id, ()):
             sentence += (
                 f" {row.process} is recording {channel} for {snapshot}, so {what} belongs to the state of {channel}."
             )
@@ -165,17 +162,14 @@ class Narrator:
 
 def why_recorded(execution: Execution, snapshot: Snapshot, caption: Mapping[str, str]) -> dict[int, str]:
     """For each message a snapshot recorded, by message id: the two events that decide, in a sentence."""
-    decided: dict[tuple[int, str], Event] = {
-        (event.message_id, event.kind): event
-        for event in execution.events
-        if event.message_id is not None and event.kind in (SEND, RECEIVE)
-    }
     recorded_at = {e.process: e.step for e in execution.events if e.kind == RECORD and e.snapshot_id == snapshot.id}
     sentences = {}
     for message in snapshot.recorded_messages:
-        send, receive = decided[message.id, SEND], decided[message.id, RECEIVE]
+        flight = execution.flights[message.id]
+        send, receive = flight.send, flight.receive
+        assert receive is not None  # what is recorded has been received
         sentences[message.id] = (
-            f"{words.body(message.body, message.label or send.label or '')} is in {caption[message.channel.name]}: "
+            f"{words.body(flight.body, send.label or '')} is in {caption[message.channel.name]}: "
             f"sent at {send.label} (step {send.step}), before {send.process} recorded (step "
             f"{recorded_at[send.process]}); received at {receive.label} (step {receive.step}), after "
             f"{receive.process} recorded (step {recorded_at[receive.process]})."

@@ -1,8 +1,8 @@
 """Who chooses the next action: Dijkstra's "friendly daemon".
 
-Each scheduler is a generator of (time, action): the run performs the action and tells it, through
-`saw`, the state that resulted and the messages that were sent. All of them choose among what
-`Engine.is_enabled` allows; none has a rule of its own about that.
+Each scheduler is a generator of (time, action): the run performs the action, sets `state` to what
+resulted, and sends the messages that were sent back into the generator. All of them choose among
+what `Engine.is_enabled` allows; none has a rule of its own about that.
 
 Ties in time: script, then the workload's turns, then initiations, then deliveries; then the listed
 order (of script lines, of channels); then the order of sending.
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
 
 from sim import randomness
@@ -23,6 +23,7 @@ from sim.workload import Refused
 
 SCRIPT, TURN, INITIATION, DELIVERY = range(4)
 Choice = tuple[float, Action]
+Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | None]  # time, rank, order, count, action (None: a turn)
 
 
@@ -34,12 +35,8 @@ class Scheduler:
         self.state = state
         self.delays = delays
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Choices:
         """The actions of the run, each with its time, until nothing finite remains."""
-        raise NotImplementedError
-
-    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
-        """`action` has been done and led to `state`; it sent `sent`, in that order."""
         raise NotImplementedError
 
 
@@ -67,12 +64,12 @@ class Timed(Scheduler):
             for number in range(len(engine.processes)):
                 self._plan_turn(number)
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Choices:
         """Whatever is due first and enabled."""
         return self._due_before(math.inf)
 
-    def _due_before(self, limit: float) -> Iterator[Choice]:
-        due, is_enabled = self._due, self.engine.is_enabled
+    def _due_before(self, limit: float) -> Choices:
+        due, is_enabled, turn = self._due, self.engine.is_enabled, self.engine.workload.turn
         while True:
             if self._parked:
                 self._unpark()
@@ -82,28 +79,27 @@ class Timed(Scheduler):
             time, rank, order, _, action = entry
             if action is None:
                 self._has_turn[order] = False
-                action = self.engine.turn(self.state.processes[order])
+                action = turn(self.state.processes[order])
                 if action is None:
                     continue
             if is_enabled(self.state, action):
                 self.now = time
-                yield time, action
+                sent = yield time, action
+                self._plan_what_follows(action, sent)
             else:
                 self._has_turn[order] |= rank == TURN
                 self._parked.append(entry)
 
-    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
-        """Plan the arrivals of what was sent, and whatever the action brought within reach."""
-        self.state = state
+    def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
+        """The arrivals of what `action` sent, and whatever it brought within reach."""
         for message in sent:
             self._plan_arrival(message)
-        if state.happened is not self._happened:
-            self._plan_followers(state)
+        if self.state.happened is not self._happened:
+            self._plan_followers()
         if self._takes_turns:
-            if type(action) is Deliver:
-                self._plan_turn(action.channel.target)
-            else:
-                self._plan_turn(action.channel.source if type(action) is Send else action.process)  # type: ignore[union-attr]
+            number = self.engine.actor(action)
+            if not self._has_turn[number]:
+                self._plan_turn(number)
 
     def _push(self, time: float, rank: int, order: int, action: Action | None) -> None:
         self._count += 1
@@ -114,11 +110,10 @@ class Timed(Scheduler):
 
     def _plan_turn(self, number: int) -> None:
         """At most one turn of each process is due at any moment."""
-        if not self._has_turn[number]:
-            gap = self.engine.workload.turn_gap(self.state.processes[number])
-            if gap is not None:
-                self._has_turn[number] = True
-                self._push(self.now + gap, TURN, number, None)
+        gap = self.engine.workload.turn_gap(self.state.processes[number])
+        if gap is not None:
+            self._has_turn[number] = True
+            self._push(self.now + gap, TURN, number, None)
 
     def _plan_arrival(self, message: Message) -> None:
         channel = message.channel
@@ -127,13 +122,14 @@ class Timed(Scheduler):
             due = max(due, self._busy_until[channel.number])
             self._busy_until[channel.number] = due
         if due != math.inf:
-            self._push(due, DELIVERY, channel.number, Deliver(channel, message))
+            self._push(due, DELIVERY, channel.number, Deliver(message))
 
-    def _plan_followers(self, state: State) -> None:
+    def _plan_followers(self) -> None:
+        happened = self.state.happened
         for item in self.engine.agenda:
-            if item.after in state.happened and item.after not in self._happened:
+            if item.after in happened and item.after not in self._happened:
                 self._plan(item, self.now + item.time)
-        self._happened = state.happened
+        self._happened = happened
 
     def _unpark(self) -> None:
         """What had to wait and need not any more is due now."""
@@ -171,7 +167,7 @@ class Tick(Timed):
         self._calendar: dict[float, list[Channel]] = {}  # tick -> channels whose head becomes due at it
         self._ready: dict[int, list[tuple[int, int]]] = {}  # rank of source -> heap of (rank of target, channel)
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Choices:
         """What happens between two ticks, then the deliveries of the next tick, and so on."""
         remaining: int | None = None
         while True:
@@ -207,7 +203,7 @@ class Tick(Timed):
         if due is not None:
             self._calendar.setdefault(max(due, self._tick + 1), []).append(channel)
 
-    def _deliveries(self) -> Iterator[Choice]:
+    def _deliveries(self) -> Choices:
         for channel in self._calendar.pop(self._tick, ()):
             heap = self._ready.setdefault(self._rank[channel.source], [])
             heappush(heap, (self._rank[channel.target], channel.number))
@@ -217,7 +213,8 @@ class Tick(Timed):
                 del self._ready[source]
             if choice is not None:
                 self._due_tick[choice.channel.number].popleft()
-                yield self.now, choice
+                sent = yield self.now, choice
+                self._plan_what_follows(choice, sent)
                 if self._due_tick[choice.channel.number]:
                     self._announce_head(choice.channel)
 
@@ -228,7 +225,7 @@ class Tick(Timed):
         while heap and found is None:
             entry = heappop(heap)
             channel = self.engine.channels[entry[1]]
-            action = Deliver(channel, self.state.queues[channel.number][0])
+            action = Deliver(self.state.queues[channel.number][0])
             if self.engine.is_enabled(self.state, action):
                 found = action
             else:
@@ -252,9 +249,8 @@ class Untimed(Scheduler):
             if not (isinstance(action, Deliver) and action.message.id in self._held)
         ]
 
-    def saw(self, state: State, action: Action, sent: Sequence[Message]) -> None:
+    def _note_held(self, sent: Sequence[Message]) -> None:
         """Only holding a message means anything without time."""
-        self.state = state
         self._held.update(message.id for message in sent if self.delays.of(message) == math.inf)
 
 
@@ -265,12 +261,13 @@ class Random(Untimed):
         super().__init__(engine, state, delays)
         self._key = randomness.key(seed, "scheduler")
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Choices:
         """One enabled action after the other until there is none."""
         step = 0
         while enabled := self._enabled():
             step += 1
-            yield float(step), enabled[randomness.bits(self._key, step) % len(enabled)]
+            sent = yield float(step), enabled[randomness.bits(self._key, step) % len(enabled)]
+            self._note_held(sent)
 
 
 class Manual(Untimed):
@@ -280,13 +277,14 @@ class Manual(Untimed):
         super().__init__(engine, state, delays)
         self._order = order
 
-    def choices(self) -> Iterator[Choice]:
+    def choices(self) -> Choices:
         """Raises Refused at a choice that is not enabled, naming those that are."""
         for step, wanted in enumerate(self._order, start=1):
             named = {choice_name(self.engine, action): action for action in reversed(self._enabled())}
             if wanted not in named:
                 raise Refused(f"choice {step}, {wanted!r}, is not enabled; enabled are: {', '.join(named) or 'none'}")
-            yield float(step), named[wanted]
+            sent = yield float(step), named[wanted]
+            self._note_held(sent)
 
 
 def choice_name(engine: Engine, action: Action) -> str:

@@ -76,9 +76,9 @@ class Workload:
         """Time units from now to this process's next turn; None: it has no turn to take."""
         return None
 
-    def turn(self, process: Process) -> Action:
-        """The action of this process's next turn."""
-        raise NotImplementedError
+    def turn(self, process: Process) -> Action | None:
+        """The action of this process's next turn; None where `turn_gap` is None."""
+        return None
 
     def measure(self, state: Any) -> dict[str, int]:
         """How much of each conserved good a process in `state` has; empty: nothing is conserved."""

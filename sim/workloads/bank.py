@@ -65,8 +65,10 @@ class Bank(Workload):
             return None
         return self.pace * (0.5 + randomness.unit(self._keys[process.number], 2 * process.turn))
 
-    def turn(self, process: Process) -> Action:
+    def turn(self, process: Process) -> Action | None:
         """A random amount to a random neighbour; an internal event when there is no money."""
+        if process.turn >= self.transfers or not process.outgoing:
+            return None
         draw = randomness.bits(self._keys[process.number], 2 * process.turn + 1)
         amount = min(1 + (draw >> 32) % self.largest, process.state)
         if amount == 0:

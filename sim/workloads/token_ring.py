@@ -62,9 +62,9 @@ class TokenRing(Workload):
             return None
         return self.hold
 
-    def turn(self, process: Process) -> Action:
+    def turn(self, process: Process) -> Action | None:
         """The token goes to the first listed neighbour."""
-        return Send(process.outgoing[0], "token")
+        return None if self.turn_gap(process) is None else Send(process.outgoing[0], "token")
 
     def measure(self, state: int) -> dict[str, int]:
         """The tokens held."""

@@ -1,0 +1,1 @@
+"""What things look like: executions as scenes, scenes as figures and files. Pure functions."""

@@ -1,0 +1,103 @@
+"""Scene -> the network: processes in a circle (a star's hub in the middle), channels between them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from diagrams import theme
+from diagrams.scene import Scene
+
+MOST_CAPTIONS = 12
+Place = tuple[float, float]
+
+
+def topology(scene: Scene) -> dict[str, Any]:
+    """Nodes, edges and a Plotly figure; the browser fills the trace `meta.flight` with messages on their way."""
+    places = _places(scene)
+    edges = [
+        {
+            "channel": channel.name,
+            "caption": scene.captions[channel.name],
+            **dict(zip(("x0", "y0", "x1", "y1"), _edge(places[channel.source], places[channel.target]), strict=True)),
+        }
+        for channel in scene.execution.engine.channels
+    ]
+    nodes = [
+        {"name": name, "x": round(x, 4), "y": round(y, 4)} for name, (x, y) in zip(scene.lanes, places, strict=True)
+    ]
+    return {"nodes": nodes, "edges": edges, "figure": _figure(scene, nodes, edges)}
+
+
+def _places(scene: Scene) -> list[Place]:
+    count = len(scene.lanes)
+    hub = scene.execution.scenario.topology.kind == "star" and count > 2
+    around = count - hub
+    circle = [
+        (math.cos(math.pi / 2 - 2 * math.pi * i / around), math.sin(math.pi / 2 - 2 * math.pi * i / around))
+        for i in range(around)
+    ]
+    return [(0.0, 0.0), *circle] if hub else circle
+
+
+def _edge(start: Place, end: Place) -> tuple[float, float, float, float]:
+    """From rim to rim, moved a little to the side, so that both directions are seen."""
+    dx, dy = end[0] - start[0], end[1] - start[1]
+    length = math.hypot(dx, dy) or 1.0
+    side_x, side_y = -dy / length * 0.045, dx / length * 0.045
+    rim_x, rim_y = dx / length * 0.13, dy / length * 0.13
+    return (
+        round(start[0] + side_x + rim_x, 4), round(start[1] + side_y + rim_y, 4),
+        round(end[0] + side_x - rim_x, 4), round(end[1] + side_y - rim_y, 4),
+    )  # fmt: skip
+
+
+def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:
+    few = len(nodes) <= 20
+    size = 38 if few else max(6, 600 // len(nodes))
+    x = [value for edge in edges for value in (edge["x0"], edge["x1"], None)]
+    y = [value for edge in edges for value in (edge["y0"], edge["y1"], None)]
+    heads = {"symbol": "arrow", "angleref": "previous", "size": [0, 9 if few else 0, 0] * len(edges), "color": "@line"}
+    data: list[dict[str, Any]] = [
+        {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "hoverinfo": "skip", "marker": heads,
+         "line": {"color": "@line", "width": 1.6 if few else 0.5}},
+    ]  # fmt: skip
+    if len(edges) <= MOST_CAPTIONS:
+        at = [(e["x0"] + (e["x1"] - e["x0"]) * 0.7, e["y0"] + (e["y1"] - e["y0"]) * 0.7) for e in edges]
+        data.append(
+            {"type": "scatter", "mode": "text", "x": [p[0] for p in at], "y": [p[1] for p in at], "hoverinfo": "skip",
+             "text": [e["caption"] for e in edges], "textfont": {"size": 12, "color": "@faint"}}
+        )  # fmt: skip
+    data.append(_nodes(nodes, size, few))
+    data += [_recorded(scene, nodes, rank, size) for rank in range(len(scene.snapshots))]
+    data.append(
+        {"type": "scatter", "mode": "markers", "x": [], "y": [], "meta": {"flight": True}, "hoverinfo": "text",
+         "marker": {"size": 14 if few else 7, "line": {"width": 1.5, "color": "@paper"}}}
+    )  # fmt: skip
+    axis = {"visible": False, "range": [-1.3, 1.3], "fixedrange": True}
+    layout = {
+        "xaxis": axis, "yaxis": {**axis, "scaleanchor": "x"}, "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
+        "showlegend": False, "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "hovermode": "closest",
+    }  # fmt: skip
+    return {"data": data, "layout": layout}
+
+
+def _nodes(nodes: list[dict[str, Any]], size: float, few: bool) -> dict[str, Any]:
+    return {
+        "type": "scatter", "mode": "markers+text" if few else "markers", "x": [n["x"] for n in nodes],
+        "y": [n["y"] for n in nodes], "text": [n["name"] for n in nodes], "hoverinfo": "text",
+        "textfont": {"size": 15, "color": "@ink"},
+        "marker": {"size": size, "color": "@paper", "line": {"width": 2, "color": "@ink"}},
+    }  # fmt: skip
+
+
+def _recorded(scene: Scene, nodes: list[dict[str, Any]], rank: int, size: float) -> dict[str, Any]:
+    """A ring round each process that has recorded for a snapshot."""
+    recordings = scene.recordings.get(scene.snapshots[rank].id, ())
+    return {
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip",
+        "x": [nodes[r.lane]["x"] for r in recordings], "y": [nodes[r.lane]["y"] for r in recordings],
+        "marker": {"size": size + 8 + 7 * rank, "symbol": theme.RING_SYMBOLS[rank % 4],
+                   "color": theme.snapshot_colour(rank), "line": {"width": 3}},
+        "meta": {"stride": 1, "show": [[r.step, None] for r in recordings]},
+    }  # fmt: skip
