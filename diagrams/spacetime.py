@@ -323,7 +323,7 @@ def _story_cuts(canvas: Canvas) -> None:
         places = _complete(cut)
         if places is None:
             continue
-        hidden = {"visible": False, "meta": {"cut": number}}
+        hidden: Trace = {"visible": False, "meta": {"cut": number}}
         colour = "@good" if cut.consistent else "@bad"
         canvas.add([curve(places)], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sim import randomness
-from sim.model import APP, MARKER, Channel, Message, label_of
+from sim.model import APP, Channel, Message, label_of
 
 HOLD = math.inf
 
@@ -73,28 +73,38 @@ class Delays:
         processes: tuple[str, ...],
     ) -> None:
         self._seed = seed
-        self._rules = {APP: app, MARKER: marker}
+        self._app, self._marker = app, marker
         self._overrides = overrides
         self._processes = processes
-        self._streams: dict[tuple[Channel, str | None], list[int]] = {}  # -> [key, ordinal]
+        self._of_app: dict[Channel, list[int]] = {}  # the stream of a channel: [key, messages so far]
+        self._of_markers: dict[tuple[Channel, str | None], list[int]] = {}
 
     def of(self, message: Message) -> float:
         """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
-        place = (message.channel, message.snapshot)
-        stream = self._streams.get(place)
-        if stream is None:
-            key = randomness.key(self._seed, "delay", message.channel.name, message.snapshot or "")
-            stream = self._streams[place] = [key, 0]
+        if message.kind == APP:
+            stream = self._of_app.get(message.channel) or self._new_stream(message)
+            rule = self._app
+        else:
+            stream = self._of_markers.get((message.channel, message.snapshot)) or self._new_stream(message)
+            rule = self._marker
         stream[1] += 1
         if self._overrides:
             by_hand = self._override(message, stream[1])
             if by_hand is not None:
                 return by_hand
-        rule = self._rules[message.kind]
-        return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(message)
+        return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(rule, message)
 
-    def _listed(self, message: Message) -> float:
-        values = self._rules[message.kind].values
+    def _new_stream(self, message: Message) -> list[int]:
+        stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or ""), 0]
+        if message.kind == APP:
+            self._of_app[message.channel] = stream
+        else:
+            self._of_markers[message.channel, message.snapshot] = stream
+        return stream
+
+    @staticmethod
+    def _listed(rule: DelayRule, message: Message) -> float:
+        values = rule.values
         if message.id >= len(values):
             raise DelaysExhausted(len(values))
         return values[message.id]

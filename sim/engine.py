@@ -7,7 +7,6 @@ rules do not. The engine asks no algorithm for its name: it calls hooks and hono
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -85,7 +84,7 @@ class Engine:
         for channel in self.channels:
             processes[channel.source].outgoing += (channel,)
             processes[channel.target].incoming += (channel,)
-        state = State(processes, [deque() for _ in self.channels])
+        state = State(processes, [[] for _ in self.channels])
         state.waiting = frozenset(item.number for item in self.agenda if item.after is not None)
         return state
 
@@ -124,7 +123,7 @@ class Engine:
             return process.position == item.place
         return item.number in state.waiting and item.after in state.happened
 
-    def _passes(self, message: Message, queue: deque[Message]) -> bool:
+    def _passes(self, message: Message, queue: list[Message]) -> bool:
         """Whether a message behind the oldest may be delivered: never on a FIFO channel, but for overtaking markers."""
         if not message.channel.fifo:
             return message in queue
@@ -197,7 +196,7 @@ class Engine:
         channel = message.channel
         queue = self._state.queues[channel.number]
         if queue[0] is message:
-            queue.popleft()
+            queue.pop(0)
         else:
             queue.remove(message)
         process = self._state.processes[channel.target]
@@ -256,10 +255,14 @@ class Engine:
             self._carry_out(process)
         process.state = self._after_send(process, body)
         process.index = index = process.index + 1
-        message = self._put(channel, APP, body, None, stamp, index, label, receive_label)
+        state = self._state
+        number = state.messages
+        state.messages = number + 1
+        message = Message(number, channel, APP, body, None, stamp, index, label, receive_label)
+        state.queues[channel.number].append(message)
+        self._sent.append(message)
         self._log += (
-            self._number, self._time, process.name, index, SEND, channel.name, None,
-            message.id, label, body, None, None,
+            self._number, self._time, process.name, index, SEND, channel.name, None, number, label, body, None, None,
         )  # fmt: skip
         if self.awaited:
             self._notice(process, label)
@@ -268,19 +271,12 @@ class Engine:
         self._send(process, self.between[process.number, self.number_of[target]], body)
 
     def _send_marker(self, process: Process, channel: Channel, snapshot: str, body: Any) -> None:
-        marker = self._put(channel, MARKER, body, snapshot, None, None, None, None)
-        self._control_row(process, MARKER_SEND, snapshot, channel.name, marker.id)
-
-    def _put(
-        self, channel: Channel, kind: str, body: Any, snapshot: str | None, stamp: Any,
-        sent_index: int | None, label: str | None, receive_label: str | None,
-    ) -> Message:  # fmt: skip
         state = self._state
-        message = Message(state.messages, channel, kind, body, snapshot, stamp, sent_index, label, receive_label)
+        marker = Message(state.messages, channel, MARKER, body, snapshot, None, None, None, None)
         state.messages += 1
-        state.queues[channel.number].append(message)
-        self._sent.append(message)
-        return message
+        state.queues[channel.number].append(marker)
+        self._sent.append(marker)
+        self._control_row(process, MARKER_SEND, snapshot, channel.name, marker.id)
 
     # ------------------------------------------------------------------ recording
 
@@ -302,11 +298,12 @@ class Engine:
             process.recording = {**process.recording, message.channel: kept}
 
     def _close(self, process: Process, channel: Channel, snapshot: str) -> None:
-        open_here = dict(process.recording.get(channel, {}))
+        recording = process.recording.copy()
+        open_here = recording.pop(channel, {}).copy()
         messages = open_here.pop(snapshot, ())
-        process.recording = {c: kept for c, kept in process.recording.items() if c is not channel}
         if open_here:
-            process.recording = {**process.recording, channel: open_here}
+            recording[channel] = open_here
+        process.recording = recording
         local = process.snapshots[snapshot]
         local = local._replace(channels={**local.channels, channel: messages})
         process.snapshots = {**process.snapshots, snapshot: local}

@@ -26,12 +26,11 @@ from sim.model import (
     Channel,
     Event,
     Initiate,
-    Message,
     State,
     label_of,
 )
 from sim.scenario import Scenario, ScenarioError
-from sim.scheduler import Choice, Choices
+from sim.scheduler import Choice
 from sim.workload import Refused
 
 MOST_STEPS = 2_000_000
@@ -146,7 +145,10 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             sent = engine.perform(state, action, log, number, time)
             if number >= most_steps:
                 raise ScenarioError(f"{scenario.name}: the run goes on after {most_steps} steps; bound its workload")
-            choice = _next(chooser, sent)
+            try:
+                choice = chooser.send(sent)
+            except StopIteration:
+                break
     except (Refused, DelaysExhausted) as reason:
         where = _what_was_refused(scenario, choice[1] if choice else None)
         raise ScenarioError(f"{scenario.name}: {where}{reason}") from None
@@ -154,13 +156,6 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
         if collecting:
             gc.enable()
     return Execution(scenario, engine, log, number, initiations, state)
-
-
-def _next(chooser: Choices, sent: list[Message]) -> Choice | None:
-    try:
-        return chooser.send(sent)
-    except StopIteration:
-        return None
 
 
 def walk(scenario: Scenario) -> Iterator[Moment]:
@@ -177,7 +172,10 @@ def walk(scenario: Scenario) -> Iterator[Moment]:
         scheduler.state = state = engine.copy_for(state, action)
         sent = engine.perform(state, action, [], number, time)
         yield Moment(number, time, action, state)
-        choice = _next(chooser, sent)
+        try:
+            choice = chooser.send(sent)
+        except StopIteration:
+            return
 
 
 def _what_was_refused(scenario: Scenario, action: Action | None) -> str:

@@ -7,7 +7,6 @@ event table, which is declared here and nowhere else. Time is not part of a stat
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -121,7 +120,7 @@ class State:
 
     __slots__ = ("blocked", "happened", "messages", "processes", "queues", "waiting")
 
-    def __init__(self, processes: list[Process], queues: list[deque[Message]]) -> None:
+    def __init__(self, processes: list[Process], queues: list[list[Message]]) -> None:
         self.processes = processes
         self.queues = queues
         self.blocked: frozenset[Channel] = frozenset()

@@ -110,8 +110,10 @@ class Scenario:
 
     def engine(self) -> Engine:
         """The rules of this scenario's system."""
-        workload = WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
-        return Engine(self.processes, self.channels, workload, ALGORITHMS[self.algorithm](), self._agenda(workload))
+        return Engine(self.processes, self.channels, self._workload(), ALGORITHMS[self.algorithm](), self.agenda)
+
+    def _workload(self) -> Workload:
+        return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
 
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
         """The scheduler this scenario asks for, about to choose its first action."""
@@ -125,8 +127,10 @@ class Scenario:
             return Manual(engine, state, delays, choice.order)
         return Timed(engine, state, delays)
 
-    def _agenda(self, workload: Workload) -> tuple[AgendaItem, ...]:
+    @cached_property
+    def agenda(self) -> tuple[AgendaItem, ...]:
         """Script lines, then initiations; each process's timed ones ranked by (time, this order)."""
+        workload = self._workload()
         number_of = {name: number for number, name in enumerate(self.processes)}
         channel_of = {channel.name: channel for channel in self.channels}
         planned: list[tuple[Action, float, str | None]] = []

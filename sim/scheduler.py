@@ -11,9 +11,10 @@ order (of script lines, of channels); then the order of sending.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Generator, Sequence
 from heapq import heappop, heappush
+from operator import itemgetter
 
 from sim import randomness
 from sim.delays import Delays
@@ -57,9 +58,10 @@ class Timed(Scheduler):
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
         self._has_turn = [False] * len(engine.processes)
         self._happened = state.happened
-        for item in engine.agenda:
-            if item.after is None:
-                self._plan(item, item.time)
+        self._overtakes = engine.algorithm.overtakes
+        timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
+        self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
+        self._plan_next_item()
         if self._takes_turns:
             for number in range(len(engine.processes)):
                 self._plan_turn(number)
@@ -77,6 +79,8 @@ class Timed(Scheduler):
                 return
             entry = heappop(due)
             time, rank, order, _, action = entry
+            if rank != DELIVERY and rank != TURN:
+                self._plan_next_item()
             if action is None:
                 self._has_turn[order] = False
                 action = turn(self.state.processes[order])
@@ -101,34 +105,43 @@ class Timed(Scheduler):
             if not self._has_turn[number]:
                 self._plan_turn(number)
 
-    def _push(self, time: float, rank: int, order: int, action: Action | None) -> None:
+    def _entry(self, item: AgendaItem, time: float) -> Entry:
         self._count += 1
-        heappush(self._due, (time, rank, order, self._count, action))
+        rank = INITIATION if isinstance(item.action, Initiate) else SCRIPT
+        return time, rank, item.number, self._count, item.action
 
-    def _plan(self, item: AgendaItem, time: float) -> None:
-        self._push(time, INITIATION if isinstance(item.action, Initiate) else SCRIPT, item.number, item.action)
+    def _plan_next_item(self) -> None:
+        """Only the next timed item is among what is due: a long script costs no more than a short one."""
+        entry = next(self._agenda, None)
+        if entry is not None:
+            heappush(self._due, entry)
 
     def _plan_turn(self, number: int) -> None:
         """At most one turn of each process is due at any moment."""
         gap = self.engine.workload.turn_gap(self.state.processes[number])
         if gap is not None:
             self._has_turn[number] = True
-            self._push(self.now + gap, TURN, number, None)
+            self._count += 1
+            heappush(self._due, (self.now + gap, TURN, number, self._count, None))
 
     def _plan_arrival(self, message: Message) -> None:
         channel = message.channel
         due = self.now + self.delays.of(message)
-        if channel.fifo and not (message.kind == MARKER and self.engine.algorithm.overtakes):
-            due = max(due, self._busy_until[channel.number])
-            self._busy_until[channel.number] = due
+        number = channel.number
+        if channel.fifo and not (self._overtakes and message.kind == MARKER):
+            if due < self._busy_until[number]:
+                due = self._busy_until[number]
+            else:
+                self._busy_until[number] = due
         if due != math.inf:
-            self._push(due, DELIVERY, channel.number, Deliver(message))
+            self._count += 1
+            heappush(self._due, (due, DELIVERY, number, self._count, Deliver(message)))
 
     def _plan_followers(self) -> None:
         happened = self.state.happened
         for item in self.engine.agenda:
             if item.after in happened and item.after not in self._happened:
-                self._plan(item, self.now + item.time)
+                heappush(self._due, self._entry(item, self.now + item.time))
         self._happened = happened
 
     def _unpark(self) -> None:
@@ -164,7 +177,9 @@ class Tick(Timed):
         by_name = sorted(range(len(engine.processes)), key=lambda number: engine.processes[number])
         self._rank = {number: rank for rank, number in enumerate(by_name)}
         self._due_tick: list[deque[float]] = [deque() for _ in engine.channels]
-        self._calendar: dict[float, list[Channel]] = {}  # tick -> channels whose head becomes due at it
+        self._calendar: defaultdict[int, list[Channel]] = defaultdict(
+            list
+        )  # tick -> channels whose head becomes due at it
         self._ready: dict[int, list[tuple[int, int]]] = {}  # rank of source -> heap of (rank of target, channel)
 
     def choices(self) -> Choices:
@@ -193,44 +208,45 @@ class Tick(Timed):
     def _plan_arrival(self, message: Message) -> None:
         """A channel enters the calendar when its head is known."""
         number = message.channel.number
-        due = math.floor(self.now) + 1 + self.delays.of(message)
-        self._due_tick[number].append(due)
-        if len(self._due_tick[number]) == 1:
-            self._announce_head(message.channel)
+        queue = self._due_tick[number]
+        queue.append(math.floor(self.now) + 1 + self.delays.of(message))
+        if len(queue) == 1:
+            self._announce_head(message.channel, queue[0])
 
-    def _announce_head(self, channel: Channel) -> None:
-        due = math.ceil(self._due_tick[channel.number][0]) if self._due_tick[channel.number][0] != math.inf else None
-        if due is not None:
-            self._calendar.setdefault(max(due, self._tick + 1), []).append(channel)
+    def _announce_head(self, channel: Channel, due: float) -> None:
+        if due != math.inf:
+            self._calendar[max(math.ceil(due), self._tick + 1)].append(channel)
 
     def _deliveries(self) -> Choices:
         for channel in self._calendar.pop(self._tick, ()):
             heap = self._ready.setdefault(self._rank[channel.source], [])
             heappush(heap, (self._rank[channel.target], channel.number))
         for source in sorted(self._ready):
-            choice = self._first_deliverable(self._ready[source])
-            if not self._ready[source]:
+            heap = self._ready[source]
+            choice = self._first_deliverable(heap)
+            if not heap:
                 del self._ready[source]
             if choice is not None:
-                self._due_tick[choice.channel.number].popleft()
+                channel = choice.message.channel
+                queue = self._due_tick[channel.number]
+                queue.popleft()
                 sent = yield self.now, choice
                 self._plan_what_follows(choice, sent)
-                if self._due_tick[choice.channel.number]:
-                    self._announce_head(choice.channel)
+                if queue:
+                    self._announce_head(channel, queue[0])
 
     def _first_deliverable(self, heap: list[tuple[int, int]]) -> Deliver | None:
         """Takes the first channel whose head may be delivered off `heap`; blocked ones stay on it."""
-        skipped = []
+        blocked = []
         found = None
         while heap and found is None:
             entry = heappop(heap)
-            channel = self.engine.channels[entry[1]]
-            action = Deliver(self.state.queues[channel.number][0])
+            action = Deliver(self.state.queues[entry[1]][0])
             if self.engine.is_enabled(self.state, action):
                 found = action
             else:
-                skipped.append(entry)
-        for entry in skipped:
+                blocked.append(entry)
+        for entry in blocked:
             heappush(heap, entry)
         return found
 

@@ -170,7 +170,7 @@ def _arrow_head(before: Point, tip: Point, size: float, standoff: float, colour:
     return f'<path d="{_path(corners)}Z" fill="{colour}"/>'
 
 
-_CORNERS = {
+_CORNERS: dict[str, list[Point]] = {
     "diamond": [(0, -1), (1, 0), (0, 1), (-1, 0)],
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
     "hexagon": [(math.sin(math.pi / 3 * i), -math.cos(math.pi / 3 * i)) for i in range(6)],

@@ -1,0 +1,38 @@
+# Everything runs in .venv, made on first use from the pinned requirements.
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || echo python3)
+BIN := .venv/bin
+
+.PHONY: help app test check bench picture clean
+
+help: ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+app: .venv/app ## install what is needed and run the app on http://127.0.0.1:8501
+	$(BIN)/streamlit run app.py
+
+test: .venv/dev ## install what is needed; lint, types, all tests (browser tests where there is a Chromium)
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: .venv/dev ## measure the engine and the page; prints the tables of docs/performance.md
+	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.page
+
+picture: .venv/app ## draw the picture of the README anew
+	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg
+
+clean: ## remove the environment and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+
+.venv/app: requirements.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/dev: requirements-dev.txt requirements.txt | .venv/bin/python
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ .venv/app

@@ -1,0 +1,160 @@
+"""How fast the engine runs: `python -m bench.engine`, one core, CPU time.
+
+Machines differ and are shared, so each run stands beside a yardstick measured right before and after it:
+calls of an empty Python function, of which a quiet machine does a million in YARDSTICK_S. "events/s" is
+what was seen at best; "normalised" is the median of what would have been seen at that speed.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sim import randomness
+from sim.engine import LOG_WIDTH
+from sim.execution import Execution, run
+from sim.files import parse_toml
+from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.topology import Topology
+
+ROUNDS = 7
+MESSAGES = 20_000
+YARDSTICK_S = 0.022
+CALLS = 300_000
+GO_SOLUTION = {10: "103-141", 50: "20-27", 100: "10-12"}  # thousand messages/s, CPU-normalised
+
+
+class Rate(NamedTuple):
+    """Things per CPU second: the best seen, and the median at the yardstick's speed."""
+
+    best: float
+    normalised: float
+
+    def __str__(self) -> str:
+        return f"{self.best:12,.0f} {self.normalised:12,.0f}"
+
+
+def cpu(work: Callable[[], object]) -> float:
+    """The CPU seconds of `work`."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def empty_calls() -> None:
+    """The yardstick: CALLS calls of an empty function."""
+
+    def empty() -> None:
+        pass
+
+    for _ in range(CALLS):
+        empty()
+
+
+def rate(work: Callable[[], object], things: int) -> Rate:
+    """How many of `things` per second `work` does."""
+    seen, normalised = [], []
+    for _ in range(ROUNDS):
+        before, seconds, after = cpu(empty_calls), cpu(work), cpu(empty_calls)
+        seen.append(things / seconds)
+        normalised.append(things / seconds * (before + after) / 2 / (YARDSTICK_S * CALLS / 1_000_000))
+    return Rate(max(seen), statistics.median(normalised))
+
+
+def bank(processes: int, topology: str) -> Scenario:
+    """Random transfers with random delays, and one snapshot in the middle of them."""
+    return parse_toml(
+        f"""
+        processes = {processes}
+        topology = {{ kind = "{topology}" }}
+        workload = {{ kind = "bank", transfers = {MESSAGES // processes}, balance = 1000 }}
+        delay = {{ kind = "uniform", low = 1, high = 20 }}
+        snapshots = [{{ id = "S1", process = "P1", at = 50 }}]
+        """,
+        f"bank on a {topology} of {processes}",
+    )
+
+
+def token_ring(processes: int) -> Scenario:
+    """A token at every process of a ring, with fixed delays: the engine without random draws."""
+    tokens = ", ".join(f"P{number} = 1" for number in range(1, processes + 1))
+    return parse_toml(
+        f"""
+        processes = {processes}
+        topology = {{ kind = "ring" }}
+        workload = {{ kind = "token_ring", rounds = {MESSAGES // processes}, tokens = {{ {tokens} }} }}
+        snapshots = [{{ id = "S1", process = "P1", at = 50 }}]
+        """,
+        f"tokens on a ring of {processes}",
+    )
+
+
+def ticks(processes: int) -> Scenario:
+    """As COS 418's cases are: scripted sends between ticks on a complete graph, and a snapshot."""
+    key = randomness.key(0, "bench")
+    names = tuple(f"N{number}" for number in range(1, processes + 1))
+    script = []
+    for number in range(MESSAGES):
+        draw = randomness.bits(key, number)
+        source, step = draw % processes, 1 + (draw >> 20) % (processes - 1)
+        at = number / processes * 2
+        script.append(ScriptLine(names[source], at, to=names[(source + step) % processes], body=1))
+    return Scenario(
+        f"ticks on a mesh of {processes}",
+        names,
+        topology=Topology("complete"),
+        workload="bank",
+        parameters={"balance": MESSAGES},
+        scheduler=SchedulerChoice("tick"),
+        script=tuple(script),
+        snapshots=(Initiation("0", names[0], MESSAGES / processes),),
+    )
+
+
+def events(execution: Execution) -> int:
+    """How many rows a run left."""
+    return len(execution.log) // LOG_WIDTH
+
+
+def in_place() -> None:
+    """Events per second in place, rows collected; the cost of an event against that at 10 processes."""
+    print("\nin place, event rows collected        events/s   normalised   cost of an event, against 10 processes")
+    for label, scenarios in (
+        ("bank, ring", [bank(n, "ring") for n in (10, 100, 1000)]),
+        ("bank, mesh", [bank(n, "complete") for n in (10, 50, 100)]),
+        ("tokens, ring", [token_ring(n) for n in (10, 100, 1000)]),
+    ):
+        first = 0.0
+        for scenario in scenarios:
+            found = rate(lambda s=scenario: run(s), events(run(scenario)))
+            first = first or found.normalised
+            ratio = first / found.normalised
+            print(f"  {label:14} {len(scenario.processes):5} processes   {found}   {ratio:5.2f}")
+
+
+def copied() -> None:
+    """Events per second in copied mode, and with the event table finished."""
+    print("\nother ways                            events/s   normalised")
+    for processes in (3, 10, 100):
+        scenario = bank(processes, "complete")
+        found = rate(lambda s=scenario: run(s, copied=True), events(run(scenario)))
+        print(f"  copied (the page), mesh of {processes:3}   {found}")
+    scenario = bank(10, "ring")
+    print(f"  in place, table finished, 10     {rate(lambda: run(scenario).events, events(run(scenario)))}")
+
+
+def against_go() -> None:
+    """Messages per second under COS 418's tick rule, beside what the assignment's own solution does."""
+    print("\nCOS 418's rule                      messages/s   normalised   the assignment's Go solution")
+    for processes, reference in GO_SOLUTION.items():
+        scenario = ticks(processes)
+        found = rate(lambda s=scenario: run(s), run(scenario).final.messages)
+        print(f"  {processes:4} processes                  {found}   {reference} thousand")
+
+
+if __name__ == "__main__":
+    in_place()
+    copied()
+    against_go()
