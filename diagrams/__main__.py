@@ -28,10 +28,11 @@ def _export(arguments: argparse.Namespace) -> int:
     step = scene.last if arguments.step is None else arguments.step
     if not 0 <= step <= scene.last:
         raise ScenarioError(f"--step {step}: {arguments.scenario} has steps 0 to {scene.last}")
+    output = Path(arguments.output)
     try:
-        Path(arguments.output).write_text(FORMATS[arguments.format](scene, step), encoding="utf-8")
+        output.write_text(FORMATS[arguments.format](scene, step), encoding="utf-8")
     except OSError as problem:
-        raise ScenarioError(f"{arguments.output}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise ScenarioError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
     return 0
 
 

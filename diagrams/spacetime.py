@@ -21,6 +21,8 @@ Point = tuple[float, float]  # (lane, place)
 CURVE = 12  # points of a cut's line between two lanes
 MOST_NAMED = 160  # events with a letter beside them
 MOST_BODIES = 60  # messages with their body beside them
+MOST_KEPT = 12  # recorded messages with their channel beside them
+MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 
 
 class Canvas:
@@ -201,20 +203,25 @@ def _recordings(canvas: Canvas) -> None:
 
 
 def _letters(canvas: Canvas) -> None:
+    """The names of events, beside their line so that rings and arrows leave them legible."""
     dots = [dot for dot in canvas.scene.dots if dot.named]
     if len(dots) > MOST_NAMED:
         return
-    last = len(canvas.scene.lanes) - 1
     if canvas.down:
+        points = [(float(dot.lane), dot.place) for dot in dots]
         position = ["middle left" if dot.lane == 0 else "middle right" for dot in dots]
-    else:
-        position = ["bottom center" if dot.lane == last and last else "top center" for dot in dots]
-    text = [f"   {dot.label}   " if canvas.down else dot.label for dot in dots]
-    _text(canvas, [(dot.lane, dot.place) for dot in dots], text, position, "@ink", 17, None)
+        _text(canvas, points, [f"    {dot.label}    " for dot in dots], position, "@ink", 17, None)
+        return
+    last = len(canvas.scene.lanes) - 1
+    aside = 0.026 * len(canvas.scene.lanes)  # of a lane: about as far at any number of them
+    below = [dot.lane == last and last > 0 for dot in dots]
+    points = [(dot.lane + (aside if low else -aside), dot.place) for dot, low in zip(dots, below, strict=True)]
+    position = ["bottom center" if low else "top center" for low in below]
+    _text(canvas, points, [dot.label for dot in dots], position, "@ink", 17, None)
 
 
 def _bodies(canvas: Canvas) -> None:
-    """What messages carry, where that is short and not just their name."""
+    """What messages carry, where that is more than their name; in which channel a message was recorded."""
     shown = [
         arrow
         for arrow in canvas.scene.arrows
@@ -222,23 +229,30 @@ def _bodies(canvas: Canvas) -> None:
     ]
     if shown and len(shown) <= MOST_BODIES:
         texts = [arrow.name if len(arrow.name) <= 18 else arrow.name[:17] + "…" for arrow in shown]
-        _text(canvas, [_along(arrow) for arrow in shown], texts, "top center", "@ink", 13, [(0, None)] * len(shown))
+        until_kept = [(0, min(arrow.kept.values(), default=None)) for arrow in shown]
+        _beside(canvas, shown, texts, 14, until_kept)
     kept = [arrow for arrow in canvas.scene.arrows if arrow.kept and arrow.end is not None]
-    if len(kept) <= MOST_BODIES:
+    if len(kept) <= MOST_KEPT:
         texts = [f"<b>{_where_kept(canvas.scene, arrow)}</b>" for arrow in kept]
-        show = [(min(arrow.kept.values()), None) for arrow in kept]
-        _text(canvas, [_along(arrow, 0.5) for arrow in kept], texts, "bottom center", "@ink", 14, show)
+        _beside(canvas, kept, texts, 14, [(min(arrow.kept.values()), None) for arrow in kept])
+
+
+def _beside(canvas: Canvas, arrows: Sequence[Arrow], texts: Sequence[str], size: int, show: Sequence[Span]) -> None:
+    """Texts next to their arrows: above those that fall to the right, below those that rise."""
+    position = ["top right" if arrow.target > arrow.source else "bottom right" for arrow in arrows]
+    _text(canvas, [_along(arrow) for arrow in arrows], texts, position, "@ink", size, show)
 
 
 def _where_kept(scene: Scene, arrow: Arrow) -> str:
     """The channel in whose recorded state a message is, and of which snapshots where there are several."""
     caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
-    return f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} of {', '.join(arrow.kept)}"
+    place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} of {', '.join(arrow.kept)}"
+    return place if "->" in arrow.name or len(arrow.name) > 10 else f"{arrow.name} {place}"
 
 
-def _along(arrow: Arrow, share: float | None = None) -> Point:
+def _along(arrow: Arrow) -> Point:
     """A point on the arrow; neighbouring messages use different ones, so that their texts do not meet."""
-    share = (0.3, 0.4, 0.5)[arrow.id % 3] if share is None else share
+    share = (0.3, 0.42, 0.54)[arrow.id % 3]
     end = arrow.end if arrow.end is not None else arrow.start
     return arrow.source + (arrow.target - arrow.source) * share, arrow.start + (end - arrow.start) * share
 
@@ -261,9 +275,10 @@ def _text(
 def curve(places: Sequence[float]) -> list[Point]:
     """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place."""
     points: list[Point] = [(-0.5, places[0])]
+    parts = CURVE if len(places) <= MOST_CURVED else 1
     for lane, (here, there) in enumerate(pairwise(places)):
-        for part in range(CURVE):
-            share = part / CURVE
+        for part in range(parts):
+            share = part / parts
             points.append((lane + share, here + (there - here) * share * share * (3 - 2 * share)))
     return [*points, (float(len(places) - 1), places[-1]), (len(places) - 0.5, places[-1])]
 
@@ -311,7 +326,7 @@ def _cuts(canvas: Canvas) -> None:
         dash = "dash" if cut.consistent else "dot"
         places = _complete(cut)
         if places is not None:
-            look = {"color": colour if cut.consistent else "@bad", "width": 3.5 * max(canvas.scale, 0.5), "dash": dash}
+            look = {"color": colour if cut.consistent else "@bad", "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
             canvas.add([curve(places)], [(cut.known or 0, None)], mode="lines", line=look)
         if len(canvas.scene.snapshots) > 1:
             _cut_name(canvas, cut, colour)

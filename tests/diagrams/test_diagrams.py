@@ -1,0 +1,130 @@
+"""Scenes, figures and pictures of every bundled scenario."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from functools import cache
+
+import plotly.graph_objects as go
+import pytest
+
+from diagrams import theme
+from diagrams.__main__ import main
+from diagrams.export.svg import svg, thumbnail
+from diagrams.payload import payload
+from diagrams.record import meters, record_of
+from diagrams.scene import Scene, compose
+from diagrams.spacetime import curve, figure
+from sim import library
+from sim.edits import apply_edit
+from sim.execution import run
+
+SCENARIOS = library.names()
+
+
+@cache
+def scene(name: str) -> Scene:
+    return compose(run(library.load(name)))
+
+
+def value_at(timeline, step):
+    return next((value for start, value in reversed(timeline) if start <= step), None)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_figures_are_valid_plotly(name, orientation):
+    for palette in theme.PALETTES.values():
+        go.Figure(theme.resolve(figure(scene(name), orientation), palette))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_every_mask_covers_its_points(name):
+    for orientation in ("down", "right"):
+        for trace in figure(scene(name), orientation)["data"]:
+            meta = trace.get("meta", {})
+            if "show" in meta:
+                assert len(trace["x"]) == meta["stride"] * len(meta["show"])
+                assert all(until is None or start <= until for start, until in meta["show"])
+            if "messages" in meta and "show" in meta:
+                assert len(meta["messages"]) == len(meta["show"])
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_payload_is_json_and_tells_every_step(name):
+    document = json.loads(json.dumps(payload(scene(name)), allow_nan=False))
+    assert len(document["steps"]) == scene(name).last + 1
+    assert all(step["sentence"] for step in document["steps"])
+    assert all(step["rule"] for step in document["steps"][1:])
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_meters_add_up_at_every_step(name):
+    for meter in meters(scene(name)):
+        for step in range(scene(name).last + 1):
+            there = value_at(meter["processes"], step) + value_at(meter["channels"], step)
+            assert there == meter["total"], (meter["unit"], step)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_svg_is_xml_with_a_name_for_every_lane(name):
+    picture = ElementTree.fromstring(svg(scene(name)))
+    texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
+    if len(scene(name).lanes) <= 20:
+        assert set(scene(name).lanes) <= texts
+    ElementTree.fromstring(thumbnail(scene(name)))
+
+
+def test_recorded_events_are_ringed_and_the_kept_message_highlighted():
+    lecture = scene("lecture")
+    assert {dot.label for dot in lecture.dots if dot.recorded} == set("ABFGHI")
+    kept = [arrow for arrow in lecture.arrows if arrow.kept]
+    assert [arrow.name for arrow in kept] == ["H->D"]
+
+
+def test_the_record_grows_as_the_lecture_tells_it():
+    (record,) = record_of(scene("lecture"))
+    channel = {entry["caption"]: entry["text"] for entry in record["channels"]}
+    process = {entry["name"]: entry["text"] for entry in record["processes"]}
+    assert value_at(process["P1"], 4) == "not recorded yet"
+    assert value_at(process["P1"], 5) == "{A, B}"
+    assert value_at(channel["C21"], 5) == "C21 = ...recording..."
+    assert value_at(channel["C13"], 6) == "C13 = <empty>"
+    assert value_at(channel["C21"], 18) == "C21 = <H->D>"
+    assert sorted(value_at(text, 18) for name, text in channel.items() if name != "C21") == [
+        f"{name} = <empty>" for name in ("C12", "C13", "C23", "C31", "C32")
+    ]
+
+
+def test_a_held_message_is_drawn_as_never_received():
+    held = apply_edit(library.load("lecture"), {"do": "hold", "message": {"label": "H"}}, 0.0)
+    document = payload(compose(run(held)))
+    message = next(entry for entry in document["messages"] if entry["name"].startswith("H"))
+    assert message["held"] and message["received"] is None and message["arrival"] is None
+    behind = next(entry for entry in document["messages"] if entry["channel"] == "P2->P1" and entry["kind"] == "marker")
+    assert behind["held"] and behind["behind"] == message["name"]
+
+
+def test_a_cut_line_passes_its_places_and_never_overshoots():
+    places = [5.0, 1.0, 9.0]
+    line = curve(places)
+    assert all((float(lane), place) in line for lane, place in enumerate(places))
+    assert min(place for _, place in line) == 1.0 and max(place for _, place in line) == 9.0
+
+
+def test_the_witness_of_a_story_cut_is_drawn():
+    cuts = [cut for cut in scene("lecture").cuts if cut.snapshot is None]
+    assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "H")]
+
+
+def test_export_writes_any_step_and_refuses_one_too_far(tmp_path, capsys):
+    target = tmp_path / "lecture.svg"
+    assert main(["export", "lecture", "--format", "svg", "-o", str(target), "--step", "3"]) == 0
+    early = target.read_text()
+    assert main(["export", "lecture", "--format", "svg", "-o", str(target)]) == 0
+    assert early != target.read_text()
+    assert main(["export", "lecture", "--format", "svg", "-o", str(target), "--step", "99"]) == 2
+    assert "steps 0 to 18" in capsys.readouterr().err
+
+
+def test_palettes_name_the_same_colours():
+    assert set(theme.LIGHT) == set(theme.DARK)
