@@ -20,8 +20,8 @@ def payload(scene: Scene) -> dict[str, Any]:
     scenario = scene.execution.scenario
     return {
         "name": scenario.name,
-        "title": scenario.title,
-        "story": scenario.story,
+        "title": scenario.title or scenario.name,
+        "story": scenario.story.strip(),
         "source": scenario.source,
         "orientation": scenario.orientation,
         "steps": [

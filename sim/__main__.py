@@ -55,7 +55,8 @@ def _run(arguments: argparse.Namespace) -> int:
 def _cos418(arguments: argparse.Namespace) -> int:
     top, events = Path(arguments.top), Path(arguments.events)
     delays = _delays(Path(arguments.delays)) if arguments.delays else None
-    scenario = cos418.read_case(_text(top), _text(events), delays, arguments.seed, events.stem)
+    files = (top.name, events.name, Path(arguments.delays or "").name)
+    scenario = cos418.read_case(_text(top), _text(events), delays, arguments.seed, events.stem, files)
     execution = run(scenario)
     texts = cos418.snap_texts(execution)
     if arguments.out:
@@ -119,6 +120,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ScenarioError as problem:
         print(problem, file=sys.stderr)
         return 2
+    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+        sys.stderr.close()
+        return 0
     return status
 
 

@@ -17,40 +17,44 @@ Clock = tuple[int, ...]
 
 
 class History:
-    """The application events of one run, by process, in order."""
+    """The application events of one run, by process, in order.
+
+    `of` holds one row per event; `rows` all of them: an event of a foreign log with several partners
+    has a row for each.
+    """
 
     def __init__(self, processes: Sequence[str], events: Iterable[Event]) -> None:
         self.processes = tuple(processes)
         self.rank = {name: i for i, name in enumerate(self.processes)}
+        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
         self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
-        for event in events:
-            if event.kind in APPLICATION_KINDS:
-                self.of[event.process].append(event)
+        for event in self.rows:
+            own = self.of[event.process]
+            if not own or own[-1].index != event.index:
+                own.append(event)
 
     @cached_property
     def sends(self) -> dict[int, Event]:
         """The send of each message, by message id."""
-        return {e.message_id: e for row in self.of.values() for e in row if e.kind == SEND and e.message_id is not None}
+        return {e.message_id: e for e in self.rows if e.kind == SEND and e.message_id is not None}
 
     @cached_property
     def receives(self) -> dict[int, Event]:
         """The receive of each message that was received, by message id."""
-        return {
-            e.message_id: e for row in self.of.values() for e in row if e.kind == RECEIVE and e.message_id is not None
-        }
+        return {e.message_id: e for e in self.rows if e.kind == RECEIVE and e.message_id is not None}
 
     @cached_property
     def clocks(self) -> dict[tuple[str, int], Clock]:
         """The vector clock of every event, by (process, index) (Fidge 1988, Mattern 1989)."""
         clocks: dict[tuple[str, int], Clock] = {}
-        in_order = sorted((event for row in self.of.values() for event in row), key=lambda event: event.row)
         now = {name: [0] * len(self.processes) for name in self.processes}
-        for event in in_order:
+        for event in self.rows:
             clock = now[event.process]
             if event.kind == RECEIVE and event.message_id in self.sends:
                 send = self.sends[event.message_id]
                 clock[:] = map(max, clock, clocks[send.process, send.index or 0])
-            clock[self.rank[event.process]] += 1
+            if (event.process, event.index or 0) not in clocks:
+                clock[self.rank[event.process]] += 1
             clocks[event.process, event.index or 0] = tuple(clock)
         return clocks
 

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from sim.causality import History
-from sim.execution import Execution
+from sim.execution import Execution, to_json
 from sim.snapshots import Snapshot, snapshots_of
 
 CHECKS = {
@@ -83,9 +83,10 @@ def _consistency(history: History, snapshot: Snapshot) -> Finding:
 def _channel_states(execution: Execution, history: History, snapshot: Snapshot) -> Finding:
     crossing = history.in_channels(snapshot.frontier)
     for channel in execution.engine.channels:
-        recorded = [message.id for message in snapshot.channels[channel.name]]
-        if recorded != crossing.get(channel.name, []):
-            return "channel_states", f"{channel.name} recorded {recorded}, found {crossing.get(channel.name, [])}"
+        recorded = [message.body for message in snapshot.channels[channel.name]]
+        found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
+        if recorded != found:
+            return "channel_states", f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
     return "channel_states", None
 
 

@@ -24,8 +24,9 @@ from sim.model import (
 )
 from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.snapshots import snapshots_of
+from sim.tables import as_float
 from sim.topology import Topology
-from sim.validate import validate
+from sim.validate import name_problem, validate
 
 MOST_TICKS = 1_000_000
 
@@ -40,16 +41,25 @@ class _Script:
 
 
 def read_case(
-    top: str, events: str, delays: Sequence[float] | None = None, seed: int = 0, name: str = "case"
+    top: str,
+    events: str,
+    delays: Sequence[float] | None = None,
+    seed: int = 0,
+    name: str = "case",
+    files: tuple[str, str, str] | None = None,
 ) -> Scenario:
     """The scenario of a .top and an .events text.
 
     `delays` holds one delay per message in the order sent; None: whole delays 0 to 4 drawn from `seed`.
-    Raises ScenarioError naming file and line.
+    `files` names the three files in errors (default: `name` with their endings). Raises ScenarioError
+    naming file and line.
     """
-    tokens, links = _read_top(top, f"{name}.top")
-    script = _read_events(events, f"{name}.events", tokens)
-    rule = DelayRule("listed", values=tuple(delays)) if delays is not None else DelayRule("whole", 0, 4)
+    top_file, events_file, delays_file = files or (f"{name}.top", f"{name}.events", f"{name}.json")
+    tokens, links = _read_top(top, top_file)
+    script = _read_events(events, events_file, tokens, set(links))
+    rule = DelayRule("whole", 0, 4)
+    if delays is not None:
+        rule = DelayRule("listed", values=tuple(delays), where=delays_file)
     scenario = Scenario(
         name=name,
         title=f"COS 418: {name}",
@@ -64,11 +74,9 @@ def read_case(
         delay=rule,
         script=tuple(script.sends),
         snapshots=tuple(script.starts),
+        origin=events_file,
     )
-    try:
-        validate(scenario)
-    except ScenarioError as problem:
-        raise ScenarioError(f"{name}: {problem}") from None
+    validate(scenario)
     return scenario
 
 
@@ -76,12 +84,12 @@ def read_delays(text: str, origin: str) -> list[float]:
     """The delays of a .json file: a list with one number per message. Raises ScenarioError."""
     try:
         delays = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:
         raise ScenarioError(f"{origin}: not valid JSON: {problem}; give a list such as [3, 2, 3]") from None
     if not isinstance(delays, list):
         raise ScenarioError(f"{origin}: expected a list with one delay per message, such as [3, 2, 3]")
     for number, delay in enumerate(delays, start=1):
-        if not isinstance(delay, int | float) or isinstance(delay, bool) or not 0 <= delay < math.inf:
+        if not isinstance(delay, int | float) or isinstance(delay, bool) or not 0 <= as_float(delay) < math.inf:
             raise ScenarioError(f"{origin}: delay {number} is {str(delay)[:40]}, expected a number of at least 0")
     return delays
 
@@ -106,29 +114,35 @@ def _read_top(text: str, origin: str) -> tuple[dict[str, int], list[tuple[str, s
     count = _whole(lines[0][1][0], f"{origin} line {lines[0][0]}", "the number of processes", 1)
     tokens: dict[str, int] = {}
     for number, words in lines[1 : count + 1]:
+        where = f"{origin} line {number}"
         if len(words) != 2:
-            raise ScenarioError(f'{origin} line {number}: expected a process and its tokens, such as "N1 10"')
+            raise ScenarioError(f'{where}: expected a process and its tokens, such as "N1 10"')
         if words[0] in tokens:
-            raise ScenarioError(
-                f"{origin} line {number}: the name {words[0]!r} is given twice; every process needs its own"
-            )
-        tokens[words[0]] = _whole(words[1], f"{origin} line {number}", "a number of tokens")
+            told = f"line {lines[0][0]} announces {count} processes, of which {len(tokens)} stand above"
+            raise ScenarioError(f"{where}: the name {words[0]!r} is given twice; each needs its own, and {told}")
+        if name_problem(words[0]):
+            raise ScenarioError(f"{where}: {name_problem(words[0])}")
+        tokens[words[0]] = _whole(words[1], where, "a number of tokens")
     if len(tokens) < count:
-        raise ScenarioError(f"{origin}: line {lines[0][0]} announces {count} processes, but only {len(tokens)} follow")
+        raise ScenarioError(f"{origin} line {lines[0][0]}: announces {count} processes, but only {len(tokens)} follow")
     links: list[tuple[str, str]] = []
     for number, words in lines[count + 1 :]:
+        where = f"{origin} line {number}"
         if len(words) != 2:
-            raise ScenarioError(f'{origin} line {number}: expected a link, such as "N1 N2"')
+            raise ScenarioError(f'{where}: expected a link, such as "N1 N2"')
         for word in words:
-            if word not in tokens:
-                raise ScenarioError(f"{origin} line {number}: {word!r} is no process; there are {', '.join(tokens)}")
+            _known(word, where, tokens)
+        if words[0] == words[1]:
+            raise ScenarioError(f"{where}: a link from {words[0]} to itself; a link joins two processes")
+        if (words[0], words[1]) in links:
+            raise ScenarioError(f"{where}: the link {words[0]} {words[1]} is given twice; once is enough")
         links.append((words[0], words[1]))
     return tokens, links
 
 
-def _read_events(text: str, origin: str, tokens: dict[str, int]) -> _Script:
+def _read_events(text: str, origin: str, tokens: dict[str, int], links: set[tuple[str, str]]) -> _Script:
     script = _Script()
-    between: list[tuple[int, list[str]]] = []
+    between: list[tuple[str, list[str]]] = []
     for number, words in _lines(text):
         where = f"{origin} line {number}"
         match words:
@@ -141,11 +155,15 @@ def _read_events(text: str, origin: str, tokens: dict[str, int]) -> _Script:
             case ["send", a, b, amount]:
                 for word in (a, b):
                     _known(word, where, tokens)
+                if a == b:
+                    raise ScenarioError(f"{where}: {a} sends to itself; a link joins two processes")
+                if (a, b) not in links:
+                    raise ScenarioError(f"{where}: there is no link {a} {b}; add it to the .top file")
                 _whole(amount, where, "a number of tokens", 1)
-                between.append((number, words))
+                between.append((where, words))
             case ["snapshot", a]:
                 _known(a, where, tokens)
-                between.append((number, words))
+                between.append((where, words))
             case _:
                 raise ScenarioError(
                     f'{where}: {" ".join(words)[:40]!r} is not understood; use "send A B n", "snapshot A" or "tick [n]"'
@@ -159,14 +177,14 @@ def _known(word: str, where: str, tokens: dict[str, int]) -> None:
         raise ScenarioError(f"{where}: {word!r} is no process; there are {', '.join(tokens)}")
 
 
-def _place(script: _Script, between: list[tuple[int, list[str]]]) -> None:
+def _place(script: _Script, between: list[tuple[str, list[str]]]) -> None:
     """Spreads the lines between two ticks over that tick, in order, strictly inside it."""
-    for position, (_, words) in enumerate(between, start=1):
+    for position, (where, words) in enumerate(between, start=1):
         at = script.ticks + position / (len(between) + 1)
         if words[0] == "send":
-            script.sends.append(ScriptLine(words[1], at, to=words[2], body=int(words[3])))
+            script.sends.append(ScriptLine(words[1], at, to=words[2], body=int(words[3]), where=where))
         else:
-            script.starts.append(Initiation(str(len(script.starts)), words[1], at))
+            script.starts.append(Initiation(str(len(script.starts)), words[1], at, where=where))
 
 
 def snap_texts(execution: Execution) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sim import randomness
@@ -26,6 +26,15 @@ class Address(NamedTuple):
     snapshot: str | None = None
     ordinal: int = 1
 
+    def in_words(self) -> str:
+        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`."""
+        if self.label is not None:
+            return f"the message sent at {self.label}"
+        which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
+        if self.kind == APP:
+            return f"message {which}on {self.channel}"
+        return f"the marker {which}of {self.snapshot} on {self.channel}"
+
 
 @dataclass(frozen=True)
 class DelayRule:
@@ -33,13 +42,19 @@ class DelayRule:
 
     kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number between them,
     both included; "exponential": with mean `low`;
-    "listed": `values[i]` for the i-th message of the run, markers included (COS 418).
+    "listed": `values[i]` for the i-th message of the run, markers included (COS 418). `where` is where
+    they were written, for errors.
     """
 
     kind: str = "fixed"
     low: float = 1.0
     high: float = 1.0
     values: tuple[float, ...] = ()
+    where: str = field(default="delay.values", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("uniform", "whole"):
+            object.__setattr__(self, "high", self.low)  # it has no meaning there, so it makes no difference
 
     def draw(self, key: int, ordinal: int) -> float:
         """The `ordinal`-th delay of the stream `key`; not for "listed"."""
@@ -54,11 +69,11 @@ class DelayRule:
 
 
 class DelaysExhausted(Exception):
-    """A "listed" rule has no delay for a message; `count` is how many it lists."""
+    """A "listed" rule has no delay for a message that is sent."""
 
-    def __init__(self, count: int) -> None:
-        super().__init__(f"the run sends more than the {count} messages whose delays are listed")
-        self.count = count
+    def __init__(self, rule: DelayRule) -> None:
+        count = len(rule.values)
+        super().__init__(f"{rule.where}: lists {count} delays, but the run sends more messages; list one for each")
 
 
 class Delays:
@@ -106,7 +121,7 @@ class Delays:
     def _listed(rule: DelayRule, message: Message) -> float:
         values = rule.values
         if message.id >= len(values):
-            raise DelaysExhausted(len(values))
+            raise DelaysExhausted(rule)
         return values[message.id]
 
     def _override(self, message: Message, ordinal: int) -> float | None:

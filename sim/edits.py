@@ -8,7 +8,6 @@ the scenario stays as it was.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,8 +15,10 @@ from typing import Any
 
 from sim.delays import HOLD, Address
 from sim.execution import Execution, run
+from sim.files import read_address
 from sim.model import APP, MARKER, label_of
 from sim.scenario import Initiation, Scenario, ScenarioError, ScriptLine
+from sim.tables import Table
 from sim.validate import validate
 from sim.workload import WORKLOADS
 
@@ -26,46 +27,46 @@ Edit = Mapping[str, Any]
 
 def apply_edit(scenario: Scenario, edit: Edit, now: float) -> Scenario:
     """`scenario` with `edit`, made while looking at time `now`. Raises ScenarioError with the reason."""
-    if edit.get("do") not in EDITS:
-        raise ScenarioError(f"there is no edit {edit.get('do')!r}; known: {', '.join(EDITS)}")
-    try:
-        edited = EDITS[edit["do"]](scenario, edit, now)
-    except (KeyError, TypeError) as problem:
-        raise ScenarioError(f"the edit {edit['do']!r} is incomplete or malformed: {problem}") from None
+    table = Table(edit, "")
+    do = table.take("do", str, None, "a text")
+    if do not in EDITS:
+        raise ScenarioError(f"there is no edit {do!r}; known: {', '.join(EDITS)}")
+    edited = EDITS[do](replace(scenario, origin=""), table, now)
     validate(edited)
     run(edited)
     return edited
 
 
-def _address(edit: Edit) -> Address:
-    given = edit["message"]
-    return Address(
-        given.get("label"), given.get("channel"), given.get("kind", APP), given.get("snapshot"), given.get("ordinal", 1)
-    )
+def _message(table: Table) -> Address:
+    if "message" not in table.values:
+        raise table.missing("message", "the edit is incomplete: it says which message it means")
+    given = Table({key: value for key, value in table.table("message").values.items() if value is not None}, "message.")
+    return read_address(given)
 
 
-def _time(edit: Edit, key: str, default: float | None = None) -> float:
-    value = edit.get(key, default)
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-        raise ScenarioError(f"{key}: expected a number of at least 0, not {value!r}")
-    return float(value)
+def _who(table: Table, key: str) -> str:
+    if not table.values.get(key):
+        raise table.missing(key, "the edit is incomplete: it names a process")
+    return table.required(key)
 
 
 def _set_delay(scenario: Scenario, address: Address, delay: float) -> Scenario:
     return replace(scenario, delays={**scenario.delays, address: delay})
 
 
-def _delay(scenario: Scenario, edit: Edit, now: float) -> Scenario:
-    return _set_delay(scenario, _address(edit), _time(edit, "delay"))
+def _delay(scenario: Scenario, table: Table, now: float) -> Scenario:
+    if "delay" not in table.values:
+        raise table.missing("delay", "the edit is incomplete: give a number of time units")
+    return _set_delay(scenario, _message(table), table.number("delay", 0.0))
 
 
-def _hold(scenario: Scenario, edit: Edit, now: float) -> Scenario:
-    return _set_delay(scenario, _address(edit), HOLD)
+def _hold(scenario: Scenario, table: Table, now: float) -> Scenario:
+    return _set_delay(scenario, _message(table), HOLD)
 
 
-def _release(scenario: Scenario, edit: Edit, now: float) -> Scenario:
+def _release(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Forget what was set for the message; but do not let it arrive before `now`, when it is let go."""
-    address = _address(edit)
+    address = _message(table)
     freed = replace(scenario, delays={known: d for known, d in scenario.delays.items() if known != address})
     sent = sent_at(run(freed), address)
     if sent is None:
@@ -74,53 +75,41 @@ def _release(scenario: Scenario, edit: Edit, now: float) -> Scenario:
     return _set_delay(freed, address, now - time) if time <= now and time + delay < now else freed
 
 
-def _send(scenario: Scenario, edit: Edit, now: float) -> Scenario:
-    body = read_body(scenario, edit.get("body"))
-    line = ScriptLine(edit["process"], _time(edit, "at", now), to=edit["to"], body=body)
+def _send(scenario: Scenario, table: Table, now: float) -> Scenario:
+    body = read_body(scenario, table.values.get("body"))
+    where = "the new message"
+    line = ScriptLine(_who(table, "process"), table.number("at", now), to=_who(table, "to"), body=body, where=where)
     return replace(scenario, script=(*scenario.script, line))
 
 
-def _internal(scenario: Scenario, edit: Edit, now: float) -> Scenario:
-    line = ScriptLine(edit["process"], _time(edit, "at", now))
+def _internal(scenario: Scenario, table: Table, now: float) -> Scenario:
+    line = ScriptLine(_who(table, "process"), table.number("at", now), where="the new event")
     return replace(scenario, script=(*scenario.script, line))
 
 
-def _snapshot(scenario: Scenario, edit: Edit, now: float) -> Scenario:
-    name = edit.get("id") or free_snapshot_id(scenario)
-    return replace(scenario, snapshots=(*scenario.snapshots, Initiation(name, edit["process"], _time(edit, "at", now))))
+def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
+    name = table.optional("id") or free_snapshot_id(scenario)
+    start = Initiation(name, _who(table, "process"), table.number("at", now), where="the new snapshot")
+    return replace(scenario, snapshots=(*scenario.snapshots, start))
 
 
-EDITS: dict[str, Callable[[Scenario, Edit, float], Scenario]] = {
+EDITS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "send": _send, "internal": _internal, "snapshot": _snapshot,
 }  # fmt: skip
 
 
 def describe_edit(scenario: Scenario, edit: Edit) -> str:
-    """The edit in words, for the list of what has been changed."""
-    do = edit.get("do")
+    """An edit that was applied, in words, for the list of what has been changed."""
+    do = edit["do"]
     if do in ("delay", "hold", "release"):
-        what = describe_address(_address(edit))
-        return {
-            "delay": f"delay {what}: {edit.get('delay'):g} time units" if do == "delay" else "",
-            "hold": f"hold {what}",
-            "release": f"release {what}",
-        }[do]
+        what = _message(Table(edit, "")).in_words()
+        return f"delay {what}: {edit['delay']:g} time units" if do == "delay" else f"{do} {what}"
     at = f" at {edit['at']:g}" if isinstance(edit.get("at"), int | float) else ""
     if do == "send":
         return f"{edit['process']} sends {edit.get('body') or 'a message'} to {edit['to']}{at}"
     if do == "internal":
         return f"an internal event of {edit['process']}{at}"
-    return f"{edit.get('process')} starts a snapshot{at}"
-
-
-def describe_address(address: Address) -> str:
-    """A message in words: `the message sent at H`, `the marker of S1 on P1->P2`."""
-    if address.label is not None:
-        return f"the message sent at {address.label}"
-    which = f"number {address.ordinal} " if address.ordinal != 1 or address.kind == APP else ""
-    if address.kind == MARKER:
-        return f"the marker {which}of {address.snapshot} on {address.channel}"
-    return f"message {which}on {address.channel}"
+    return f"{edit['process']} starts a snapshot{at}"
 
 
 def read_body(scenario: Scenario, given: Any) -> Any:

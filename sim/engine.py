@@ -59,7 +59,7 @@ class Engine:
         self.agenda = agenda
         self.between = {(channel.source, channel.target): channel for channel in channels}
         self.number_of = {name: number for number, name in enumerate(processes)}
-        self.awaited = frozenset(item.after for item in agenda if item.after is not None)
+        self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._out = Out()
         self._on_message = self._hook("on_message")
         self._on_send = self._hook("on_send")
@@ -232,9 +232,9 @@ class Engine:
 
     def _notice(self, process: Process, label: str | None) -> None:
         """The application event that has just happened may be one that the agenda waits for."""
-        name = label_of(process.name, process.index, label)
-        if name in self.awaited:
-            self._state.happened |= {name}
+        names = {label, label_of(process.name, process.index, None)} & self.awaited
+        if names:
+            self._state.happened |= names
 
     def _control_row(
         self, process: Process, kind: str, snapshot: str | None, channel: str | None = None,

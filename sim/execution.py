@@ -30,7 +30,7 @@ from sim.model import (
     label_of,
 )
 from sim.scenario import Scenario, ScenarioError
-from sim.scheduler import Choice
+from sim.scheduler import Choice, NotEnabled
 from sim.workload import Refused
 
 MOST_STEPS = 2_000_000
@@ -136,6 +136,8 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     try:
         choice = next(chooser, None)
         while choice is not None:
+            if number == most_steps:
+                raise ScenarioError(scenario.at(f"the run goes on after {most_steps} steps; bound its workload"))
             number += 1
             time, action = choice
             if copied:
@@ -143,15 +145,16 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             if type(action) is Initiate:
                 initiations.append((number, time, action))
             sent = engine.perform(state, action, log, number, time)
-            if number >= most_steps:
-                raise ScenarioError(f"{scenario.name}: the run goes on after {most_steps} steps; bound its workload")
             try:
                 choice = chooser.send(sent)
             except StopIteration:
                 break
-    except (Refused, DelaysExhausted) as reason:
-        where = _what_was_refused(scenario, choice[1] if choice else None)
-        raise ScenarioError(f"{scenario.name}: {where}{reason}") from None
+    except NotEnabled as reason:
+        raise ScenarioError(scenario.at(f"scheduler.order[{reason.number}]: {reason}")) from None
+    except DelaysExhausted as reason:
+        raise ScenarioError(str(reason)) from None
+    except Refused as reason:
+        raise ScenarioError(f"{_what_was_refused(scenario, choice[1] if choice else None)}{reason}") from None
     finally:
         if collecting:
             gc.enable()
@@ -181,10 +184,10 @@ def walk(scenario: Scenario) -> Iterator[Moment]:
 def _what_was_refused(scenario: Scenario, action: Action | None) -> str:
     """Which line of the document asked for `action`."""
     item = getattr(action, "item", None)
-    if item is None or item >= len(scenario.script):
-        return ""
-    line = scenario.script[item]
-    return f"script line {item + 1}{f' ({line.label})' if line.label else ''}: "
+    if item is None:
+        return scenario.at("")
+    label = getattr(action, "label", None)
+    return f"{scenario.where(item)}{f' ({label})' if label else ''}: "
 
 
 def finish_rows(log: list[Any], run_id: int = 0) -> list[Event]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
+import copy
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sim.model import APP, MARKER
 from sim.scenario import (
     ORIENTATIONS,
     SCHEDULERS,
+    STATUSES,
     Initiation,
     NamedCut,
     Scenario,
@@ -24,107 +25,13 @@ from sim.scenario import (
     SchedulerChoice,
     ScriptLine,
 )
+from sim.tables import Table, as_float, brief, is_plain
 from sim.topology import KINDS, Topology
 from sim.validate import validate
 from sim.workload import WORKLOADS, Parameter
 
 MOST_BYTES = 1_000_000
 MOST_PROCESSES = 1_000
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """ "known: a, b, c" with the nearest one pointed out, for the end of an error."""
-    names = list(known)
-    close = difflib.get_close_matches(word, names, 1, 0.5)
-    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"did you mean {close[0]!r}? Known: {listed}" if close else f"known: {listed or 'none'}"
-
-
-class Table:
-    """A TOML table being read: each key is taken once, with its type checked; what is left over is an error."""
-
-    def __init__(self, values: Mapping[str, Any], where: str) -> None:
-        self.values = dict(values)
-        self.where = where
-        self._known: list[str] = []
-
-    def fail(self, key: str, problem: str) -> ScenarioError:
-        """The error for `key` of this table, to be raised by the caller."""
-        return ScenarioError(f"{self.where}{key}: {problem}")
-
-    def take(self, key: str, kind: type | tuple[type, ...], default: Any, expected: str) -> Any:
-        """The value of `key`, or `default` where it is missing. Raises ScenarioError on another type."""
-        self._known.append(key)
-        if key not in self.values:
-            return default
-        value = self.values.pop(key)
-        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise self.fail(key, f"expected {expected}, not {_brief(value)}")
-        return value
-
-    def text(self, key: str, default: str = "") -> str:
-        """A string."""
-        value: str = self.take(key, str, default, "a text in quotes")
-        return value
-
-    def required(self, key: str) -> str:
-        """A string that must be there and not be empty."""
-        value = self.text(key)
-        if not value:
-            raise self.fail(key, "is missing; give a text in quotes")
-        return value
-
-    def number(self, key: str, default: float, *, infinite: bool = False) -> float:
-        """A number of time units, at least 0; `inf` only where holding a message makes sense."""
-        value = float(self.take(key, (int, float), default, "a number"))
-        if math.isnan(value) or value < 0 or (math.isinf(value) and not infinite):
-            raise self.fail(key, f"expected a finite number of at least 0, not {value:g}")
-        return value
-
-    def whole(self, key: str, default: int, least: int = 0) -> int:
-        """A whole number of at least `least`."""
-        value: int = self.take(key, int, default, "a whole number")
-        if value < least:
-            raise self.fail(key, f"expected a whole number of at least {least}, not {value}")
-        return value
-
-    def choice(self, key: str, known: Iterable[str], default: str) -> str:
-        """One of `known`."""
-        value = self.text(key, default)
-        options = list(known)
-        if value not in options:
-            raise self.fail(key, f"{value!r} is unknown; {nearest(value, options)}")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """A list of strings."""
-        values = self.take(key, list, [], "a list of texts")
-        for value in values:
-            if not isinstance(value, str):
-                raise self.fail(key, f"expected texts in the list, not {_brief(value)}")
-        return tuple(values)
-
-    def table(self, key: str) -> Table:
-        """A table; empty where it is missing."""
-        return Table(self.take(key, dict, {}, f"a table [{key}]"), f"{self.where}{key}.")
-
-    def tables(self, key: str) -> list[Table]:
-        """An array of tables, numbered from 1 in errors."""
-        values = self.take(key, list, [], f"tables [[{key}]]")
-        for value in values:
-            if not isinstance(value, dict):
-                raise self.fail(key, f"expected tables [[{key}]], not {_brief(value)}")
-        return [Table(value, f"{self.where}{key}[{number}].") for number, value in enumerate(values, start=1)]
-
-    def done(self) -> None:
-        """Raises ScenarioError for a key nobody asked for, naming the nearest known one."""
-        for key in self.values:
-            raise self.fail(key, f"is no key here; {nearest(key, self._known)}")
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else text[:37] + "..."
 
 
 def read_file(path: Path) -> bytes:
@@ -146,7 +53,7 @@ def decode(content: bytes, origin: str) -> str:
     if len(content) > MOST_BYTES:
         raise ScenarioError(f"{origin}: is larger than {MOST_BYTES // 1_000_000} MB; a scenario is a small text file")
     try:
-        text = content.decode("utf-8")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         raise ScenarioError(f"{origin}: byte {problem.start} is not UTF-8; a scenario is a text file") from None
     if "\0" in text:
@@ -159,17 +66,17 @@ def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
     origin = origin or f"{name}.toml"
     try:
         values = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # not only TOMLDecodeError: a number may have too many digits
         raise ScenarioError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
     try:
-        scenario = _scenario(Table(values, ""), name)
-        validate(scenario)
+        scenario = _scenario(Table(values, ""), name, origin)
     except ScenarioError as problem:
         raise ScenarioError(f"{origin}: {problem}") from None
+    validate(scenario)
     return scenario
 
 
-def _scenario(table: Table, name: str) -> Scenario:
+def _scenario(table: Table, name: str, origin: str) -> Scenario:
     processes = _processes(table)
     workload = table.table("workload")
     kind = workload.choice("kind", WORKLOADS, "scripted")
@@ -178,8 +85,8 @@ def _scenario(table: Table, name: str) -> Scenario:
     scenario = Scenario(
         name=name,
         processes=processes,
-        title=table.text("title", name),
-        story=table.text("story").strip(),
+        title=table.text("title"),
+        story=table.text("story"),
         source=table.text("source"),
         group=table.text("group", "My scenarios"),
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
@@ -190,13 +97,14 @@ def _scenario(table: Table, name: str) -> Scenario:
         parameters=_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
         seed=seed,
-        delay=_delay_rule(table.table("delay")),
-        marker_delay=_delay_rule(table.table("marker_delay")) if "marker_delay" in table.values else None,
+        delay=_delay_rule(table.table("delay"), origin),
+        marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
         delays={**overrides, **_overrides(table)},
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
-        expect=table.take("expect", dict, {}, "a table [expect]"),
+        expect=_expect(table.table("expect")),
+        origin=origin,
     )
     table.take("marker_delay", dict, {}, "a table [marker_delay]")
     table.done()
@@ -212,7 +120,7 @@ def _processes(table: Table) -> tuple[str, ...]:
         return tuple(f"P{number}" for number in range(1, given + 1))
     names = table.texts("processes")
     if not names:
-        raise table.fail("processes", 'is missing; list the names, such as ["P1", "P2"], or give their number')
+        raise table.missing("processes", 'list the names, such as ["P1", "P2"], or give their number')
     if len(names) > MOST_PROCESSES:
         raise table.fail("processes", f"expected at most {MOST_PROCESSES} processes, not {len(names)}")
     return names
@@ -242,7 +150,7 @@ def _scheduler(table: Table) -> SchedulerChoice:
     return choice
 
 
-def _delay_rule(table: Table) -> DelayRule:
+def _delay_rule(table: Table, origin: str) -> DelayRule:
     kind = table.choice("kind", ("fixed", "uniform", "whole", "exponential", "listed"), "fixed")
     first = {"fixed": "value", "uniform": "low", "whole": "low", "exponential": "mean", "listed": "value"}[kind]
     low = table.number(first, 1.0)
@@ -251,10 +159,10 @@ def _delay_rule(table: Table) -> DelayRule:
         raise table.fail("high", f"expected at least low = {low:g}, not {high:g}")
     values = table.take("values", list, [], "a list of numbers") if kind == "listed" else []
     for number, value in enumerate(values, start=1):
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < math.inf:
-            raise table.fail(f"values[{number}]", f"expected a number of at least 0, not {_brief(value)}")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= as_float(value) < math.inf:
+            raise table.fail(f"values[{number}]", f"expected a number of at least 0, not {brief(value)}")
     table.done()
-    return DelayRule(kind, low, high, tuple(values))
+    return DelayRule(kind, low, high, tuple(values), f"{origin}: {table.where}values")
 
 
 def _parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -280,7 +188,7 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
     types: dict[str, tuple[type, ...]] = {"whole": (int,), "text": (str,), "table": (dict,)}
     for key, value in inner.values.items():
         if not isinstance(value, types[spec.item]) or isinstance(value, bool):
-            raise inner.fail(key, f"expected a {spec.item}, not {_brief(value)}")
+            raise inner.fail(key, f"expected a {spec.item}, not {brief(value)}")
         if spec.item == "whole" and inner.values[key] < spec.least:
             raise inner.fail(key, f"expected a whole number of at least {spec.least:g}, not {value}")
     return inner.values
@@ -293,13 +201,15 @@ def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]
     for entry in table.tables("script"):
         line = ScriptLine(
             process=entry.required("process"),
-            at=entry.number("at", 0.0),
-            after=entry.text("after") or None,
-            to=entry.text("to") or None,
+            at=_time(entry),
+            after=entry.optional("after"),
+            to=entry.optional("to"),
             body=entry.take("body", (str, int, float, dict, list), None, "a text, number or table"),
-            label=entry.text("label") or None,
-            receive_label=entry.text("received_as") or None,
+            label=entry.optional("label"),
+            receive_label=entry.optional("received_as"),
         )
+        if line.body is not None and not is_plain(line.body):
+            raise entry.fail("body", f"expected texts, finite numbers and tables of them, not {brief(line.body)}")
         if line.receive_label and line.to is None:
             raise entry.fail("received_as", "only a send (a line with `to`) is received")
         if "delay" in entry.values:
@@ -312,27 +222,38 @@ def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]
     return tuple(lines), delays
 
 
+def _time(entry: Table) -> float:
+    """When it happens: `at` is missing only where an event to follow is named; then it means at once."""
+    if "at" not in entry.values and "after" not in entry.values:
+        raise entry.missing("at", "give a time, or an event to follow with `after`")
+    return entry.number("at", 0.0)
+
+
 def _overrides(table: Table) -> dict[Address, float]:
     found: dict[Address, float] = {}
     for entry in table.tables("delays"):
-        label = entry.text("label") or None
-        if label is not None:
-            address = Address(label=label)
-        else:
-            kind = entry.choice("kind", (APP, MARKER), APP)
-            snapshot = entry.required("snapshot") if kind == MARKER else None
-            address = Address(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
+        address = read_address(entry)
+        if address in found:
+            raise ScenarioError(f"{entry.where[:-1]}: sets the delay of {address.in_words()} twice; once is enough")
         if "delay" not in entry.values:
-            raise entry.fail("delay", "is missing; give a number of time units, or inf to hold the message")
+            raise entry.missing("delay", "give a number of time units, or inf to hold the message")
         found[address] = entry.number("delay", 1.0, infinite=True)
         entry.done()
     return found
 
 
+def read_address(entry: Table) -> Address:
+    """Which message a table means: by `label`, or by `channel`, `kind`, `snapshot` and `ordinal`."""
+    label = entry.optional("label")
+    if label is not None:
+        return Address(label=label)
+    kind = entry.choice("kind", (APP, MARKER), APP)
+    snapshot = entry.required("snapshot") if kind == MARKER else None
+    return Address(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
+
+
 def _initiation(entry: Table) -> Initiation:
-    start = Initiation(
-        entry.required("id"), entry.required("process"), entry.number("at", 0.0), entry.text("after") or None
-    )
+    start = Initiation(entry.required("id"), entry.required("process"), _time(entry), entry.optional("after"))
     entry.done()
     return start
 
@@ -341,10 +262,41 @@ def _cut(entry: Table) -> NamedCut:
     frontier = entry.take("frontier", dict, {}, "a table of processes and events")
     for process, label in frontier.items():
         if not isinstance(label, str):
-            raise entry.fail(f"frontier.{process}", f"expected the label of an event, not {_brief(label)}")
+            raise entry.fail(f"frontier.{process}", f"expected the label of an event, not {brief(label)}")
     cut = NamedCut(entry.required("name"), frontier, entry.text("text"))
     entry.done()
     return cut
+
+
+def _expect(table: Table) -> dict[str, Any]:
+    """The [expect] table as it is written, once its keys and types are known to be right."""
+    expected = copy.deepcopy(table.values)
+    for key in ("consistent_cuts", "linearizations"):
+        table.whole(key, 0)
+    table.texts("fails")
+    snapshots = table.table("snapshots")
+    for name in list(snapshots.values):
+        snapshot = snapshots.table(name)
+        snapshot.choice("status", STATUSES, "complete")
+        for key in ("processes", "channels"):
+            _check_lists(snapshot.table(key))
+        snapshot.table("states")
+        snapshot.done()
+    cuts = table.table("cuts")
+    for name in list(cuts.values):
+        cut = cuts.table(name)
+        if cut.take("consistent", bool, None, "true or false") is None:
+            raise cut.fail("consistent", "is missing; say true or false")
+        cut.text("witness")
+        _check_lists(cut.table("channels"))
+        cut.done()
+    table.done()
+    return expected
+
+
+def _check_lists(table: Table) -> None:
+    for key in list(table.values):
+        table.take(key, list, [], "a list")
 
 
 def dumps(scenario: Scenario) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
 from sim.files import load as load_file
-from sim.files import nearest
 from sim.scenario import Scenario, ScenarioError
+from sim.tables import brief, nearest
 
 FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
 
@@ -21,13 +22,11 @@ def names() -> list[str]:
 def load(name: str) -> Scenario:
     """The bundled scenario called `name`. Raises ScenarioError, naming the nearest one."""
     if name not in names():
-        raise ScenarioError(f"there is no scenario {name!r}; {nearest(name, names())}")
+        raise ScenarioError(f"there is no scenario {brief(name)}; {nearest(name, names())}")
     return load_file(FOLDER / f"{name}.toml")
 
 
 def find(given: str) -> Scenario:
     """The scenario at the path `given`, or the bundled one of that name. Raises ScenarioError."""
     path = Path(given)
-    if path.suffix == ".toml" or path.exists():
-        return load_file(path)
-    return load(given)
+    return load_file(path) if path.suffix == ".toml" or os.path.lexists(path) else load(given)

@@ -124,7 +124,7 @@ class State:
         self.processes = processes
         self.queues = queues
         self.blocked: frozenset[Channel] = frozenset()
-        self.happened: frozenset[str] = frozenset()
+        self.happened: frozenset[str | None] = frozenset()
         self.waiting: frozenset[int] = frozenset()
         self.messages = 0  # sent so far: the id of the next one
 

@@ -71,7 +71,7 @@ class Narrator:
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
             told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
-        return told
+        return told._replace(sentence=" ".join(told.sentence.split()))  # one line, whatever a message says
 
     def _nothing(self, step: int) -> Told:
         action = next(action for number, _, action in self.execution.initiations if number == step)

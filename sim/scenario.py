@@ -21,10 +21,14 @@ from sim.workload import WORKLOADS, Workload
 
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
+STATUSES = ("complete", "recording", "aborted")
 
 
 class ScenarioError(ValueError):
-    """Bad input. Its text is one sentence: where, what is wrong, and what would be right."""
+    """Bad input. Its text is one sentence on one line: where, what is wrong, and what would be right."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(" ".join(sentence.split()))
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class ScriptLine:
     """Something a process does at a time, or `at` time units after the event labelled `after`.
 
     A send when `to` names a target, else an internal event. `label` and `receive_label` name the
-    line's events.
+    line's events. `where` is where it was written, for errors.
     """
 
     process: str
@@ -42,6 +46,7 @@ class ScriptLine:
     body: Any = None
     label: str | None = None
     receive_label: str | None = None
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Initiation:
     process: str
     at: float = 0.0
     after: str | None = None
+    where: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,10 @@ class SchedulerChoice:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small, plain and complete execution-to-be. Equal scenarios give identical events."""
+    """A small, plain and complete execution-to-be. Equal scenarios give identical events.
+
+    `origin` opens every error about it: the file it was read from.
+    """
 
     name: str
     processes: tuple[str, ...]
@@ -98,6 +107,7 @@ class Scenario:
     snapshots: tuple[Initiation, ...] = ()
     cuts: tuple[NamedCut, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
+    origin: str = field(default="", compare=False)
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
@@ -107,6 +117,17 @@ class Scenario:
             Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in self.not_fifo)
             for number, (a, b) in enumerate(self.topology.edges(self.processes, self.seed))
         )
+
+    def at(self, place: str) -> str:
+        """`place` in this document, as an error names it."""
+        return f"{self.origin}: {place}" if self.origin else place
+
+    def where(self, item: int) -> str:
+        """Where agenda item number `item` was written: script lines first, then initiations."""
+        lines = len(self.script)
+        if item < lines:
+            return self.script[item].where or self.at(f"script[{item + 1}]")
+        return self.snapshots[item - lines].where or self.at(f"snapshots[{item - lines + 1}]")
 
     def engine(self) -> Engine:
         """The rules of this scenario's system."""

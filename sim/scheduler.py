@@ -20,7 +20,6 @@ from sim import randomness
 from sim.delays import Delays
 from sim.engine import Engine
 from sim.model import MARKER, Action, AgendaItem, Channel, Deliver, Initiate, Message, Send, State
-from sim.workload import Refused
 
 SCRIPT, TURN, INITIATION, DELIVERY = range(4)
 Choice = tuple[float, Action]
@@ -91,7 +90,8 @@ class Timed(Scheduler):
                 sent = yield time, action
                 self._plan_what_follows(action, sent)
             else:
-                self._has_turn[order] |= rank == TURN
+                if rank == TURN:
+                    self._has_turn[order] = True
                 self._parked.append(entry)
 
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
@@ -174,6 +174,7 @@ class Tick(Timed):
         self._until = until
         self._extra = extra
         self._tick = 0
+        self._moved = False  # whether anything was delivered at this tick
         by_name = sorted(range(len(engine.processes)), key=lambda number: engine.processes[number])
         self._rank = {number: rank for rank, number in enumerate(by_name)}
         self._due_tick: list[deque[float]] = [deque() for _ in engine.channels]
@@ -184,21 +185,28 @@ class Tick(Timed):
 
     def choices(self) -> Choices:
         """What happens between two ticks, then the deliveries of the next tick, and so on."""
-        remaining: int | None = None
+        end: int | None = None
         while True:
             yield from self._due_before(self._tick + 1)
-            if remaining is None and self._tick >= self._until and not self._due:
+            if end is None and self._tick >= self._until and not self._due:
                 if self._all_complete():
-                    remaining = self._extra
-                elif not self._calendar and not self._ready:
+                    end = self._tick + self._extra
+                elif not self._calendar and not self._moved:
                     return
-            if remaining is not None:
-                if remaining == 0:
-                    return
-                remaining -= 1
-            self._tick += 1
+            if end is not None and self._tick >= end:
+                return
+            self._tick = self._next_tick(self._until if end is None else end)
             self.now = float(self._tick)
             yield from self._deliveries()
+
+    def _next_tick(self, end: int) -> int:
+        """The next tick at which anything may happen, `end` at the latest; idle ones are skipped."""
+        if self._ready:
+            return self._tick + 1
+        pending = [*self._calendar, *(math.floor(entry[0]) for entry in self._due[:1])]
+        if end > self._tick:
+            pending.append(end)
+        return max(min(pending, default=0), self._tick + 1)
 
     def _all_complete(self) -> bool:
         asked = {item.action.snapshot for item in self.engine.agenda if isinstance(item.action, Initiate)}
@@ -218,6 +226,7 @@ class Tick(Timed):
             self._calendar[max(math.ceil(due), self._tick + 1)].append(channel)
 
     def _deliveries(self) -> Choices:
+        self._moved = False
         for channel in self._calendar.pop(self._tick, ()):
             heap = self._ready.setdefault(self._rank[channel.source], [])
             heappush(heap, (self._rank[channel.target], channel.number))
@@ -230,6 +239,7 @@ class Tick(Timed):
                 channel = choice.message.channel
                 queue = self._due_tick[channel.number]
                 queue.popleft()
+                self._moved = True
                 sent = yield self.now, choice
                 self._plan_what_follows(choice, sent)
                 if queue:
@@ -286,6 +296,14 @@ class Random(Untimed):
             self._note_held(sent)
 
 
+class NotEnabled(Exception):
+    """A choice made by hand is not enabled. `number` counts the choices from 1."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
 class Manual(Untimed):
     """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends."""
 
@@ -294,11 +312,12 @@ class Manual(Untimed):
         self._order = order
 
     def choices(self) -> Choices:
-        """Raises Refused at a choice that is not enabled, naming those that are."""
+        """Raises NotEnabled at a choice that is not enabled, naming those that are."""
         for step, wanted in enumerate(self._order, start=1):
             named = {choice_name(self.engine, action): action for action in reversed(self._enabled())}
             if wanted not in named:
-                raise Refused(f"choice {step}, {wanted!r}, is not enabled; enabled are: {', '.join(named) or 'none'}")
+                known = ", ".join(named) or "none"
+                raise NotEnabled(step, f"choice {step}, {wanted!r}, is not enabled; enabled are: {known}")
             sent = yield float(step), named[wanted]
             self._note_held(sent)
 

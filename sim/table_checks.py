@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sim.checks import Verdict
-from sim.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, SEND, Event
+from sim.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED, Event
 
 Measure = Callable[[Any], dict[str, int]]
 
@@ -27,9 +27,9 @@ def verdicts_from_table(
     events: Sequence[Event], processes: Sequence[str], channels: Sequence[str], snapshot: str, conserved: Conserved
 ) -> list[Verdict]:
     """The verdicts on `snapshot`; `processes` and `channels` are the names of all there are."""
-    rows = [event for event in events if event.snapshot_id == snapshot]
+    rows = _kept([event for event in events if event.snapshot_id == snapshot])
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
-    closed = {row.channel or "": json.loads(row.body or "[]") for row in rows if row.kind == CHANNEL_CLOSED}
+    closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
     missing += [f"{name} is not closed" for name in channels if name not in closed]
     verdicts = [_verdict("completion", missing), _verdict("one_marker", _miscounted(rows, channels, not missing))]
@@ -40,6 +40,13 @@ def verdicts_from_table(
         if conserved.total:
             verdicts.append(_verdict("conservation", _lost(rows, closed, conserved)))
     return verdicts
+
+
+def _kept(rows: Sequence[Event]) -> list[Event]:
+    """Without the recordings that a process threw away later."""
+    aborted = {row.process: row.row for row in rows if row.kind == SNAPSHOT_ABORTED}
+    own = (RECORD, CHANNEL_CLOSED)
+    return [row for row in rows if row.kind not in own or row.row > aborted.get(row.process, -1)]
 
 
 def _verdict(check: str, witnesses: Iterable[str]) -> Verdict:
@@ -69,7 +76,7 @@ def _backward(events: Sequence[Event], cut: dict[str, int]) -> Iterable[str]:
 
 
 def _misrecorded(
-    events: Sequence[Event], cut: dict[str, int], closed: dict[str, Any], channels: Sequence[str]
+    events: Sequence[Event], cut: dict[str, int], closed: dict[str, str], channels: Sequence[str]
 ) -> Iterable[str]:
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
@@ -79,13 +86,14 @@ def _misrecorded(
             crossing[row.channel or ""].append(row)
     for name, rows in crossing.items():
         rows.sort(key=lambda row: (row.peer_index is None, row.peer_index, row.message_id))
-        if [json.loads(row.body or "null") for row in rows] != closed[name]:
-            yield f"{name} recorded {closed[name]}, found {[row.message_id for row in rows]}"
+        found = f"[{','.join(row.body or 'null' for row in rows)}]"
+        if found != closed[name]:
+            yield f"{name} recorded {closed[name]}, the cut finds {found}"
 
 
-def _lost(rows: Sequence[Event], closed: dict[str, Any], conserved: Conserved) -> Iterable[str]:
+def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
     weights = [conserved.state(json.loads(row.body or "null")) for row in rows if row.kind == RECORD]
-    weights += [conserved.body(body) for bodies in closed.values() for body in bodies]
+    weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
     for good in sorted(conserved.total):
         found = sum(weight.get(good, 0) for weight in weights)
         if found != conserved.total[good]:

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import networkx as nx
 
 from sim.algorithm import ALGORITHMS
 from sim.model import MARKER
-from sim.scenario import Scenario, ScenarioError
+from sim.scenario import Initiation, Scenario, ScenarioError, ScriptLine
+from sim.tables import is_plain
 from sim.topology import unreachable
 from sim.workload import WORKLOADS, Refused
 
 
 def validate(scenario: Scenario) -> None:
     """Raises ScenarioError with the first thing that is wrong."""
-    for problem in _problems(scenario):
-        raise ScenarioError(problem)
+    for where, problem in _problems(scenario):
+        raise ScenarioError(f"{where}: {problem}")
 
 
-def _problems(scenario: Scenario) -> Iterator[str]:
+Problem = tuple[str, str]  # where, and what is wrong
+
+
+def _problems(scenario: Scenario) -> Iterator[Problem]:
     yield from _names(scenario)
     yield from _topology(scenario)
     yield from _script(scenario)
     yield from _initiations(scenario)
-    yield from _circle(scenario)
+    yield from _waiting(scenario)
     yield from _delays(scenario)
     yield from _workload(scenario)
     yield from _cuts(scenario)
@@ -35,92 +40,111 @@ def _known(scenario: Scenario) -> str:
     return f"the processes are {shown}" + (", ..." if len(scenario.processes) > 8 else "")
 
 
-def _names(scenario: Scenario) -> Iterator[str]:
+def name_problem(name: str) -> str | None:
+    """What is wrong with a process's name, if anything."""
+    if not name or "->" in name or any(character.isspace() for character in name):
+        return f'{name!r} is no name; a name has no "->" and no white space'
+    return None
+
+
+def _names(scenario: Scenario) -> Iterator[Problem]:
     seen: set[str] = set()
     for name in scenario.processes:
-        if not name or "->" in name or any(c.isspace() for c in name):
-            yield f'processes: {name!r} is no name; a name has no "->" and no white space'
+        problem = name_problem(name)
+        if problem:
+            yield scenario.at("processes"), problem
         if name in seen:
-            yield f"processes: the name {name!r} is given twice; every process needs its own"
+            yield scenario.at("processes"), f"the name {name!r} is given twice; every process needs its own"
         seen.add(name)
 
 
-def _topology(scenario: Scenario) -> Iterator[str]:
+def _topology(scenario: Scenario) -> Iterator[Problem]:
     seen: set[tuple[str, str]] = set()
     for number, edge in enumerate(scenario.topology.channels, start=1):
-        where = f"topology.channels[{number}]"
+        where = scenario.at(f"topology.channels[{number}]")
         for name in edge:
             if name not in scenario.processes:
-                yield f"{where}: {name!r} is no process; {_known(scenario)}"
+                yield where, f"{name!r} is no process; {_known(scenario)}"
         if edge[0] == edge[1]:
-            yield f"{where}: a channel from {edge[0]} to itself; a channel joins two processes"
+            yield where, f"a channel from {edge[0]} to itself; a channel joins two processes"
         if edge in seen:
-            yield f"{where}: {edge[0]}->{edge[1]} is listed twice; there is one channel per ordered pair"
+            yield where, f"{edge[0]}->{edge[1]} is listed twice; there is one channel per ordered pair"
         seen.add(edge)
+    yield from _fifo(scenario)
+
+
+def _fifo(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
+    where = scenario.at("not_fifo")
     for name in scenario.not_fifo:
         if name not in names:
-            yield f"not_fifo: {name!r} is no channel of this topology"
+            yield where, f"{name!r} is no channel of this topology; write it as P1->P2"
     algorithm = ALGORITHMS[scenario.algorithm]
     if scenario.not_fifo and algorithm.needs_fifo:
-        yield f"not_fifo: {algorithm.title} needs FIFO channels; {scenario.not_fifo[0]} would not be one"
+        yield where, f"{algorithm.title} needs FIFO channels; leave {scenario.not_fifo[0]} out of the list"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
-        yield "not_fifo: the tick scheduler delivers the heads of FIFO channels; use another scheduler"
+        yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 
 
-def _script(scenario: Scenario) -> Iterator[str]:
+def _script(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
-    label_at: dict[str, int] = {}
-    for number, line in enumerate(scenario.script, start=1):
-        where = f"script[{number}]"
+    label_at: dict[str, str] = {}
+    for number, line in enumerate(scenario.script):
+        where = scenario.where(number)
         for key, name in (("process", line.process), ("to", line.to)):
             if name is not None and name not in scenario.processes:
-                yield f"{where}.{key}: {name!r} is no process; {_known(scenario)}"
+                yield f"{where}.{key}", f"{name!r} is no process; {_known(scenario)}"
         if line.to == line.process:
-            yield f"{where}.to: {line.process} sends a message to itself; a channel joins two processes"
+            yield f"{where}.to", f"{line.process} sends a message to itself; a channel joins two processes"
         elif line.to is not None and f"{line.process}->{line.to}" not in names:
-            yield f"{where}.to: there is no channel {line.process}->{line.to} in this topology"
-        for label in (line.label, line.receive_label):
+            yield f"{where}.to", f"there is no channel {line.process}->{line.to} in this topology; add one"
+        for label in filter(None, (line.label, line.receive_label)):
             if label in label_at:
-                yield f"{where}: the name {label!r} is taken by script[{label_at[label]}]; every event needs its own"
-            if label is not None:
-                label_at[label] = number
+                yield where, f"the name {label!r} is taken by {label_at[label]}; every event needs its own"
+            if _is_numbered(scenario, label):
+                yield where, f"{label!r} is what an event without a name is called; choose another name"
+            label_at[label] = where
 
 
-def _initiations(scenario: Scenario) -> Iterator[str]:
+def _initiations(scenario: Scenario) -> Iterator[Problem]:
     starts: dict[str, list[str]] = {}
-    for number, start in enumerate(scenario.snapshots, start=1):
-        where = f"snapshots[{number}]"
+    first: dict[str, str] = {}
+    for number, start in enumerate(scenario.snapshots, start=len(scenario.script)):
+        where = scenario.where(number)
         if start.process not in scenario.processes:
-            yield f"{where}.process: {start.process!r} is no process; {_known(scenario)}"
+            yield f"{where}.process", f"{start.process!r} is no process; {_known(scenario)}"
         if start.process in starts.setdefault(start.snapshot, []):
-            yield f"{where}: {start.process} initiates {start.snapshot} twice; once is enough"
+            yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
         starts[start.snapshot].append(start.process)
+        first.setdefault(start.snapshot, where)
     edges = scenario.topology.edges(scenario.processes, scenario.seed)
     for snapshot, initiators in starts.items():
         for process in unreachable(scenario.processes, edges, initiators):
             by = " or ".join(initiators)
-            yield f"snapshots: {snapshot} cannot reach {process} from {by}; add an initiator or a channel"
+            yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
 
 
-def _is_event(scenario: Scenario, label: str, labels: set[str]) -> bool:
+def _is_numbered(scenario: Scenario, label: str) -> bool:
+    """Whether `label` is a name such as P1.3: the third application event of P1."""
     process, _, index = label.rpartition(".")
-    return label in labels or (process in scenario.processes and index.isdigit() and int(index) > 0)
+    return process in scenario.processes and index.isascii() and index.isdigit() and int(index[:9]) > 0
 
 
 def _labels(scenario: Scenario) -> set[str]:
     return {label for line in scenario.script for label in (line.label, line.receive_label) if label}
 
 
-def _circle(scenario: Scenario) -> Iterator[str]:
+def _waiting(scenario: Scenario) -> Iterator[Problem]:
     """An event waits for `after`; a receive waits for its send. No event may wait for itself."""
     labels = _labels(scenario)
     waits: nx.DiGraph[str] = nx.DiGraph()
-    entries = [(f"script[{n}]", line.after) for n, line in enumerate(scenario.script, start=1)]
-    entries += [(f"snapshots[{n}]", start.after) for n, start in enumerate(scenario.snapshots, start=1)]
-    for where, after in entries:
-        if after is not None and not _is_event(scenario, after, labels):
-            yield f'{where}.after: there is no event {after!r}; name one of the script, or one such as "P1.3"'
+    entries: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
+    for number, entry in enumerate(entries):
+        if entry.after is None:
+            continue
+        if entry.after not in labels and not _is_numbered(scenario, entry.after):
+            right = 'name one of the script, or one such as "P1.3"'
+            yield f"{scenario.where(number)}.after", f"there is no event {entry.after!r}; {right}"
     for number, line in enumerate(scenario.script, start=1):
         own = line.label or f"script[{number}]"
         if line.after is not None:
@@ -128,43 +152,59 @@ def _circle(scenario: Scenario) -> Iterator[str]:
         if line.receive_label is not None:
             waits.add_edge(line.receive_label, own)
     if not nx.is_directed_acyclic_graph(waits):
-        circle = " waits for ".join([edge[0] for edge in nx.find_cycle(waits)] + [nx.find_cycle(waits)[0][0]])
-        yield f"script: events wait for each other in a circle: {circle}; let one of them happen at a time"
+        circle = [edge[0] for edge in nx.find_cycle(waits)]
+        told = " waits for ".join([*circle, circle[0]])
+        yield scenario.at("script"), f"events wait for each other in a circle: {told}; give one of them a time"
 
 
-def _delays(scenario: Scenario) -> Iterator[str]:
+def _delays(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
-    labels = _labels(scenario)
+    sends = {line.label for line in scenario.script if line.to is not None and line.label}
     snapshots = {start.snapshot for start in scenario.snapshots}
-    for address in scenario.delays:
+    for address, delay in scenario.delays.items():
+        where = scenario.at("delays")
+        if math.isnan(delay) or delay < 0:
+            yield where, f"{address.in_words()} has a delay of {delay:g}; give a number of at least 0, or inf"
         if address.label is not None:
-            if not _is_event(scenario, address.label, labels):
-                yield f"delays: there is no event {address.label!r}; a delay names the label of a send"
+            if address.label not in sends and not _is_numbered(scenario, address.label):
+                yield where, f"{address.label!r} is not the label of a send; a delay names the send of its message"
         elif address.channel not in names:
-            yield f"delays: {address.channel!r} is no channel of this topology; write it as P1->P2"
+            yield where, f"{address.channel!r} is no channel of this topology; write it as P1->P2"
         elif address.kind == MARKER and address.snapshot not in snapshots:
             known = ", ".join(sorted(snapshots)) or "none"
-            yield f"delays: no snapshot is called {address.snapshot!r}; there are {known}"
+            yield where, f"no snapshot is called {address.snapshot!r}; there are {known}"
 
 
-def _workload(scenario: Scenario) -> Iterator[str]:
+def _workload(scenario: Scenario) -> Iterator[Problem]:
     for name, setting in scenario.parameters.items():
         spec = WORKLOADS[scenario.workload].parameters[name]
         if isinstance(setting, dict) and spec.kind in ("per_process", "table"):
             for process in setting:
                 if process not in scenario.processes:
-                    yield f"workload.{name}: {process!r} is no process; {_known(scenario)}"
+                    yield scenario.at(f"workload.{name}"), f"{process!r} is no process; {_known(scenario)}"
     workload = WORKLOADS[scenario.workload](scenario.processes, scenario.seed, **scenario.parameters)
-    for number, line in enumerate(scenario.script, start=1):
+    for key, problem in workload.problems({channel.name for channel in scenario.channels}):
+        yield scenario.at(f"workload.{key}"), problem
+    for number, line in enumerate(scenario.script):
+        where = f"{scenario.where(number)}.body"
+        if line.body is not None and not is_plain(line.body):
+            yield where, "expected texts, finite numbers and tables of them"
         if line.to is not None:
             try:
                 workload.check_body(line.body)
             except Refused as reason:
-                yield f"script[{number}].body: {reason}"
+                yield where, str(reason)
 
 
-def _cuts(scenario: Scenario) -> Iterator[str]:
+def _cuts(scenario: Scenario) -> Iterator[Problem]:
+    labels = _labels(scenario)
     for number, cut in enumerate(scenario.cuts, start=1):
-        for process in cut.frontier:
+        for process, label in cut.frontier.items():
+            where = scenario.at(f"cuts[{number}].frontier.{process}")
             if process not in scenario.processes:
-                yield f"cuts[{number}].frontier: {process!r} is no process; {_known(scenario)}"
+                yield scenario.at(f"cuts[{number}].frontier"), f"{process!r} is no process; {_known(scenario)}"
+            elif label not in labels and not _is_numbered(scenario, label):
+                yield (
+                    where,
+                    f"the cut {cut.name!r} ends at {label!r}, but there is no such event; name one of {process}",
+                )

@@ -56,8 +56,10 @@ def body(value: Any, name: str) -> str:
     if value is None or value == {}:
         return name
     if isinstance(value, Mapping):
-        remarks = [f"“{value['note']}”"] if "note" in value else []
-        return ", ".join([f"{amount} {good}" for good, amount in value.items() if good != "note"] + remarks)
+        goods = [f"{amount} {good}" for good, amount in value.items() if good not in ("note", "order")]
+        order = [f"an order of {value['order']}"] if "order" in value else []
+        note = [f"“{value['note']}”"] if "note" in value else []
+        return ", ".join(goods + order + note)
     return str(value)
 
 

@@ -7,7 +7,7 @@ depend on the process and on draws of (seed, process, turn) only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar, NamedTuple
 
 from sim.algorithm import Out
@@ -48,6 +48,10 @@ class Workload:
         self.seed = seed
         for name, parameter in self.parameters.items():
             setattr(self, name, parameters.get(name, parameter.default))
+
+    def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
+        """What is wrong with the parameters, given the names of the channels: (parameter, sentence) each."""
+        return iter(())
 
     def initial(self, process: str) -> Any:
         """The initial state of `process`."""

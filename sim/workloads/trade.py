@@ -6,7 +6,7 @@ answers an order, in the same atomic action, with that many of its good: a react
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar
 
 from sim.algorithm import Out
@@ -34,6 +34,23 @@ class Trade(Workload):
         super().__init__(processes, seed, **parameters)
         self._kinds = sorted({good for owned in self.goods.values() for good in owned})
 
+    def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
+        """Goods are whole numbers; who answers orders has a known good and channels to answer on."""
+        for process, owned in self.goods.items():
+            for good, amount in owned.items():
+                if not isinstance(amount, int) or isinstance(amount, bool) or amount < 0:
+                    yield f"goods.{process}.{good}", f"expected a whole number of at least 0, not {amount!r}"
+        for process, good in self.ships.items():
+            if good not in self._kinds:
+                yield f"ships.{process}", f"nobody owns {good!r} here; goods are {', '.join(self._kinds)}"
+            for channel in sorted(channels):
+                source, _, target = channel.partition("->")
+                if target == process and f"{process}->{source}" not in channels:
+                    yield (
+                        f"ships.{process}",
+                        f"an order on {channel} needs a channel {process}->{source} for its answer",
+                    )
+
     def initial(self, process: str) -> dict[str, int]:
         """Every good of the scenario, 0 of those not given."""
         owned = self.goods.get(process, {})
@@ -46,12 +63,13 @@ class Trade(Workload):
         if not isinstance(body, Mapping):
             raise Refused(f"a message's body is a table of goods ({', '.join(self._kinds)}), not {body!r}")
         for good, amount in body.items():
-            if good in REMARKS:
+            if good == "note":
                 continue
-            if good not in self._kinds:
+            if good != "order" and good not in self._kinds:
                 raise Refused(f"nobody owns {good!r} here; goods are {', '.join(self._kinds)}")
             if not isinstance(amount, int) or isinstance(amount, bool) or amount < 1:
-                raise Refused(f"an amount of {good} is a whole number of at least 1, not {amount!r}")
+                what = "an order" if good == "order" else f"an amount of {good}"
+                raise Refused(f"{what} is a whole number of at least 1, not {amount!r}")
 
     def after_send(self, process: Process, body: Any) -> dict[str, int]:
         """What is sent is owned no more."""
@@ -68,7 +86,7 @@ class Trade(Workload):
         good = self.ships.get(process.name)
         ordered = (message.body or {}).get("order", 0)
         if good and ordered:
-            shipped = min(int(ordered), owned.get(good, 0))
+            shipped = min(ordered, owned[good])
             if shipped:
                 out.send(message.channel.source_name, {good: shipped})
         return owned

@@ -1,0 +1,134 @@
+/* The Change tab: everything a user can edit, by plain controls. Each control submits one edit. */
+
+class ChangeView {
+  /** @param submit called with an edit; @param onSelect with the id of the chosen message. */
+  constructor(node, submit, onSelect) {
+    this.submit = submit;
+    this.picker = new MessagePicker(onSelect);
+    this.editor = new MessageEditor(submit);
+    this.additions = new Additions(submit);
+    this.undo = el("button", { type: "button", onclick: () => submit({ do: "undo" }) }, "Undo");
+    this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
+    this.edits = el("ol", { class: "cc-edits" });
+    node.append(
+      el("div", { class: "cc-row cc-history" }, el("h3", {}, "When a message arrives"), this.undo, this.reset),
+      this.picker.node,
+      this.editor.node,
+      el("h3", {}, "Add to the run"),
+      this.additions.node,
+      el("h3", {}, "Edits so far"),
+      this.edits,
+    );
+  }
+
+  show(scene, palette, step, selected) {
+    this.scene = scene;
+    this.palette = palette;
+    this.nudgeBy = niceFraction(scene.steps.at(-1).time);
+    this.additions.show(scene);
+    this.selected = selected;
+    this.editor.show(this.message(selected), this.nudgeBy);
+    this.stepTo(step);
+  }
+
+  showHistory(edits, undo) {
+    this.undo.disabled = !undo;
+    this.reset.disabled = !edits.length;
+    const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
+    refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
+    this.edits.classList.toggle("cc-none", !edits.length);
+  }
+
+  stepTo(step) {
+    this.step = step;
+    this.picker.show(this.scene, this.palette, step, this.selected);
+    this.additions.stepTo(this.scene.steps[step].time);
+  }
+
+  select(id) {
+    this.selected = id;
+    this.editor.show(this.message(id), this.nudgeBy);
+    this.picker.show(this.scene, this.palette, this.step, id);
+    this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
+  }
+
+  message(id) {
+    return this.scene.messages.find((message) => message.id === id);
+  }
+}
+
+/** About a twentieth of the run, as 1, 2 or 5 times a power of ten. */
+function niceFraction(length) {
+  const rough = (length || 20) / 20;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  return power * ([5, 2].find((factor) => factor * power <= rough) ?? 1);
+}
+
+/** Send a message, add an internal event, start a snapshot: all at one time, by default that of this step. */
+class Additions {
+  constructor(submit) {
+    this.submit = submit;
+    const oninput = () => (this.atIsOwn = true);
+    this.at = el("input", { type: "number", step: "any", min: "0", required: true, oninput });
+    this.from = el("select", { onchange: () => this.showTargets() });
+    this.to = el("select");
+    this.body = el("input", { type: "text", autocomplete: "off" });
+    this.internalAt = el("select");
+    this.snapshotAt = el("select");
+    const hint = el("span", { class: "cc-quiet" }, "follows the step until you change it");
+    const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
+    const internal = () => ({ do: "internal", process: this.internalAt.value });
+    const snapshot = () => ({ do: "snapshot", process: this.snapshotAt.value });
+    this.node = el(
+      "div",
+      { class: "cc-additions" },
+      el("div", { class: "cc-row" }, field("At time", this.at), hint),
+      this.form("Send", () => this.sendEdit(), ...message),
+      el(
+        "div",
+        { class: "cc-row cc-forms" },
+        this.form("Add", internal, field("Internal event at", this.internalAt)),
+        this.form("Start", snapshot, field("Snapshot at", this.snapshotAt)),
+      ),
+    );
+  }
+
+  form(action, makeEdit, ...fields) {
+    const onsubmit = (event) => {
+      event.preventDefault();
+      if (!this.at.reportValidity()) return;
+      this.submit({ ...makeEdit(), at: Number(this.at.value) });
+      this.atIsOwn = false;
+    };
+    return el("form", { class: "cc-row", onsubmit }, ...fields, el("button", { type: "submit" }, action));
+  }
+
+  sendEdit() {
+    return { do: "send", process: this.from.value, to: this.to.value, body: this.body.value };
+  }
+
+  show(scene) {
+    this.channels = scene.channels;
+    this.body.placeholder = scene.body_hint;
+    const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
+    offer(this.from, senders);
+    offer(this.internalAt, scene.processes);
+    offer(this.snapshotAt, scene.processes);
+    this.showTargets();
+  }
+
+  showTargets() {
+    offer(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
+  }
+
+  stepTo(time) {
+    if (!this.atIsOwn) this.at.value = plainNumber(time);
+  }
+}
+
+/** Put options into a select, keeping the one chosen where it still exists. */
+function offer(select, names) {
+  const chosen = select.value;
+  refill(select, JSON.stringify(names), () => names.map((name) => el("option", { value: name }, name)));
+  if (names.includes(chosen)) select.value = chosen;
+}

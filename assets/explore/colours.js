@@ -1,0 +1,45 @@
+/* Colours by meaning. A figure names tokens ("@ink", "@p0/0.25"); the page decides what they look like. */
+
+const TOKEN = /^@([\w-]+)(?:\/([\d.]+))?$/;
+
+/** Keys whose values are words or numbers of the scenario, never colours. */
+const NOT_COLOURS = new Set(["x", "y", "text", "hovertext", "hovertemplate", "customdata", "name", "meta"]);
+
+/** "light" or "dark", by the luminance of the page's background: the theme may be the user's own. */
+function schemeOf(element) {
+  const probe = el("span", { hidden: true });
+  probe.style.color = getComputedStyle(element).getPropertyValue("--st-background-color") || "#fff";
+  element.append(probe);
+  const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  probe.remove();
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128 ? "dark" : "light";
+}
+
+/** One token as a CSS colour; any other string is handed back as it is. */
+function resolveColour(value, palette) {
+  const match = TOKEN.exec(value);
+  if (!match) return value;
+  const colour = palette[match[1]];
+  if (!colour) return value;
+  return match[2] ? withOpacity(colour, Number(match[2])) : colour;
+}
+
+/** "#rgb" or "#rrggbb" with an opacity. */
+function withOpacity(hex, opacity) {
+  const short = hex.length === 4;
+  const digits = short ? [...hex.slice(1)].map((digit) => digit + digit) : hex.slice(1).match(/../g);
+  const [red, green, blue] = digits.map((pair) => parseInt(pair, 16));
+  return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
+}
+
+/** A deep copy of a figure with every colour token resolved. Plotly writes into what it is given, so copy. */
+function painted(value, palette) {
+  if (typeof value === "string") return resolveColour(value, palette);
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((item) => painted(item, palette));
+  const entries = Object.entries(value).map(([key, item]) => [
+    key,
+    NOT_COLOURS.has(key) ? structuredClone(item) : painted(item, palette),
+  ]);
+  return Object.fromEntries(entries);
+}

@@ -1,0 +1,39 @@
+/* Small helpers for building the page. The files of this folder are joined into one module
+ * (views/component.py has the order), so what is declared here is known in the files below. */
+
+/**
+ * Make an element: el("p", {class: "cc-why"}, "text", child). Functions become listeners, false and null
+ * attributes are left out. Text is always set as text, never as HTML, so no name can smuggle in markup.
+ */
+function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child != null));
+  return node;
+}
+
+/** Write text only where it differs: an untouched node keeps its selection and is not announced again. */
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/** Replace a list's children when `signature` changed since the last call on this node. */
+function refill(node, signature, makeChildren) {
+  if (node.dataset.signature === signature) return;
+  node.dataset.signature = signature;
+  node.replaceChildren(...makeChildren());
+}
+
+/** A time or delay as people write it: no trailing zeros, at most three decimals. */
+function plainNumber(value) {
+  return String(Math.round(value * 1000) / 1000);
+}
+
+/** A control with its label. The label is an attribute too: around a menu it would take in all its options. */
+function field(label, control) {
+  control.setAttribute("aria-label", label);
+  return el("label", { class: "cc-field" }, el("span", {}, label), control);
+}

@@ -1,0 +1,127 @@
+/* Choosing one message and changing when it arrives. */
+
+/** The list shows this many messages that are sent later; the rest are reached by stepping on. */
+const AHEAD_SHOWN = 60;
+
+/** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
+class MessagePicker {
+  constructor(onSelect) {
+    this.onSelect = onSelect;
+    this.node = el("div", { class: "cc-messages", role: "radiogroup", "aria-label": "Message to change" });
+  }
+
+  show(scene, palette, step, selected) {
+    const flying = inFlight(scene.messages, step);
+    const ahead = scene.messages.filter((message) => message.sent > step);
+    const past = scene.messages.filter((m) => m.id === selected && m.sent <= step && !flying.includes(m));
+    const groups = [["In flight now", flying], ["Sent later", ahead.slice(0, AHEAD_SHOWN)], ["Already received", past]];
+    const shown = groups.flatMap(([, messages]) => messages).map((message) => message.id);
+    const rows = groups.map(([title, messages]) => [title, messages.map((m) => describe(m, palette))]);
+    refill(this.node, JSON.stringify([rows, ahead.length]), () => [
+      ...rows.flatMap(([title, descriptions]) => this.group(title, descriptions)),
+      ...this.more(ahead.length - AHEAD_SHOWN),
+    ]);
+    this.node.querySelectorAll("input").forEach((input) => (input.checked = Number(input.value) === selected));
+  }
+
+  group(title, descriptions) {
+    if (!descriptions.length) return [];
+    return [el("h4", {}, title), ...descriptions.map((description) => this.row(description))];
+  }
+
+  row({ id, name, caption, when, kind, colour }) {
+    const onchange = () => this.onSelect(id);
+    return el(
+      "label",
+      {},
+      el("input", { type: "radio", name: "cc-message", value: id, onchange }),
+      swatch(kind, colour),
+      el("span", { class: "cc-name" }, name),
+      el("span", { class: "cc-quiet" }, caption),
+      el("span", { class: "cc-when" }, when),
+    );
+  }
+
+  more(count) {
+    return count > 0 ? [el("p", { class: "cc-quiet" }, `and ${count} more: step on, or click an arrow`)] : [];
+  }
+}
+
+/** What a list says of a message; two messages that read alike need no new row. */
+function describe(message, palette) {
+  const { id, name, caption, kind } = message;
+  const arrives = message.arrival == null ? "held" : plainNumber(message.arrival);
+  const when = `${plainNumber(message.sent_time)} → ${arrives}`;
+  return { id, name, caption, kind, when, colour: resolveColour(message.colour, palette) };
+}
+
+/** The delay of the chosen message: a number, earlier, later, hold and release. */
+class MessageEditor {
+  constructor(submit) {
+    this.submit = submit;
+    this.title = el("p", { class: "cc-chosen" });
+    this.delay = el("input", { type: "number", step: "any", min: "0", required: true, oninput: () => this.preview() });
+    this.outcome = el("p", { class: "cc-quiet" });
+    this.hold = el("button", { type: "button", onclick: () => this.send({ do: "hold" }) }, "Hold");
+    this.release = el("button", { type: "button", onclick: () => this.send({ do: "release" }) }, "Release");
+    this.form = this.build();
+    this.hint = el("p", { class: "cc-quiet" }, "Choose a message here, or click its arrow in the diagram.");
+    this.node = el("div", { class: "cc-editor" }, this.hint, this.form);
+  }
+
+  build() {
+    const nudge = (sign, text) => el("button", { type: "button", onclick: () => this.nudge(sign) }, text);
+    return el(
+      "form",
+      { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
+      this.title,
+      el(
+        "div",
+        { class: "cc-row" },
+        nudge(-1, "Earlier"),
+        field("Delay", this.delay),
+        nudge(+1, "Later"),
+        el("button", { type: "submit", class: "cc-primary" }, "Apply"),
+      ),
+      el("div", { class: "cc-row" }, this.hold, this.release, this.outcome),
+    );
+  }
+
+  /** @param nudgeBy how much Earlier and Later change the delay */
+  show(message, nudgeBy) {
+    this.message = message;
+    this.nudgeBy = nudgeBy;
+    this.form.hidden = !message;
+    this.hint.hidden = Boolean(message);
+    if (!message) return;
+    const behind = message.behind ? `, held behind ${message.behind}` : "";
+    setText(this.title, `${message.name} on ${message.caption}, sent at ${plainNumber(message.sent_time)}${behind}`);
+    this.delay.value = message.delay == null ? "" : plainNumber(message.delay);
+    this.hold.disabled = message.held;
+    this.release.disabled = !message.held;
+    this.preview();
+  }
+
+  nudge(sign) {
+    const delay = this.delay.value === "" ? 0 : Number(this.delay.value);
+    this.delay.value = plainNumber(Math.max(0, delay + sign * this.nudgeBy));
+    this.preview();
+  }
+
+  preview() {
+    const { message } = this;
+    const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
+    const arrival = changed ? message.sent_time + Number(this.delay.value) : message.arrival;
+    if (arrival == null) setText(this.outcome, "held: it never arrives");
+    else setText(this.outcome, `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
+  }
+
+  apply(event) {
+    event.preventDefault();
+    this.send({ do: "delay", delay: Number(this.delay.value) });
+  }
+
+  send(edit) {
+    this.submit({ ...edit, message: this.message.address });
+  }
+}

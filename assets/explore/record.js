@@ -1,0 +1,191 @@
+/* What the snapshots have recorded at this step: states, channels, reasons, verdicts and the meter. */
+
+/** Up to this many channels each keeps its place in the list; with more, only the busy ones are listed. */
+const FEW_CHANNELS = 8;
+
+/** More processes than this are listed in two columns. */
+const MANY_PROCESSES = 6;
+
+const NO_SNAPSHOT = "No snapshot in this run. Start one in the Change tab.";
+
+class RecordView {
+  constructor(node) {
+    this.meters = el("div");
+    this.selector = el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" });
+    this.cards = el("div");
+    node.append(this.meters, this.selector, this.cards);
+    this.chosen = null;
+  }
+
+  show(scene, palette, step) {
+    const known = new Set((this.snapshots ?? []).map((snapshot) => snapshot.id));
+    const ids = scene.snapshots.map((snapshot) => snapshot.id);
+    const added = ids.filter((id) => !known.has(id));
+    if (known.size && added.length === 1) this.chosen = added[0];
+    if (!ids.includes(this.chosen)) this.chosen = ids[0] ?? null;
+    this.scene = scene;
+    this.snapshots = scene.snapshots;
+    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette));
+    this.buttons = this.parts.map((part) => this.selectorButton(part));
+    this.selector.replaceChildren(...this.buttons.map(({ button }) => button));
+    this.selector.hidden = ids.length < 2;
+    this.cards.replaceChildren(...this.parts.map((part) => part.node));
+    if (!ids.length) this.cards.append(el("p", { class: "cc-quiet" }, NO_SNAPSHOT));
+    this.step = step;
+    this.choose(this.chosen);
+    this.stepTo(step);
+  }
+
+  shownPart() {
+    return this.parts.find((part) => part.snapshot.id === this.chosen);
+  }
+
+  selectorButton({ snapshot, colour }) {
+    const state = el("span", { class: "cc-quiet" });
+    const choose = () => this.choose(snapshot.id);
+    const button = el("button", { type: "button", onclick: choose }, chip(colour), `${snapshot.id} `, state);
+    return { button, state, snapshot };
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.parts.forEach((part) => (part.node.hidden = part.snapshot.id !== id));
+    this.shownPart()?.stepTo(this.step);
+    this.buttons.forEach(({ button, snapshot }) => button.setAttribute("aria-pressed", snapshot.id === id));
+  }
+
+  stepTo(step) {
+    this.step = step;
+    this.shownPart()?.stepTo(step);
+    this.buttons.forEach(({ state, snapshot }) => setText(state, phase(snapshot, step)));
+    showMeters(this.meters, this.scene.meters, step);
+  }
+}
+
+function phase(snapshot, step) {
+  if (step < snapshot.began) return "not begun";
+  return snapshot.completed != null && step >= snapshot.completed ? "complete" : "recording";
+}
+
+/** One snapshot. Built once per scene; a step only writes the texts that differ. */
+class SnapshotCard {
+  constructor(snapshot, palette) {
+    this.snapshot = snapshot;
+    this.colour = resolveColour(snapshot.colour, palette);
+    this.status = el("p", { class: "cc-status" });
+    this.processes = snapshot.processes.map((process) => new StateRow(process));
+    this.channels = new ChannelList(snapshot.channels);
+    this.why = el("ul", { class: "cc-why" });
+    this.verdicts = el("ul", { class: "cc-verdicts" });
+    this.facts = el("p", { class: "cc-facts" });
+    this.node = this.build();
+  }
+
+  build() {
+    const { snapshot } = this;
+    const heading = el("h3", {}, chip(this.colour), `Snapshot ${snapshot.id}`);
+    const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
+    const states = el("dl", { class: `cc-states${dense}` }, ...this.processes.flatMap((row) => row.nodes));
+    return el(
+      "article",
+      { class: "cc-card", "data-snapshot": snapshot.id },
+      el("header", {}, heading, this.status),
+      el("h4", {}, "Processes"), states,
+      el("h4", {}, "Channels"), this.channels.node,
+      this.why, this.verdicts, this.facts,
+    );
+  }
+
+  stepTo(step) {
+    const { snapshot } = this;
+    this.node.dataset.phase = phase(snapshot, step);
+    setText(this.status, valueAt(snapshot.status, step) ?? `begins at step ${snapshot.began}`);
+    this.processes.forEach((row) => row.stepTo(step));
+    this.channels.stepTo(step);
+    const why = valueAt(snapshot.why, step) ?? [];
+    refill(this.why, why.join("\n"), () => why.map((sentence) => el("li", {}, sentence)));
+    const verdicts = valueAt(snapshot.verdicts, step) ?? [];
+    refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
+    setText(this.facts, factsAt(snapshot, step));
+  }
+}
+
+/** The recorded state of one process. */
+class StateRow {
+  constructor(process) {
+    this.process = process;
+    this.text = el("dd");
+    this.nodes = [el("dt", {}, process.name), this.text];
+  }
+
+  stepTo(step) {
+    const text = valueAt(this.process.text, step) ?? "not recorded yet";
+    setText(this.text, text);
+    this.text.classList.toggle("cc-quiet", text === "not recorded yet");
+  }
+}
+
+/** The channels' recorded states; of many channels only those that hold or await messages are listed. */
+class ChannelList {
+  constructor(channels) {
+    this.channels = channels;
+    this.rows = channels.map((channel) => el("li", { "data-channel": channel.name }));
+    this.listed = el("ul", { class: "cc-channels" });
+    this.rest = ["empty", "idle"].map((state) => new ChannelRest(state));
+    this.node = el("div", {}, this.listed, ...this.rest.map((rest) => rest.node));
+  }
+
+  stepTo(step) {
+    const states = this.channels.map((channel) => valueAt(channel.state, step) ?? "idle");
+    this.channels.forEach((channel, index) => {
+      setText(this.rows[index], valueAt(channel.text, step) ?? channel.caption);
+      this.rows[index].dataset.state = states[index];
+    });
+    const few = this.channels.length <= FEW_CHANNELS;
+    const having = (state) => this.channels.map((_, index) => index).filter((index) => states[index] === state);
+    const listed = few ? this.rows.map((_, index) => index) : [...having("messages"), ...having("recording")];
+    refill(this.listed, listed.join(), () => listed.map((index) => this.rows[index]));
+    this.rest.forEach((rest) => rest.show(few ? [] : having(rest.state).map((index) => this.channels[index])));
+  }
+}
+
+/** "17 channels empty", with their names on demand. */
+class ChannelRest {
+  constructor(state) {
+    this.state = state;
+    this.summary = el("summary");
+    this.names = el("p");
+    this.node = el("details", { class: "cc-rest" }, this.summary, this.names);
+  }
+
+  show(channels) {
+    this.node.hidden = !channels.length;
+    const what = this.state === "empty" ? "empty" : "not recording yet";
+    setText(this.summary, `${channels.length} ${channels.length === 1 ? "channel" : "channels"} ${what}`);
+    setText(this.names, channels.map((channel) => channel.caption).join(", "));
+  }
+}
+
+function verdictRow({ check, holds, witness, text }) {
+  return el(
+    "li",
+    { "data-holds": String(holds) },
+    el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : "✗"),
+    el(
+      "span",
+      {},
+      el("strong", {}, check),
+      el("span", { class: "cc-badge" }, holds ? "holds" : "violated"),
+      ` ${text}`,
+      witness ? el("em", {}, ` (witness: ${witness})`) : null,
+    ),
+  );
+}
+
+function factsAt(snapshot, step) {
+  if (step < snapshot.began) return "";
+  const began = `Began at step ${snapshot.began}`;
+  if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet.`;
+  const messages = snapshot.recorded === 1 ? "1 recorded message" : `${snapshot.recorded} recorded messages`;
+  return `${began}, complete at step ${snapshot.completed}: ${snapshot.markers} markers, ${messages}.`;
+}

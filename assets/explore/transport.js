@@ -1,0 +1,117 @@
+/* Moving through the steps: buttons, slider, keys and playing. */
+
+/** How long a step stays on the screen at speed 1. */
+const STEP_MS = 1100;
+
+const LESS_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
+
+class Transport {
+  /**
+   * @param goTo called with the step to show
+   * @param glide called while playing with how much of the way to the next step has passed, 0 to 1
+   */
+  constructor(root, goTo, glide) {
+    this.root = root;
+    this.goTo = goTo;
+    this.glide = glide;
+    this.step = 0;
+    this.last = 0;
+    this.frame = null;
+    this.slider = root.querySelector(".cc-slider");
+    this.position = root.querySelector(".cc-position");
+    this.playButton = root.querySelector(".cc-play");
+    this.speed = root.querySelector(".cc-speed select");
+    root.querySelectorAll("[data-go]").forEach((button) => {
+      button.addEventListener("click", () => this.press(button.dataset.go));
+    });
+    this.slider.addEventListener("input", () => this.move(Number(this.slider.value)));
+    this.onKey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onKey);
+  }
+
+  show(step, steps) {
+    this.step = step;
+    this.last = steps.length - 1;
+    this.slider.max = this.last;
+    this.slider.value = step;
+    this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
+    const words = `step ${step} of ${this.last} · time ${plainNumber(steps[step].time)}`;
+    this.slider.setAttribute("aria-valuetext", words);
+    setText(this.position, words);
+    this.root.querySelectorAll("[data-go=first], [data-go=back]").forEach((b) => (b.disabled = step === 0));
+    this.root.querySelectorAll("[data-go=step], [data-go=last]").forEach((b) => (b.disabled = step === this.last));
+  }
+
+  press(what) {
+    if (what === "play") this.togglePlay();
+    else this.move({ first: 0, back: this.step - 1, step: this.step + 1, last: this.last }[what]);
+  }
+
+  /** A move by hand ends the playing. */
+  move(step) {
+    this.pause();
+    this.advanceTo(step);
+  }
+
+  advanceTo(step) {
+    this.step = Math.max(0, Math.min(this.last, step));
+    this.goTo(this.step);
+  }
+
+  togglePlay() {
+    if (this.frame) return this.pause();
+    if (this.step === this.last) this.advanceTo(0);
+    this.setPlaying(true);
+    this.tick();
+  }
+
+  /** Keep the step on the screen for its while; time flows on in it, unless the user wants less motion. */
+  tick() {
+    const length = STEP_MS / Number(this.speed.value);
+    const start = performance.now();
+    const frame = (now) => {
+      const part = (now - start) / length;
+      if (part < 1) {
+        if (part > 0 && !LESS_MOTION.matches) this.glide(part);
+        this.frame = requestAnimationFrame(frame);
+        return;
+      }
+      this.advanceTo(this.step + 1);
+      if (this.step < this.last) this.tick();
+      else this.pause();
+    };
+    this.frame = requestAnimationFrame(frame);
+  }
+
+  pause() {
+    cancelAnimationFrame(this.frame);
+    this.frame = null;
+    this.setPlaying(false);
+  }
+
+  setPlaying(playing) {
+    this.playButton.dataset.playing = playing;
+    this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || typesInto(event.target)) return;
+    const presses = { ArrowLeft: "back", ArrowRight: "step", Home: "first", End: "last", " ": "play" };
+    const what = presses[event.key];
+    if (!what || (what === "play" && event.target.closest("button, a, summary, [role=button]"))) return;
+    event.preventDefault();
+    this.press(what);
+  }
+
+  close() {
+    this.pause();
+    document.removeEventListener("keydown", this.onKey);
+  }
+}
+
+/** Whether keys belong to the element that has the focus: a field, a menu, or anything in a dialog. */
+function typesInto(target) {
+  if (!(target instanceof Element)) return false;
+  if (target.matches(".cc-slider")) return false;
+  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog]"));
+}

@@ -1,0 +1,221 @@
+"""A real browser against a real server. Every test fails on a console error or a request to the outside."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+ROOT = Path(__file__).resolve().parents[2]
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+STARTUP_S = 30
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+    "--disable-component-update", "--disable-default-apps", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[sync_api.Browser]:
+    """The machine's own Chromium: nothing is downloaded for the tests."""
+    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if executable is None:
+        pytest.skip(f"no Chromium on PATH (looked for {', '.join(BROWSERS)})")
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) -> None:
+    deadline = time.monotonic() + STARTUP_S
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(f"the app did not start:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The app on a free port of this machine, stopped again whatever happens."""
+    log = tmp_path_factory.mktemp("app") / "server.log"
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with log.open("wb") as output:
+        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            _wait_until_healthy(server, url, log)
+            yield url
+        finally:
+            server.terminate()
+            try:
+                server.wait(10)
+            except subprocess.TimeoutExpired:
+                server.kill()
+                server.wait()
+
+
+class Trouble:
+    """What must not happen on a page: errors, and requests that leave this machine."""
+
+    def __init__(self, page: sync_api.Page) -> None:
+        self.found: list[str] = []
+        page.on("console", lambda message: self._note(message.type == "error", f"console: {message.text}"))
+        page.on("pageerror", lambda error: self._note(True, f"page error: {error}"))
+        page.on("request", lambda request: self._note(_is_outside(request.url), f"request to {request.url}"))
+        page.on("websocket", lambda websocket: self._note(_is_outside(websocket.url), f"socket to {websocket.url}"))
+
+    def _note(self, bad: bool, what: str) -> None:
+        if bad:
+            self.found.append(what)
+
+
+def _is_outside(url: str) -> bool:
+    address = urlsplit(url)
+    return address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1"
+
+
+@pytest.fixture(scope="session")
+def contexts(browser: sync_api.Browser) -> Iterator[dict[str, sync_api.BrowserContext]]:
+    """One browser context per theme: its tabs share a cache, and each tab is a session of its own."""
+    opened = {
+        scheme: browser.new_context(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
+        for scheme in ("light", "dark")
+    }
+    yield opened
+    for context in opened.values():
+        context.close()
+
+
+@pytest.fixture
+def color_scheme() -> str:
+    """The browser's preference; a test that wants the dark theme overrides this."""
+    return "light"
+
+
+@pytest.fixture
+def fresh_explorer(
+    contexts: dict[str, sync_api.BrowserContext], color_scheme: str, app_url: str
+) -> Iterator[ExplorerPage]:
+    """The Explore page in a tab, and so a session, of the test's own."""
+    page = contexts[color_scheme].new_page()
+    explorer = ExplorerPage(page, app_url)
+    explorer.open()
+    yield explorer
+    page.close()
+    assert explorer.trouble.found == []
+
+
+@pytest.fixture(scope="session")
+def shared_explorer(contexts: dict[str, sync_api.BrowserContext], app_url: str) -> ExplorerPage:
+    """A tab for many tests: opening one takes seconds."""
+    explorer = ExplorerPage(contexts["light"].new_page(), app_url)
+    explorer.open()
+    return explorer
+
+
+@pytest.fixture
+def explorer(shared_explorer: ExplorerPage) -> Iterator[ExplorerPage]:
+    """The lecture example, unedited, at its initial state, in a tab that other tests used before."""
+    shared_explorer.start_over()
+    yield shared_explorer
+    found, shared_explorer.trouble.found = shared_explorer.trouble.found, []
+    assert found == []
+
+
+class ExplorerPage:
+    """What a person does on the Explore page, in their words."""
+
+    def __init__(self, page: sync_api.Page, url: str) -> None:
+        self.page = page
+        self.url = url
+        self.root = page.locator(".cc")
+        self.trouble = Trouble(page)
+        page.set_default_timeout(10_000)
+
+    def open(self, query: str = "") -> None:
+        """Go to the page and wait for the diagram."""
+        self.page.goto(self.url + query)
+        self.page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
+
+    def start_over(self) -> None:
+        """Undo all that a test has done on this page."""
+        self.tab("Change")
+        if self.edits():
+            self.edit("Reset")
+        self.tab("Record")
+        self.press("Home")
+
+    @property
+    def step(self) -> int:
+        """The number of the step on show."""
+        return int(self.root.get_attribute("data-step") or -1)
+
+    @property
+    def last(self) -> int:
+        """The number of the last step."""
+        return int(self.page.locator(".cc-slider").get_attribute("max") or -1)
+
+    def press(self, key: str) -> None:
+        """Press a key with nothing particular in focus, and let the step be drawn."""
+        self.page.keyboard.press(key)
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+    def tab(self, name: str) -> None:
+        """Turn to a tab of the panel."""
+        self.page.get_by_role("tab", name=name).click()
+
+    def record(self) -> tuple[dict[str, str], dict[str, str]]:
+        """The last step's record of the chosen snapshot: states of the processes, states of the channels."""
+        self.tab("Record")
+        self.press("End")
+        card = ".cc-card:not([hidden])"
+        names = self.page.locator(f"{card} dt").all_inner_texts()
+        states = self.page.locator(f"{card} dd").all_inner_texts()
+        rows = self.page.locator(f"{card} .cc-channels li").all_inner_texts()
+        channels = dict(row.split(" = ", 1) for row in rows)
+        return dict(zip(names, states, strict=True)), channels
+
+    def choose(self, channel: str, kind: str) -> None:
+        """Choose the first message of a kind on a channel, from the list, at the initial state."""
+        self.tab("Record")
+        self.press("Home")
+        self.tab("Change")
+        row = self.page.locator(f".cc-messages label:has(.cc-{kind})").filter(has_text=channel)
+        row.first.click()
+
+    def delay(self, channel: str, kind: str, delay: float) -> None:
+        """Give a message another delay."""
+        self.choose(channel, kind)
+        self.page.get_by_label("Delay").fill(str(delay))
+        self.edit("Apply")
+
+    def edit(self, button: str) -> None:
+        """Press a button that submits an edit, and wait until Python has answered."""
+        self.page.get_by_role("button", name=button, exact=True).click()
+        self.page.wait_for_selector(".cc:not([data-pending])")
+
+    def edits(self) -> list[str]:
+        """The edits so far, in words."""
+        return self.page.locator(".cc-edits:not(.cc-none) li").all_inner_texts()

@@ -1,0 +1,247 @@
+"""The Explore page as a lecturer uses it."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
+LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
+
+MARK_DIAGRAM = "document.querySelector('.cc-diagram').markedByTest = true"
+IS_MARKED = "document.querySelector('.cc-diagram').markedByTest === true"
+
+STEP_TIMES = """async () => {
+  const times = [];
+  for (let n = 0; n < 12; n++) {
+    await new Promise((done) => setTimeout(done, 60));
+    const start = performance.now();
+    document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    }));
+    times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b);
+}"""
+
+
+def test_last_step_shows_the_lectures_record(explorer):
+    assert explorer.step == 0
+    states, channels = explorer.record()
+    assert explorer.step == explorer.last
+    assert states == LECTURE_STATES
+    assert channels == LECTURE_CHANNELS
+
+
+def test_marker_delayed_beyond_j_lets_j_into_the_record(explorer):
+    explorer.delay("C13", "marker", 300)
+    states, channels = explorer.record()
+    assert states == LECTURE_STATES | {"P3": "{I, J}"}
+    assert channels == LECTURE_CHANNELS
+
+
+def test_marker_brought_forward_before_h_keeps_h_out_and_c21_empty(explorer):
+    explorer.delay("C12", "marker", 200)
+    states, channels = explorer.record()
+    assert states == LECTURE_STATES | {"P2": "{F, G}"}
+    assert channels["C21"] == "<empty>"
+
+
+def test_sending_a_message_adds_its_send_and_its_receipt(explorer):
+    steps = explorer.last
+    explorer.tab("Change")
+    explorer.page.get_by_label("From", exact=True).select_option("P2")
+    explorer.page.get_by_label("to", exact=True).select_option("P3")
+    explorer.page.get_by_label("Body").fill("hello")
+    explorer.edit("Send")
+    assert explorer.last == steps + 2
+    assert "hello" in explorer.edits()[0]
+
+
+def test_second_snapshot_is_shown_beside_the_first(explorer):
+    explorer.tab("Change")
+    explorer.page.get_by_label("Snapshot at").select_option("P2")
+    explorer.edit("Start")
+    explorer.tab("Record")
+    explorer.press("End")
+    chosen = explorer.page.get_by_role("button", name="S2", pressed=True)
+    assert "complete" in chosen.inner_text()
+    explorer.page.get_by_role("button", name="S1").click()
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_hold_release_undo_and_reset(explorer):
+    explorer.choose("C21", "app")
+    explorer.edit("Hold")
+    assert "<empty>" not in explorer.record()[1]["C21"]
+    explorer.choose("C21", "app")
+    explorer.edit("Release")
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+    explorer.tab("Change")
+    explorer.edit("Undo")
+    assert len(explorer.edits()) == 1
+    explorer.edit("Reset")
+    assert explorer.edits() == []
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+    explorer.tab("Change")
+    explorer.edit("Undo")
+    assert len(explorer.edits()) == 1, "a reset can be undone, so that nothing is lost by it"
+
+
+def test_hundred_fast_edits_all_arrive(explorer):
+    explorer.tab("Change")
+    explorer.page.evaluate(
+        "for (let n = 0; n < 100; n++) document.querySelectorAll('.cc-additions form button')[1].click()"
+    )
+    explorer.page.wait_for_selector(".cc:not([data-pending])", timeout=20_000)
+    assert len(explorer.edits()) == 100
+
+
+def test_refused_edit_says_why_and_changes_nothing(explorer):
+    explorer.tab("Change")
+    process = explorer.page.get_by_label("Internal event at")
+    process.evaluate("(select) => select.add(new Option('Nobody'))")
+    process.select_option("Nobody")
+    explorer.edit("Add")
+    assert "Nobody" in explorer.page.get_by_role("alert").inner_text()
+    assert explorer.edits() == []
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_bad_file_is_answered_in_one_sentence_and_the_page_keeps_its_scenario(explorer):
+    explorer.page.get_by_role("button", name="Open file").click()
+    bad = {"name": "bad.toml", "mimeType": "text/plain", "buffer": b"processes = [\n"}
+    explorer.page.locator("input[type=file]").set_input_files(bad)
+    answer = explorer.page.get_by_role("dialog").get_by_role("alert")
+    assert answer.inner_text().startswith("bad.toml: ")
+    explorer.page.keyboard.press("Escape")
+    explorer.page.get_by_role("dialog").wait_for(state="hidden")
+    assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_own_file_is_opened(fresh_explorer):
+    text = b'title = "Two of us"\nprocesses = ["P1", "P2"]\n[[script]]\nprocess = "P1"\nto = "P2"\n'
+    fresh_explorer.page.get_by_role("button", name="Open file").click()
+    own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text}
+    fresh_explorer.page.locator("input[type=file]").set_input_files(own)
+    fresh_explorer.page.get_by_role("heading", name="Two of us").wait_for()
+    fresh_explorer.page.get_by_role("dialog").wait_for(state="hidden")
+    assert fresh_explorer.last == 2
+
+
+def test_gallery_opens_a_scenario(fresh_explorer):
+    fresh_explorer.page.get_by_role("button", name="Scenarios").click()
+    dialog = fresh_explorer.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Open").first.click()
+    dialog.wait_for(state="hidden")
+    assert "scenario=" in fresh_explorer.page.url
+    assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_unknown_scenario_in_the_address_is_named(fresh_explorer):
+    fresh_explorer.open("/?scenario=lectrue")
+    assert "lectrue" in fresh_explorer.page.get_by_role("alert").inner_text()
+    assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_keys_step_and_space_plays(explorer):
+    for key, step in [("ArrowRight", 1), ("ArrowRight", 2), ("ArrowLeft", 1), ("End", explorer.last), ("Home", 0)]:
+        explorer.press(key)
+        assert explorer.step == step
+    explorer.press(" ")
+    explorer.page.wait_for_selector(".cc[data-step='1']")
+    explorer.press(" ")
+    assert explorer.page.get_by_role("button", name="Play").is_visible()
+
+
+def test_keys_belong_to_the_field_that_has_the_focus(explorer):
+    explorer.tab("Change")
+    explorer.page.get_by_label("Body").press_sequentially("a b")
+    explorer.page.get_by_label("Body").press("Home")
+    explorer.page.get_by_label("Body").press("ArrowRight")
+    assert explorer.step == 0
+
+
+def test_diagram_is_one_node_through_steps_and_edits(explorer):
+    explorer.page.evaluate(MARK_DIAGRAM)
+    explorer.press("End")
+    explorer.delay("C13", "marker", 300)
+    explorer.press("End")
+    explorer.page.locator(".cc-orientation").click()
+    assert explorer.page.evaluate(IS_MARKED)
+
+
+def test_edits_after_a_reload_count_from_the_new_session(fresh_explorer):
+    fresh_explorer.tab("Change")
+    fresh_explorer.edit("Add")
+    fresh_explorer.open()
+    fresh_explorer.tab("Change")
+    fresh_explorer.edit("Add")
+    assert len(fresh_explorer.edits()) == 1
+
+
+def test_a_cut_of_the_story_is_drawn_on_demand(explorer):
+    drawn = "document.querySelector('.cc-diagram').data.filter((t) => t.meta?.cut != null && t.visible).length"
+    assert explorer.page.evaluate(drawn) == 0
+    explorer.tab("Story")
+    explorer.page.get_by_role("radio", name="inconsistent").click()
+    assert explorer.page.evaluate(drawn) > 0
+    explorer.page.get_by_role("radio", name="none").click()
+    assert explorer.page.evaluate(drawn) == 0
+
+
+def test_zoom_survives_steps_and_edits(explorer):
+    shown = "JSON.stringify(document.querySelector('.cc-diagram').layout.yaxis.range)"
+    whole = explorer.page.evaluate(shown)
+    explorer.page.locator(".cc-diagram .nsewdrag").hover()
+    explorer.page.mouse.wheel(0, -300)
+    explorer.page.wait_for_function(f"{shown} !== {whole!r}")
+    zoomed = explorer.page.evaluate(shown)
+    explorer.press("ArrowRight")
+    explorer.tab("Change")
+    explorer.edit("Add")
+    assert explorer.page.evaluate(shown) == zoomed
+    explorer.page.locator(".cc-diagram .nsewdrag").dblclick()
+    explorer.page.wait_for_function(f"{shown} !== {zoomed!r}")
+
+
+def test_click_on_an_arrow_chooses_its_message(explorer):
+    explorer.press("End")
+    middle = explorer.page.evaluate(
+        """() => {
+          const plot = document.querySelector(".cc-diagram");
+          const trace = plot.data.find((t) => t.meta?.messages && t.x.some((x) => x != null));
+          const { xaxis, yaxis } = plot._fullLayout;
+          const box = plot.getBoundingClientRect();
+          const at = (axis, values) => axis._offset + (axis.d2p(values[0]) + axis.d2p(values[1])) / 2;
+          return [box.left + at(xaxis, trace.x), box.top + at(yaxis, trace.y)];
+        }"""
+    )
+    explorer.page.mouse.click(*middle)
+    assert explorer.page.locator(".cc-messages input:checked").count() == 1
+    assert explorer.page.get_by_label("Delay").is_visible()
+
+
+def test_step_is_painted_quickly(explorer):
+    explorer.page.evaluate(STEP_TIMES)
+    explorer.press("Home")
+    times = explorer.page.evaluate(STEP_TIMES)
+    assert times[len(times) // 2] < 150, f"median of {times} ms; on an idle machine it is 30 ms"
+
+
+class TestDark:
+    @pytest.fixture
+    def color_scheme(self) -> str:
+        return "dark"
+
+    def test_dark_theme_draws_light_on_dark(self, fresh_explorer):
+        assert fresh_explorer.root.get_attribute("data-scheme") == "dark"
+        assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_page_does_not_scroll_on_a_projector(explorer):
+    assert explorer.page.evaluate("document.querySelector('.stMain').scrollHeight <= innerHeight")

@@ -1,0 +1,85 @@
+"""Lai and Yang's example: what plain markers get wrong on a channel that is not FIFO."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from sim.algorithm import ALGORITHMS
+from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.delays import Address
+from sim.execution import run
+from sim.model import MARKER
+from sim.scenario import Scenario
+from tests.scenarios.tools import Global, global_states, history_of, recorded_state, recorded_total
+from tests.sim.tools import failing, send, start, system
+
+
+class PlainMarkers(ChandyLamport):
+    """Chandy-Lamport let loose on channels that are not FIFO, which it was never meant for."""
+
+    name = "plain_markers"
+    title = "Plain markers"
+    source = "no paper: the assumption left out"
+    needs_fifo = False
+
+
+@pytest.fixture
+def plain_markers(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(ALGORITHMS._found, PlainMarkers.name, PlainMarkers)
+    return PlainMarkers.name
+
+
+def lai_yang(algorithm: str, marker_arrives: float) -> Scenario:
+    """P1 records at 2.5, holding 750; its marker reaches P2 at `marker_arrives`, and P2's comes back at 6.9."""
+    transfers = [("P1", 20, 1, 2), ("P1", 30, 2, 6), ("P1", 10, 3, 5), ("P2", 30, 4, 6), ("P2", 20, 7, 8)]
+    other = {"P1": "P2", "P2": "P1"}
+    script = tuple(
+        send(process, other[process], at, amount, label=f"m{n}", receive_label=f"m{n} arrives")
+        for n, (process, amount, at, _) in enumerate(transfers, start=1)
+    )
+    delays = {Address(label=f"m{n}"): float(end - at) for n, (_, _, at, end) in enumerate(transfers, start=1)}
+    delays[Address(None, "P1->P2", MARKER, "S1")] = marker_arrives - 2.5
+    delays[Address(None, "P2->P1", MARKER, "S1")] = 6.9 - marker_arrives
+    return system(
+        "P1 P2", "P1->P2 P2->P1", algorithm=algorithm, not_fifo=("P1->P2",), workload="bank",
+        parameters={"balance": {"P1": 800, "P2": 200}}, script=script, snapshots=(start("P1", 2.5),), delays=delays,
+    )  # fmt: skip
+
+
+def test_a_marker_that_overtakes_a_message_loses_it(plain_markers: str) -> None:
+    """m2 is sent before P1 records and received after P2 recorded, behind the marker: in nobody's record."""
+    execution = run(lai_yang(plain_markers, marker_arrives=4.5))
+    assert recorded_state(execution) == Global({"P1": 750, "P2": 190}, {"P1->P2": [], "P2->P1": [30]})
+    assert recorded_total(execution) == 970
+    assert set(failing(execution)) == {"S1:channel_states", "S1:conservation"}
+    assert failing(execution)["S1:conservation"] == "970 money recorded of 1000"
+
+
+def test_a_marker_that_is_overtaken_counts_a_message_twice(plain_markers: str) -> None:
+    """m3 is sent after P1 records and received before P2 does: the cut itself is inconsistent."""
+    execution = run(lai_yang(plain_markers, marker_arrives=6.5))
+    assert recorded_state(execution) == Global({"P1": 750, "P2": 230}, {"P1->P2": [], "P2->P1": [30]})
+    assert recorded_total(execution) == 1010
+    assert failing(execution) == {
+        "S1:consistency": "message m3 on P1->P2",
+        "S1:conservation": "1010 money recorded of 1000",
+    }
+
+
+def test_on_the_same_run_the_cut_of_lai_and_yang_adds_up(plain_markers: str) -> None:
+    """P1 after m1 and m2 (750), P2 before it accepts the red m3 (190): m2 and m4 are in the channels."""
+    execution = run(lai_yang(plain_markers, marker_arrives=4.5))
+    history = history_of(execution)
+    cut = {"P1": 2, "P2": 2}
+    assert history.is_consistent(cut)
+    in_channels = {
+        channel: [json.loads(history.sends[message].body or "") for message in messages]
+        for channel, messages in history.in_channels(cut).items()
+    }
+    assert in_channels == {"P1->P2": [30], "P2->P1": [30]}
+    states = list(global_states(execution))
+    steps = {p: next(e.step for e in execution.events if (e.process, e.index) == (p, 2)) for p in ("P1", "P2")}
+    assert [states[steps[name]].processes[name] for name in ("P1", "P2")] == [750, 190]
+    assert sum(states[0].processes.values()) == 750 + 190 + 30 + 30

@@ -1,0 +1,194 @@
+"""One golden test per bundled scenario: the outcome its [expect] table declares, and what a student needs of it.
+
+A new file in scenarios/ is picked up by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from sim import library
+from sim.__main__ import main
+from sim.execution import Execution, run
+from sim.expectations import disappointments
+from sim.files import dumps, parse_toml
+from sim.model import MARKER_SEND, SEND
+from sim.scenario import Scenario
+from sim.snapshots import snapshots_of
+
+NAMES = library.names()
+GROUPS = {
+    "Lecture examples",
+    "Chandy & Lamport 1985",
+    "Banks and trade",
+    "Cuts and the lattice",
+    "Shapes and sizes",
+}
+CROWDS = {"hundred"}  # drawn as a texture: nobody follows one message in it
+MOST_MESSAGES = 60
+LEAST_GAP = 0.019  # of the time shown: two events closer than this cannot be told apart
+
+every_scenario = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def execution_of(name: str) -> Execution:
+    return run(library.load(name))
+
+
+def expected_snapshots(scenario: Scenario) -> dict[str, Any]:
+    snapshots: dict[str, Any] = scenario.expect.get("snapshots", {})
+    return snapshots
+
+
+def test_the_scenarios_of_the_story_are_there() -> None:
+    promised = {
+        "lecture", "gupta", "token_lost", "tutorial", "never_occurred", "single_token", "two_banks", "two_banks_early",
+        "widgets", "phones", "lattice", "two_initiators", "ring", "star", "overlapping", "hundred",
+    }  # fmt: skip
+    assert promised <= set(NAMES)
+    assert {library.load(name).group for name in NAMES} == GROUPS
+
+
+@every_scenario
+def test_ends_as_declared(name: str) -> None:
+    assert disappointments(execution_of(name)) == []
+
+
+@every_scenario
+def test_tells_a_student_what_to_watch(name: str) -> None:
+    scenario = library.load(name)
+    assert scenario.title != name, "a title of its own"
+    assert scenario.source
+    sentences = re.findall(r"[.!?](?:\s|$)", scenario.story)
+    assert 2 <= len(sentences) <= 5, scenario.story
+
+
+@every_scenario
+def test_declares_every_process_and_every_channel(name: str) -> None:
+    """A channel not named must be empty, so `channels` has to be there even where all are."""
+    scenario = library.load(name)
+    assert scenario.expect
+    assert set(scenario.expect.get("cuts", {})) == {cut.name for cut in scenario.cuts}
+    assert set(expected_snapshots(scenario)) == {start.snapshot for start in scenario.snapshots}
+    has_states = any(process.state is not None for process in execution_of(name).engine.initial().processes)
+    for wanted in expected_snapshots(scenario).values():
+        assert set(wanted) <= {"status", "processes", "states", "channels"}
+        assert "channels" in wanted
+        assert set(wanted["channels"]) <= {channel.name for channel in scenario.channels}
+        tables = [key for key in ("processes", "states") if key in wanted]
+        assert "states" in tables or not has_states
+        for key in tables:
+            assert set(wanted[key]) == set(scenario.processes), key
+
+
+def wrong(value: Any) -> Any:
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + 1
+    return [*value, "wrong"] if isinstance(value, list) else f"wrong {value}"
+
+
+def broken(expected: Any) -> Iterator[tuple[str, Any]]:
+    """The same expectations with one of them made wrong: each in turn, with the keys that lead to it."""
+    if not isinstance(expected, dict):
+        yield "", wrong(expected)
+        return
+    for key, value in expected.items():
+        for where, changed in broken(value):
+            yield f".{key}{where}", {**expected, key: changed}
+
+
+@every_scenario
+def test_every_expectation_can_disappoint(name: str) -> None:
+    """An expectation that no run can fail to meet says nothing, and a misspelt key would be one."""
+    execution = execution_of(name)
+    for where, expect in broken(dict(execution.scenario.expect)):
+        changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
+        assert disappointments(changed), f"{name}{where} can be anything"
+
+
+@every_scenario
+def test_a_channel_left_out_is_expected_to_be_empty(name: str) -> None:
+    execution = execution_of(name)
+    for snapshot, wanted in expected_snapshots(execution.scenario).items():
+        for channel in [channel for channel, bodies in wanted["channels"].items() if bodies]:
+            fewer = {key: bodies for key, bodies in wanted["channels"].items() if key != channel}
+            expect = {"snapshots": {snapshot: {**wanted, "channels": fewer}}}
+            changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
+            assert [text for text in disappointments(changed) if channel in text], channel
+
+
+@every_scenario
+def test_is_the_same_document_once_written(name: str) -> None:
+    scenario = library.load(name)
+    assert parse_toml(dumps(scenario), name) == scenario
+
+
+@every_scenario
+def test_runs_alike_copied_and_in_place(name: str) -> None:
+    execution = execution_of(name)
+    assert execution.events, "a scenario in which nothing happens"
+    assert run(execution.scenario, copied=True).events == execution.events
+
+
+@every_scenario
+def test_some_snapshot_finds_a_message_in_a_channel(name: str) -> None:
+    """Otherwise there is nothing to see that the processes do not show."""
+    assert any(snapshot.recorded_messages for snapshot in snapshots_of(execution_of(name)))
+
+
+@every_scenario
+def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", name, "--json"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    document = json.loads(printed.out)
+    execution = execution_of(name)
+    assert list(document) == ["scenario", "steps", "snapshots"]
+    assert (document["scenario"], document["steps"]) == (name, execution.steps)
+    expected = expected_snapshots(execution.scenario)
+    assert {shown["id"] for shown in document["snapshots"]} == set(expected)
+    for shown in document["snapshots"]:
+        check_document(shown, expected[shown["id"]], execution.scenario)
+
+
+def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scenario) -> None:
+    """One snapshot of the printed document against what the scenario declares of it."""
+    assert list(shown) == ["id", "algorithm", "initiators", "status", "processes", "channels", "verdicts"]
+    assert shown["algorithm"] == scenario.algorithm
+    assert set(shown["initiators"]) == {s.process for s in scenario.snapshots if s.snapshot == shown["id"]}
+    assert shown["status"] == wanted.get("status", "complete")
+    assert list(shown["processes"]) == list(scenario.processes)
+    for process, recorded in shown["processes"].items():
+        assert list(recorded) == ["state", "events"]
+        assert recorded["events"] == wanted.get("processes", {}).get(process, recorded["events"])
+        assert recorded["state"] == wanted.get("states", {}).get(process)
+    assert list(shown["channels"]) == [channel.name for channel in scenario.channels]
+    for channel, bodies in shown["channels"].items():
+        assert bodies == wanted["channels"].get(channel, [])
+    failing = {f"{shown['id']}:{verdict['check']}" for verdict in shown["verdicts"] if not verdict["holds"]}
+    assert failing == {check for check in scenario.expect.get("fails", []) if check.startswith(f"{shown['id']}:")}
+    assert all(list(verdict) == ["check", "holds", "witness"] for verdict in shown["verdicts"])
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in CROWDS])
+def test_can_be_read_as_a_diagram(name: str) -> None:
+    """Not too many messages, and room between two things that happen to the same process."""
+    events = execution_of(name).events
+    assert sum(event.kind in (SEND, MARKER_SEND) for event in events) <= MOST_MESSAGES
+    shown = events[-1].time - events[0].time
+    assert 80 <= shown <= 1100
+    for process in library.load(name).processes:
+        times = sorted(time for _, time in {(event.step, event.time) for event in events if event.process == process})
+        for one, next_one in pairwise(times):
+            assert next_one - one >= LEAST_GAP * shown, f"{process} at {one:g} and {next_one:g}"

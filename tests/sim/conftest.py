@@ -1,0 +1,47 @@
+"""What the tests of the engine share: a Hypothesis profile, algorithms that no file registers, COS 418's cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from sim.algorithm import ALGORITHMS, SnapshotAlgorithm
+
+pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad")
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.load_profile("repeatable")
+
+CASES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "cos418"
+
+
+@pytest.fixture(scope="session")
+def cos418_cases() -> Path:
+    """The folder with the assignment's cases, which have no licence and so are not part of the project."""
+    if not CASES.is_dir():
+        pytest.skip(f"the COS 418 cases are not here; they belong in {CASES}")
+    return CASES
+
+
+Register = Callable[[type[SnapshotAlgorithm]], str]
+
+
+@pytest.fixture
+def register(monkeypatch: pytest.MonkeyPatch) -> Register:
+    """Makes an algorithm known for one test, by its name, which is returned."""
+
+    def add(algorithm: type[SnapshotAlgorithm]) -> str:
+        assert algorithm.name not in ALGORITHMS, "a test's algorithm must not take the name of a real one"
+        monkeypatch.setitem(ALGORITHMS._found, algorithm.name, algorithm)
+        return algorithm.name
+
+    return add

@@ -1,0 +1,127 @@
+"""Random scenarios that are sensible: every process can be reached from the initiators of every snapshot."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from hypothesis import strategies as st
+
+from sim.delays import Address, DelayRule
+from sim.model import APP, MARKER
+from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.topology import Edge, Topology, unreachable
+from sim.validate import validate
+
+NAMES = ("P1", "P2", "P10", "Zoë", "Q")  # string order is not listed order, and not all is ASCII
+TIMES = st.integers(0, 40).map(float)  # whole, so that ties are common
+BODIES = st.none() | st.integers(-3, 3) | st.text('aß"\n\\', max_size=3)
+
+
+@st.composite
+def scenarios(draw: Any, schedulers: tuple[str, ...] = ("timed", "tick", "random"), holds: bool = True) -> Scenario:
+    """A scenario of 2 to 5 processes with up to three snapshots, on any of three workloads."""
+    processes = NAMES[: draw(st.integers(2, len(NAMES)))]
+    snapshots = draw(initiations(processes))
+    edges = draw(graphs(processes, snapshots))
+    workload, parameters = draw(workloads(processes))
+    scenario = Scenario(
+        name="random",
+        title="random",
+        processes=processes,
+        topology=Topology("listed", channels=edges),
+        workload=workload,
+        parameters=parameters,
+        scheduler=SchedulerChoice(draw(st.sampled_from(schedulers))),
+        seed=draw(st.integers(0, 2**32)),
+        delay=draw(delay_rules()),
+        marker_delay=draw(st.none() | delay_rules()),
+        delays=draw(overrides(edges, snapshots, holds)),
+        script=draw(scripts(processes, edges, workload)),
+        snapshots=snapshots,
+    )
+    validate(scenario)
+    return scenario
+
+
+@st.composite
+def initiations(draw: Any, processes: tuple[str, ...]) -> tuple[Initiation, ...]:
+    """One to three snapshots, each with one or two initiators, at times that may coincide."""
+    found = []
+    for number in range(1, draw(st.integers(1, 3)) + 1):
+        for process in draw(st.lists(st.sampled_from(processes), min_size=1, max_size=2, unique=True)):
+            found.append(Initiation(f"S{number}", process, draw(TIMES)))
+    return tuple(found)
+
+
+@st.composite
+def graphs(draw: Any, processes: tuple[str, ...], snapshots: tuple[Initiation, ...]) -> tuple[Edge, ...]:
+    """Any channels, and those that are needed for the initiators of each snapshot to reach everyone."""
+    pairs = [(a, b) for a in processes for b in processes if a != b]
+    edges: list[Edge] = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=8))
+    for snapshot in dict.fromkeys(start.snapshot for start in snapshots):
+        initiators = [start.process for start in snapshots if start.snapshot == snapshot]
+        while missing := unreachable(processes, edges, initiators):
+            edges.append((initiators[0], missing[0]))
+    return tuple(edges)
+
+
+@st.composite
+def workloads(draw: Any, processes: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    """A bank that can pay every scripted transfer, tokens that go round, or a bare script."""
+    kind = draw(st.sampled_from(["bank", "token_ring", "scripted"]))
+    if kind == "bank":
+        return kind, {"balance": 1000, "transfers": draw(st.integers(0, 4)), "pace": 5.0, "largest": 20}
+    if kind == "token_ring":
+        tokens = draw(st.dictionaries(st.sampled_from(processes), st.integers(1, 3), min_size=1))
+        return kind, {"tokens": tokens, "hold": draw(st.sampled_from([0.5, 3.0])), "rounds": draw(st.integers(0, 3))}
+    return kind, {}
+
+
+@st.composite
+def scripts(draw: Any, processes: tuple[str, ...], edges: tuple[Edge, ...], workload: str) -> tuple[ScriptLine, ...]:
+    """Sends and internal events at a time or after an earlier line's event; tokens are not sent by script."""
+    lines: list[ScriptLine] = []
+    for number in range(draw(st.integers(0, 8))):
+        named = [line.label for line in lines if line.label]
+        after = draw(st.none() | st.sampled_from(named)) if named else None
+        names = {"label": f"L{number}"} if draw(st.booleans()) else {}
+        at = draw(TIMES)
+        if edges and workload != "token_ring" and draw(st.booleans()):
+            source, target = draw(st.sampled_from(edges))
+            body = draw(st.integers(1, 30)) if workload == "bank" else draw(BODIES)
+            lines.append(ScriptLine(source, at, after, target, body, **names))
+        else:
+            lines.append(ScriptLine(draw(st.sampled_from(processes)), at, after, **names))
+    return tuple(lines)
+
+
+def delay_rules() -> st.SearchStrategy[DelayRule]:
+    """Any rule that draws; written as the reader of files writes it."""
+    low = st.integers(0, 5).map(float)
+    ranges = st.tuples(st.sampled_from(["uniform", "whole"]), low, st.integers(5, 15).map(float))
+    same = st.tuples(st.sampled_from(["fixed", "exponential"]), low)
+    return ranges.map(lambda given: DelayRule(*given)) | same.map(lambda given: DelayRule(given[0], given[1], given[1]))
+
+
+@st.composite
+def overrides(
+    draw: Any, edges: tuple[Edge, ...], snapshots: tuple[Initiation, ...], holds: bool
+) -> dict[Address, float]:
+    """Delays set by hand for some messages and markers, which may or may not come to be; some are held."""
+    if not edges:
+        return {}
+    delay = st.integers(0, 60).map(float)
+    ids = [start.snapshot for start in snapshots]
+    channel = st.sampled_from(edges).map(lambda edge: f"{edge[0]}->{edge[1]}")
+    apps = st.builds(Address, st.none(), channel, st.just(APP), st.none(), st.integers(1, 3))
+    markers = st.builds(Address, st.none(), channel, st.just(MARKER), st.sampled_from(ids), st.just(1))
+    chosen: dict[Address, float] = draw(
+        st.dictionaries(apps | markers, delay | st.just(math.inf) if holds else delay, max_size=4)
+    )
+    return chosen
+
+
+def has_holds(scenario: Scenario) -> bool:
+    """Whether some message may never arrive."""
+    return math.inf in scenario.delays.values()

@@ -1,0 +1,82 @@
+"""Short ways to write scenarios down and to ask both code paths for their verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from sim.checks import Verdict, verdicts_of
+from sim.execution import Execution, run
+from sim.model import APPLICATION_KINDS, Event
+from sim.scenario import Initiation, Scenario, ScriptLine
+from sim.snapshots import Snapshot, snapshots_of
+from sim.table_checks import Conserved, verdicts_from_table
+from sim.topology import Topology
+from sim.validate import validate
+from sim.workload import Workload
+
+
+def system(processes: str, channels: str = "", **fields: Any) -> Scenario:
+    """A validated scenario: names and channels separated by blanks; every ordered pair where none are listed."""
+    listed = tuple((a, b) for a, _, b in (name.partition("->") for name in channels.split()))
+    topology = Topology("listed", channels=listed) if listed else Topology()
+    fields = {"name": "test", "title": "test", "topology": topology, **fields}
+    scenario = Scenario(processes=tuple(processes.split()), **fields)
+    validate(scenario)
+    return scenario
+
+
+def send(process: str, to: str, at: float, body: Any = None, **names: Any) -> ScriptLine:
+    return ScriptLine(process, at, to=to, body=body, **names)
+
+
+def start(process: str, at: float, snapshot: str = "S1", after: str | None = None) -> Initiation:
+    return Initiation(snapshot, process, at, after)
+
+
+def conserved_by(workload: Workload) -> Conserved:
+    total: Counter[str] = Counter()
+    for process in workload.processes:
+        total.update(workload.measure(workload.initial(process)))
+    return Conserved(dict(total), workload.measure, workload.measure_body)
+
+
+def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Workload) -> dict[str, list[Verdict]]:
+    """The verdicts on every snapshot the scenario asks for, from the event table alone."""
+    channels = [channel.name for channel in scenario.channels]
+    asked = dict.fromkeys(initiation.snapshot for initiation in scenario.snapshots)
+    conserved = conserved_by(workload)
+    return {name: verdicts_from_table(events, scenario.processes, channels, name, conserved) for name in asked}
+
+
+def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
+    """The verdicts of a run, which must be the same on both code paths, to the letter."""
+    found = verdicts_of(execution)
+    assert found == table_verdicts(execution.events, execution.scenario, execution.engine.workload)
+    return found
+
+
+def failing(execution: Execution) -> dict[str, str | None]:
+    """The checks that do not hold, written S1:conservation, each with its witness; on both code paths."""
+    return {f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if not v.holds}
+
+
+def only_snapshot(execution: Execution) -> Snapshot:
+    (snapshot,) = snapshots_of(execution)
+    return snapshot
+
+
+def bodies(snapshot: Snapshot) -> dict[str, list[Any]]:
+    """The recorded bodies of the channels that are not empty."""
+    return {name: [m.body for m in messages] for name, messages in snapshot.channels.items() if messages}
+
+
+def told(scenario: Scenario, *kinds: str) -> list[str]:
+    """A run in brief, `time process kind label-or-channel`: its application events, or the rows of `kinds`."""
+    wanted = kinds or APPLICATION_KINDS
+    return [
+        f"{event.time:g} {event.process} {event.kind} {event.label or event.channel}"
+        for event in run(scenario).events
+        if event.kind in wanted
+    ]

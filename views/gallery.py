@@ -1,0 +1,76 @@
+"""The dialogs that open another scenario: the gallery of bundled ones, and files of one's own."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from html import escape
+from itertools import groupby
+
+import streamlit as st
+
+from diagrams.export.svg import thumbnail
+from diagrams.scene import compose
+from diagrams.theme import PALETTES
+from sim import library
+from sim.execution import run
+from sim.scenario import Scenario, ScenarioError
+from views.session import sentence
+from views.uploads import EXPECTED, SUFFIXES, scenario_from
+
+CARDS_PER_ROW = 4
+
+Open = Callable[[Scenario], None]
+
+
+@st.dialog("Scenarios", width="large")
+def gallery(open_scenario: Open) -> None:
+    """Every bundled scenario as a card with a small picture, by group."""
+    scenarios = [library.load(name) for name in library.names()]
+    groups = list(dict.fromkeys(scenario.group for scenario in scenarios))
+    scenarios.sort(key=lambda scenario: groups.index(scenario.group))
+    for group, members in groupby(scenarios, key=lambda scenario: scenario.group):
+        st.subheader(group)
+        columns = st.columns(CARDS_PER_ROW)
+        for number, scenario in enumerate(members):
+            with columns[number % CARDS_PER_ROW]:
+                _card(scenario, open_scenario)
+
+
+def _card(scenario: Scenario, open_scenario: Open) -> None:
+    with st.container(border=True, height="stretch", gap="small"):
+        st.html(_picture(scenario.name, st.context.theme.type or "light"))
+        st.markdown(f"**{scenario.title or scenario.name}**")
+        st.caption(first_sentence(scenario.story))
+        if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
+            open_scenario(scenario)
+            st.rerun()
+
+
+@st.cache_data
+def _picture(name: str, theme: str) -> str:
+    """An <img> of the scenario's diagram; as an image it can run nothing and load nothing."""
+    svg = thumbnail(compose(run(library.load(name))), PALETTES[theme])
+    encoded = b64encode(svg.encode("utf-8")).decode("ascii")
+    return f'<img class="cut-picture" alt="" src="data:image/svg+xml;base64,{encoded}">'
+
+
+def first_sentence(story: str) -> str:
+    """A story in one line."""
+    text = " ".join(story.split())
+    end = text.find(". ")
+    return text if end < 0 else text[: end + 1]
+
+
+@st.dialog("Open a file")
+def open_file(open_scenario: Open) -> None:
+    """Take a scenario from the user's own files; what cannot be read is said in one sentence."""
+    uploads = st.file_uploader(sentence(EXPECTED), type=list(SUFFIXES), accept_multiple_files=True)
+    if not uploads:
+        return
+    try:
+        open_scenario(scenario_from({upload.name: upload.getvalue() for upload in uploads}))
+    except ScenarioError as problem:
+        st.html(f'<p class="cut-error" role="alert">{escape(sentence(str(problem)))}</p>')
+        return
+    st.rerun()
