@@ -91,7 +91,7 @@ def _arrows(
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     marker = {
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1, "line": {"width": 0},
-        "color": look["line"]["color"], "standoff": [0, 6 * canvas.scale, 0] * len(arrows),
+        "color": look["line"]["color"], "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows]}
     if grow:

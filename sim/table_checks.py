@@ -92,7 +92,8 @@ def _misrecorded(
 
 
 def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
-    weights = [conserved.state(json.loads(row.body or "null")) for row in rows if row.kind == RECORD]
+    states = {row.process: row.body or "null" for row in rows if row.kind == RECORD}
+    weights = [conserved.state(json.loads(state)) for state in states.values()]
     weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
     for good in sorted(conserved.total):
         found = sum(weight.get(good, 0) for weight in weights)

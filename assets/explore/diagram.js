@@ -1,12 +1,5 @@
 /* The space-time diagram: one Plotly node for the life of the component. Stepping masks its traces. */
 
-const PLOT_CONFIG = {
-  displaylogo: false,
-  scrollZoom: true,
-  doubleClick: "reset",
-  modeBarButtons: [["zoomIn2d", "zoomOut2d", "resetScale2d"]],
-};
-
 /** With more arrows than this nothing moves between the steps. */
 const GLIDE_UP_TO = 300;
 
@@ -30,6 +23,7 @@ class Diagram {
     this.drawn = false;
     this.selected = null;
     this.cut = null;
+    this.config = this.plotConfig();
     this.listen();
     this.observer = new ResizeObserver(() => this.drawn && node.clientWidth && Plotly.Plots.resize(node));
     this.observer.observe(node);
@@ -51,8 +45,25 @@ class Diagram {
       visible: this.isWanted(trace),
     }));
     const layout = { ...figure.layout, uirevision: view, autosize: true };
-    Plotly.react(this.node, data, layout, PLOT_CONFIG);
+    this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
+    Plotly.react(this.node, data, layout, this.config);
+    if (!this.drawn) this.node.on("plotly_doubleclick", () => this.showWhole());
     this.drawn = true;
+  }
+
+  /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
+  plotConfig() {
+    const whole = { name: "whole", title: "Show all", icon: Plotly.Icons.home, click: () => this.showWhole() };
+    return {
+      displaylogo: false,
+      scrollZoom: true,
+      doubleClick: false,
+      modeBarButtons: [["zoomIn2d", "zoomOut2d", whole]],
+    };
+  }
+
+  showWhole() {
+    Plotly.relayout(this.node, this.whole);
   }
 
   /** Move to another step: only traces in which something appears or disappears are touched. */

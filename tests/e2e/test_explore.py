@@ -124,7 +124,7 @@ def test_bad_file_is_answered_in_one_sentence_and_the_page_keeps_its_scenario(ex
 
 
 def test_own_file_is_opened(fresh_explorer):
-    text = b'title = "Two of us"\nprocesses = ["P1", "P2"]\n[[script]]\nprocess = "P1"\nto = "P2"\n'
+    text = b'title = "Two of us"\nprocesses = ["P1", "P2"]\n[[script]]\nprocess = "P1"\nat = 1\nto = "P2"\n'
     fresh_explorer.page.get_by_role("button", name="Open file").click()
     own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text}
     fresh_explorer.page.locator("input[type=file]").set_input_files(own)
@@ -195,6 +195,7 @@ def test_a_cut_of_the_story_is_drawn_on_demand(explorer):
 
 
 def test_zoom_survives_steps_and_edits(explorer):
+    explorer.page.locator(".cc-orientation").click()
     shown = "JSON.stringify(document.querySelector('.cc-diagram').layout.yaxis.range)"
     whole = explorer.page.evaluate(shown)
     explorer.page.locator(".cc-diagram .nsewdrag").hover()
@@ -206,7 +207,8 @@ def test_zoom_survives_steps_and_edits(explorer):
     explorer.edit("Add")
     assert explorer.page.evaluate(shown) == zoomed
     explorer.page.locator(".cc-diagram .nsewdrag").dblclick()
-    explorer.page.wait_for_function(f"{shown} !== {zoomed!r}")
+    explorer.page.wait_for_function(f"{shown} === {whole!r}")
+    explorer.page.locator(".cc-orientation").click()
 
 
 def test_click_on_an_arrow_chooses_its_message(explorer):
