@@ -1,5 +1,5 @@
 # Everything runs in .venv, made on first use from the pinned requirements.
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || echo python3)
+PYTHON ?= python3
 BIN := .venv/bin
 
 .PHONY: help app test check bench picture clean
@@ -26,6 +26,7 @@ clean: ## remove the environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 

@@ -8,6 +8,7 @@ the scenario stays as it was.
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -72,7 +73,12 @@ def _release(scenario: Scenario, table: Table, now: float) -> Scenario:
     if sent is None:
         return freed
     time, delay = sent
-    return _set_delay(freed, address, now - time) if time <= now and time + delay < now else freed
+    if time > now or time + delay >= now:
+        return freed
+    delay = now - time
+    while time + delay < now:  # by a rounding error
+        delay = math.nextafter(delay, HOLD)
+    return _set_delay(freed, address, delay)
 
 
 def _send(scenario: Scenario, table: Table, now: float) -> Scenario:

@@ -125,6 +125,7 @@ class Explorer {
     const { rule, sentence } = this.scene.steps[step];
     setText(this.rule, rule);
     setText(this.sentence, sentence);
+    this.sentence.dataset.length = sentence.length > 180 ? "longest" : sentence.length > 105 ? "long" : "short";
     this.transport.show(step, this.scene.steps);
     this.root.dataset.step = step;
   }

@@ -5,29 +5,31 @@ function showMeters(node, meters, step) {
   const readings = meters.map((meter) => [meter, valueAt(meter.processes, step), valueAt(meter.channels, step)]);
   const known = readings.filter(([, inProcesses, inChannels]) => inProcesses !== undefined && inChannels !== undefined);
   const signature = JSON.stringify(known.map(([meter, ...values]) => [meter.unit, meter.total, values]));
-  refill(node, signature, () => known.map((reading) => el("div", { class: "cc-meter" }, ...meterParts(...reading))));
+  refill(node, signature, () => known.map((reading) => meterRow(...reading)));
 }
 
-function meterParts(meter, inProcesses, inChannels) {
+function meterRow({ unit, total }, inProcesses, inChannels) {
   const sum = inProcesses + inChannels;
-  const whole = Math.max(sum, meter.total) || 1;
+  const whole = Math.max(sum, total) || 1;
   const bar = (part, value) => el("span", { "data-part": part, style: `width: ${(100 * value) / whole}%` });
-  const legend = (part, words, value) =>
-    el("span", { class: "cc-legend", "data-part": part }, `${words} `, el("strong", {}, plainNumber(value)));
-  const kept = Math.abs(sum - meter.total) < 1e-9;
-  const judgement = kept ? ": conserved ✓" : `, but the total is ${plainNumber(meter.total)} ✗`;
-  return [
-    el("h4", {}, `Conservation (${meter.unit})`),
+  const legend = (part, value) =>
+    el("span", { class: "cc-legend", "data-part": part }, el("strong", {}, plainNumber(value)), ` in ${part}`);
+  const kept = Math.abs(sum - total) < 1e-9;
+  const judgement = kept ? "conserved ✓" : `but there were ${plainNumber(total)} ✗`;
+  return el(
+    "div",
+    { class: "cc-meter" },
+    el("strong", {}, unit),
     el("div", { class: "cc-bar", "aria-hidden": "true" }, bar("processes", inProcesses), bar("channels", inChannels)),
     el(
       "p",
       {},
-      legend("processes", "in processes", inProcesses),
+      legend("processes", inProcesses),
       " + ",
-      legend("channels", "in channels", inChannels),
-      el("span", { class: "cc-outcome", "data-holds": String(kept) }, ` = ${plainNumber(sum)}${judgement}`),
+      legend("channels", inChannels),
+      el("span", { class: "cc-outcome", "data-holds": String(kept) }, ` = ${plainNumber(sum)}, ${judgement}`),
     ),
-  ];
+  );
 }
 
 /** The colour of a snapshot, as a dot beside its name. */

@@ -130,7 +130,7 @@ def test_own_file_is_opened(fresh_explorer):
     fresh_explorer.page.locator("input[type=file]").set_input_files(own)
     fresh_explorer.page.get_by_role("heading", name="Two of us").wait_for()
     fresh_explorer.page.get_by_role("dialog").wait_for(state="hidden")
-    assert fresh_explorer.last == 2
+    fresh_explorer.page.locator(".cc-slider[max='2']").wait_for()
 
 
 def test_gallery_opens_a_scenario(fresh_explorer):
