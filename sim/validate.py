@@ -117,7 +117,7 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
         starts[start.snapshot].append(start.process)
         first.setdefault(start.snapshot, where)
-    edges = scenario.topology.edges(scenario.processes, scenario.seed)
+    edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
     for snapshot, initiators in starts.items():
         for process in unreachable(scenario.processes, edges, initiators):
             by = " or ".join(initiators)

@@ -80,6 +80,7 @@ class Explorer {
     this.scene = scene;
     this.revision = revision;
     this.redraw();
+    this.root.dataset.scene = scene.name;
   }
 
   /** Draw everything for the scene, the theme and the orientation there are now. */
