@@ -19,8 +19,8 @@ from sim.files import parse_toml
 from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.topology import Topology
 
-ROUNDS = 7
-MESSAGES = 20_000
+ROUNDS = 5
+MESSAGES = 50_000
 YARDSTICK_S = 0.022
 CALLS = 300_000
 GO_SOLUTION = {10: "103-141", 50: "20-27", 100: "10-12"}  # thousand messages/s, CPU-normalised

@@ -41,12 +41,12 @@ def report(execution: Execution) -> dict[str, Any]:
 
 def _run(arguments: argparse.Namespace) -> int:
     execution = run(library.find(arguments.scenario))
+    problems = disappointments(execution)
     if arguments.json:
         print(json.dumps(report(execution), ensure_ascii=False))
     else:
         for number, sentence in enumerate(sentences(execution)):
             print(f"{number:4}  {sentence}")
-    problems = disappointments(execution)
     for problem in problems:
         print(f"{execution.scenario.name}: {problem}", file=sys.stderr)
     return 1 if problems else 0

@@ -130,5 +130,7 @@ class Delays:
             return self._overrides[by_place]
         if message.sent_index is None:
             return None
-        label = label_of(self._processes[message.channel.source], message.sent_index, message.label)
-        return self._overrides.get(Address(label=label))
+        numbered = label_of(self._processes[message.channel.source], message.sent_index, None)
+        return self._overrides.get(
+            Address(label=message.label or numbered), self._overrides.get(Address(label=numbered))
+        )

@@ -127,7 +127,7 @@ def read_body(scenario: Scenario, given: Any) -> Any:
         return None
     try:
         return json.loads(text) if WORKLOADS[scenario.workload].body_hint != "any text" else text
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         return text
 
 

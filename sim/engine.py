@@ -113,7 +113,7 @@ class Engine:
             if not queue or channel in state.blocked:
                 return False
             return queue[0] is message or self._passes(message, queue)
-        process = state.processes[self.actor(action)]
+        process = state.processes[action.channel.source if type(action) is Send else action.process]  # type: ignore[union-attr]
         if process.paused and type(action) is not Initiate:
             return False
         if action.item is None:  # type: ignore[union-attr]

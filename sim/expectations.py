@@ -69,7 +69,9 @@ def frontier_of(execution: Execution, cut: NamedCut) -> dict[str, int]:
     for process, label in cut.frontier.items():
         index = next((event.index for event in history.of[process] if event.label == label), None)
         if index is None:
-            raise ScenarioError(f"cut {cut.name!r}: {process} has no event {label!r} in this run")
+            where = execution.scenario.at(f"cuts[{execution.scenario.cuts.index(cut) + 1}].frontier.{process}")
+            problem = f"the cut {cut.name!r} ends at {label!r}, but {process} has no such event in this run"
+            raise ScenarioError(f"{where}: {problem}; name one that happens")
         frontier[process] = index
     return frontier
 

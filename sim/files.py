@@ -80,7 +80,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
     processes = _processes(table)
     workload = table.table("workload")
     kind = workload.choice("kind", WORKLOADS, "scripted")
-    script, overrides = _script(table)
+    script, delays = _script(table)
     seed = table.whole("seed", 0)
     scenario = Scenario(
         name=name,
@@ -99,7 +99,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
         marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
-        delays={**overrides, **_overrides(table)},
+        delays=_overrides(table, delays),
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
@@ -229,8 +229,9 @@ def _time(entry: Table) -> float:
     return entry.number("at", 0.0)
 
 
-def _overrides(table: Table) -> dict[Address, float]:
-    found: dict[Address, float] = {}
+def _overrides(table: Table, on_lines: Mapping[Address, float]) -> dict[Address, float]:
+    """All delays set for single messages: those given on script lines, and those of [[delays]]."""
+    found = dict(on_lines)
     for entry in table.tables("delays"):
         address = read_address(entry)
         if address in found:

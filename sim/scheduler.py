@@ -101,7 +101,7 @@ class Timed(Scheduler):
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
-            number = self.engine.actor(action)
+            number = action.message.channel.target if type(action) is Deliver else self.engine.actor(action)
             if not self._has_turn[number]:
                 self._plan_turn(number)
 
@@ -174,7 +174,7 @@ class Tick(Timed):
         self._until = until
         self._extra = extra
         self._tick = 0
-        self._moved = False  # whether anything was delivered at this tick
+        self._moved = False  # whether anything has happened since the deliveries of this tick began
         by_name = sorted(range(len(engine.processes)), key=lambda number: engine.processes[number])
         self._rank = {number: rank for rank, number in enumerate(by_name)}
         self._due_tick: list[deque[float]] = [deque() for _ in engine.channels]
@@ -187,7 +187,7 @@ class Tick(Timed):
         """What happens between two ticks, then the deliveries of the next tick, and so on."""
         end: int | None = None
         while True:
-            yield from self._due_before(self._tick + 1)
+            yield from self._due_before(math.nextafter(self._tick + 1, math.inf))  # the next tick included
             if end is None and self._tick >= self._until and not self._due:
                 if self._all_complete():
                     end = self._tick + self._extra
@@ -201,9 +201,9 @@ class Tick(Timed):
 
     def _next_tick(self, end: int) -> int:
         """The next tick at which anything may happen, `end` at the latest; idle ones are skipped."""
-        if self._ready:
+        if self._ready and self._moved:
             return self._tick + 1
-        pending = [*self._calendar, *(math.floor(entry[0]) for entry in self._due[:1])]
+        pending = [*self._calendar, *(math.ceil(entry[0]) - 1 for entry in self._due[:1])]
         if end > self._tick:
             pending.append(end)
         return max(min(pending, default=0), self._tick + 1)
@@ -212,6 +212,10 @@ class Tick(Timed):
         asked = {item.action.snapshot for item in self.engine.agenda if isinstance(item.action, Initiate)}
         processes = self.state.processes
         return all(name in p.snapshots and p.snapshots[name].complete for p in processes for name in asked)
+
+    def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
+        self._moved = True
+        super()._plan_what_follows(action, sent)
 
     def _plan_arrival(self, message: Message) -> None:
         """A channel enters the calendar when its head is known."""
@@ -239,7 +243,6 @@ class Tick(Timed):
                 channel = choice.message.channel
                 queue = self._due_tick[channel.number]
                 queue.popleft()
-                self._moved = True
                 sent = yield self.now, choice
                 self._plan_what_follows(choice, sent)
                 if queue:

@@ -18,6 +18,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}? Known: {listed}" if close else f"known: {listed or 'none'}"
 
 
+MOST_NESTED = 20
+
+
 class Table:
     """A TOML table being read: each key is taken once, with its type checked; what is left over is an error."""
 
@@ -43,6 +46,8 @@ class Table:
     def text(self, key: str, default: str = "") -> str:
         """A string."""
         value: str = self.take(key, str, default, "a text in quotes")
+        if not is_plain(value):
+            raise self.fail(key, f"{ascii(value)} holds half a character, which no file can hold")
         return value
 
     def required(self, key: str) -> str:
@@ -122,13 +127,17 @@ def as_float(value: float) -> float:
         return math.inf
 
 
-def is_plain(value: Any) -> bool:
+def is_plain(value: Any, depth: int = MOST_NESTED) -> bool:
     """Whether `value` can be written as JSON: texts, finite numbers, truth values, lists and tables of them."""
+    if isinstance(value, dict | list) and depth == 0:
+        return False
     if isinstance(value, dict):
-        return all(isinstance(key, str) and is_plain(item) for key, item in value.items())
+        return all(isinstance(key, str) and is_plain(item, depth - 1) for key, item in value.items())
     if isinstance(value, list):
-        return all(map(is_plain, value))
-    return isinstance(value, str | bool) or (isinstance(value, int | float) and math.isfinite(as_float(value)))
+        return all(is_plain(item, depth - 1) for item in value)
+    if isinstance(value, str):
+        return not any("\ud800" <= character <= "\udfff" for character in value)  # half a character
+    return isinstance(value, bool) or (isinstance(value, int | float) and math.isfinite(as_float(value)))
 
 
 def brief(value: Any) -> str:

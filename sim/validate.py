@@ -199,6 +199,8 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
 def _cuts(scenario: Scenario) -> Iterator[Problem]:
     labels = _labels(scenario)
     for number, cut in enumerate(scenario.cuts, start=1):
+        if any(cut.name == other.name for other in scenario.cuts[: number - 1]):
+            yield scenario.at(f"cuts[{number}].name"), f"the name {cut.name!r} is given twice; every cut needs its own"
         for process, label in cut.frontier.items():
             where = scenario.at(f"cuts[{number}].frontier.{process}")
             if process not in scenario.processes:

@@ -27,6 +27,7 @@ from sim.model import (
     State,
 )
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice, ScriptLine
+from sim.scheduler import Tick
 from sim.snapshots import snapshots_of
 from tests.sim.algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
 from tests.sim.conftest import Register
@@ -251,6 +252,27 @@ def test_more_channels_than_processes_may_be_blocked(register: Register, schedul
     (arrival,) = [e for e in execution.events if e.kind == RECEIVE]
     (record,) = [e for e in execution.events if e.kind == RECORD and e.process == "d"]
     assert arrival.step > record.step or scheduler.kind == "random"
+
+
+def test_idle_ticks_are_skipped_while_a_channel_is_blocked(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
+    """d waits for a barrier that is a million million ticks away."""
+    scenario = system(
+        "a b c d",
+        "a->b a->c a->d b->c b->d c->d",
+        algorithm=register(Aligned),
+        snapshots=(start("a", 1),),
+        script=(send("c", "d", 9, "behind the barrier"),),
+        delays=markers(b_d=1e12),
+        scheduler=SchedulerChoice("tick"),
+    )
+    ticks, deliveries = iter(range(10_000)), Tick._deliveries
+
+    def counted(scheduler: Tick) -> Any:
+        assert next(ticks, None) is not None, "the scheduler goes through every tick there is"
+        return deliveries(scheduler)
+
+    monkeypatch.setattr(Tick, "_deliveries", counted)
+    assert failing(run(scenario)) == {}
 
 
 # --------------------------------------------------------------------------- pauses: stop the world

@@ -157,6 +157,14 @@ REFUSED_IN_THE_RUN: dict[str, tuple[str, list[str]]] = {
     "a cut at an event that did not happen": (
         TWO + CUT + 'frontier = { P1 = "A" }\n[expect.cuts]\nc = { consistent = true }', ["'c'", "P1", "'A'"],
     ),
+    "a cut at an event of another process": (
+        TWO + line(label='"A"') + CUT + 'frontier = { P2 = "A" }\n[expect.cuts]\nc = { consistent = true }',
+        ["cuts[1].frontier.P2", "'A'"],
+    ),
+    "a cut beyond the end": (
+        TWO + CUT + 'frontier = { P1 = "P1.5" }\n[expect.cuts]\nc = { consistent = true }',
+        ["cuts[1].frontier.P1", "'P1.5'"],
+    ),
 }  # fmt: skip
 
 

@@ -154,13 +154,13 @@ def test_a_snapshot_put_together() -> None:
 
 def test_snapshots_come_in_the_order_of_their_first_recording_and_those_that_never_begin_last() -> None:
     asked = (
-        start("P1", 0, "never", after="P1.9"),
-        start("P1", 9, "late"),
-        start("P2", 1, "early"),
-        start("P1", 9, "early"),
+        start("P1", 0, "A", after="P1.9"),
+        start("P1", 9, "B"),
+        start("P2", 1, "C"),
+        start("P1", 9, "C"),
     )
     found = snapshots_of(run(system("P1 P2", snapshots=asked)))
-    assert [(s.id, s.initiators) for s in found] == [("early", ("P1", "P2")), ("late", ("P1",)), ("never", ("P1",))]
+    assert [(s.id, s.initiators) for s in found] == [("C", ("P1", "P2")), ("B", ("P1",)), ("A", ("P1",))]
     assert [s.status for s in found] == ["complete", "complete", "recording"]
     assert (found[2].began, found[2].completed, found[2].local) == (None, None, {})
 

@@ -157,14 +157,26 @@ MALFORMED: list[dict[str, Any]] = [
     {"do": "send", "process": "P1", "to": "P2", "body": {"a": None}},
     {"do": "send", "process": "P1", "to": "P2", "body": math.nan},
     {"do": "internal", "process": None},
+    {"do": "snapshot", "process": "P1", "id": "\ud800"},  # half a character, which no file can hold
+    {"do": "send", "process": "P1", "to": "P2", "body": "\ud800"},
+    {"do": "send", "process": "P1", "to": "P2", "body": json.loads("[" * 900 + "]" * 900)},
 ]
 
 
-@pytest.mark.parametrize("edit", MALFORMED, ids=str)
+@pytest.mark.parametrize("edit", MALFORMED, ids=lambda edit: ascii(edit)[:60])
 def test_a_malformed_edit_is_refused_too(lecture: Scenario, edit: dict[str, Any]) -> None:
     """It may come from a link that anybody can write; what is accepted must survive being shared."""
     with pytest.raises(ScenarioError):
         apply_edit(lecture, edit, 100)
+
+
+@pytest.mark.parametrize("body", ["9" * 5000, "[" * 900 + "]" * 900, '{"note":' + "[" * 900 + "]" * 900 + "}", "1e999"])
+@pytest.mark.parametrize("workload", ["bank", "trade"])
+def test_what_a_person_types_never_crashes(workload: str, body: str) -> None:
+    goods = {"goods": {"P1": {"cash": 5}}} if workload == "trade" else {}
+    scenario = system("P1 P2", workload=workload, parameters=goods)
+    with pytest.raises(ScenarioError):
+        apply_edit(scenario, {"do": "send", "process": "P1", "to": "P2", "body": body}, 0)
 
 
 def test_a_transfer_without_the_money_is_refused_and_so_is_one_that_makes_a_later_line_impossible() -> None:

@@ -105,6 +105,13 @@ def test_ties_on_a_channel_follow_the_order_of_sending_even_without_fifo(monkeyp
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"slow"', '"quick"']
 
 
+def test_ties_under_the_tick_scheduler_too() -> None:
+    """At 2 a message is due, a line of its receiver comes first and so does an initiation."""
+    lines = (send("P1", "P2", 0.5, receive_label="n"), ScriptLine("P2", 2, label="a"))
+    scenario = system("P1 P2", script=lines, snapshots=(start("P2", 2),), scheduler=SchedulerChoice("tick"))
+    assert [e.label or e.kind for e in run(scenario).events if e.time == 2] == ["a", RECORD, MARKER_SEND, "n"]
+
+
 # --------------------------------------------------------------------------- FIFO and holds
 
 
@@ -167,6 +174,13 @@ def test_a_number_means_the_event_also_where_it_has_a_label() -> None:
     """P1.1 is called A; a line that waits for P1.1 must not wait for ever in silence."""
     lines = (ScriptLine("P1", 1, label="A"), ScriptLine("P1", 1, after="P1.1", label="B"))
     assert told(system("P1 P2", script=lines)) == ["1 P1 internal A", "2 P1 internal B"]
+
+
+def test_a_delay_may_name_its_message_by_the_number_of_the_send() -> None:
+    """Also where that send has a label; a delay must not be dropped in silence."""
+    for label in (None, "A"):
+        scenario = system("P1 P2", script=(send("P1", "P2", 1, label=label),), delays={Address(label="P1.1"): 9.0})
+        assert [e.time for e in run(scenario).events if e.kind == RECEIVE] == [10]
 
 
 def test_a_line_after_an_event_that_never_happens_never_does() -> None:
@@ -331,4 +345,6 @@ def test_a_run_is_bounded() -> None:
     with pytest.raises(ScenarioError, match="goes on after 50 steps; bound its workload"):
         run(scenario, most_steps=50)
     steps = run(scenario).steps
+    with pytest.raises(ScenarioError, match="goes on"):
+        run(scenario, most_steps=steps - 1)
     assert run(scenario, most_steps=steps).steps == steps, "a run of exactly so many steps does not go on"

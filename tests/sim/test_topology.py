@@ -55,4 +55,5 @@ def test_who_cannot_be_reached() -> None:
     assert unreachable(NAMES, edges, ["P1"]) == ["P3", "P4"]
     assert unreachable(NAMES, edges, ["P2", "P4"]) == ["P3"]
     assert unreachable(NAMES, edges, ["P1", "P3"]) == []
+    assert unreachable(NAMES, [("P1", "P2"), ("P2", "P3"), ("P3", "P4")], ["P1"]) == [], "by way of the others"
     assert unreachable(NAMES, [], []) == list(NAMES)
