@@ -14,8 +14,8 @@ from diagrams.export.svg import svg
 from diagrams.scene import Scene, compose
 from sim import library
 from sim.execution import run
-from sim.files import dumps
 from sim.scenario import ScenarioError
+from sim.writing import dumps
 
 FORMATS: dict[str, Callable[[Scene, int], str]] = {
     "svg": svg,

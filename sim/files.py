@@ -1,4 +1,4 @@
-"""Scenario files: TOML in, TOML out. Every error is one sentence with file, key and what would be right."""
+"""Scenario files: from TOML to a Scenario. Every error is one sentence with file, key and what would be right."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import tomli_w
 
 from sim.algorithm import ALGORITHMS
 from sim.delays import Address, DelayRule
@@ -25,7 +23,7 @@ from sim.scenario import (
     SchedulerChoice,
     ScriptLine,
 )
-from sim.tables import Table, as_float, brief, is_plain
+from sim.tables import MOST_NESTED, Table, as_float, brief, is_plain
 from sim.topology import KINDS, Topology
 from sim.validate import validate
 from sim.workload import WORKLOADS, Parameter
@@ -64,16 +62,36 @@ def decode(content: bytes, origin: str) -> str:
 def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
     """The scenario that TOML `text` describes. `origin` opens every error. Raises ScenarioError."""
     origin = origin or f"{name}.toml"
-    try:
-        values = tomllib.loads(text)
-    except (ValueError, RecursionError) as problem:  # not only TOMLDecodeError: a number may have too many digits
-        raise ScenarioError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
+    values = _toml(text, origin)
     try:
         scenario = _scenario(Table(values, ""), name, origin)
     except ScenarioError as problem:
         raise ScenarioError(f"{origin}: {problem}") from None
     validate(scenario)
     return scenario
+
+
+def _toml(text: str, origin: str) -> dict[str, Any]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _longest_key(line) > MOST_NESTED:
+            raise ScenarioError(f"{origin}: line {number}: a key of more than {MOST_NESTED} parts; use a shorter one")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise ScenarioError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
+    except RecursionError:
+        raise ScenarioError(f"{origin}: not valid TOML: nested too deeply; use at most {MOST_NESTED} levels") from None
+    except ValueError:
+        raise ScenarioError(f"{origin}: not valid TOML: a number has too many digits; use fewer") from None
+
+
+def _longest_key(line: str) -> int:
+    """The parts of the longest dotted key in a line: the parser's time grows with its square."""
+    longest = parts = 0
+    for piece in line.split("."):
+        parts = parts + 1 if len(piece.split()) == 1 and not set(piece) & {",", "="} else 1
+        longest = max(longest, parts)
+    return longest
 
 
 def _scenario(table: Table, name: str, origin: str) -> Scenario:
@@ -118,6 +136,8 @@ def _processes(table: Table) -> tuple[str, ...]:
             raise table.fail("processes", f"expected 1 to {MOST_PROCESSES} processes, not {given}")
         table.take("processes", int, 0, "")
         return tuple(f"P{number}" for number in range(1, given + 1))
+    if isinstance(given, str):
+        raise table.fail("processes", f'expected a list of names or their number, such as ["P1", "P2"], not {given!r}')
     names = table.texts("processes")
     if not names:
         raise table.missing("processes", 'list the names, such as ["P1", "P2"], or give their number')
@@ -134,9 +154,11 @@ def _topology(table: Table) -> Topology:
     edges = []
     for number, name in enumerate(listed, start=1):
         source, arrow, target = name.partition("->")
-        if not arrow or not source or not target:
+        if not arrow or not source or not target or "->" in target:
             raise table.fail(f"channels[{number}]", f'{name!r} is no channel; write it as "P1->P2"')
         edges.append((source, target))
+    if kind != "random" and "extra" in table.values:
+        raise table.fail("extra", f'a {kind} topology has no extra channels; say kind = "random"')
     topology = Topology(kind, table.whole("extra", 0), tuple(edges))
     table.done()
     return topology
@@ -144,6 +166,9 @@ def _topology(table: Table) -> Topology:
 
 def _scheduler(table: Table) -> SchedulerChoice:
     kind = table.choice("kind", SCHEDULERS, "timed")
+    for key, owner in (("until", "tick"), ("extra", "tick"), ("order", "manual")):
+        if key in table.values and kind != owner:
+            raise table.fail(key, f"means nothing to the {kind} scheduler; it belongs to {owner}")
     until, extra = table.whole("until", 0), table.whole("extra", 6)
     choice = SchedulerChoice(kind, until, extra, table.texts("order"))
     table.done()
@@ -298,69 +323,3 @@ def _expect(table: Table) -> dict[str, Any]:
 def _check_lists(table: Table) -> None:
     for key in list(table.values):
         table.take(key, list, [], "a list")
-
-
-def dumps(scenario: Scenario) -> str:
-    """`scenario` as TOML; `parse_toml` gives an equal scenario back."""
-    return tomli_w.dumps(_without_defaults(scenario), multiline_strings=True)
-
-
-def _without_defaults(scenario: Scenario) -> dict[str, Any]:
-    plain = Scenario("", ())
-    document: dict[str, Any] = {"processes": list(scenario.processes)}
-    for key in ("title", "story", "source", "group", "orientation", "seed", "algorithm"):
-        if getattr(scenario, key) != getattr(plain, key):
-            document[key] = getattr(scenario, key)
-    if scenario.not_fifo:
-        document["not_fifo"] = list(scenario.not_fifo)
-    document["topology"] = _topology_out(scenario.topology)
-    document["workload"] = {"kind": scenario.workload, **scenario.parameters}
-    if scenario.scheduler != plain.scheduler:
-        document["scheduler"] = {**vars(scenario.scheduler), "order": list(scenario.scheduler.order)}
-    document["delay"] = _delay_out(scenario.delay)
-    if scenario.marker_delay is not None:
-        document["marker_delay"] = _delay_out(scenario.marker_delay)
-    if scenario.expect:
-        document["expect"] = dict(scenario.expect)
-    document["script"] = [_line_out(line) for line in scenario.script]
-    document["snapshots"] = [_start_out(start) for start in scenario.snapshots]
-    document["delays"] = [{**_address_out(address), "delay": delay} for address, delay in scenario.delays.items()]
-    document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
-    return {key: value for key, value in document.items() if value != []}
-
-
-def _topology_out(topology: Topology) -> dict[str, Any]:
-    if topology.kind == "listed":
-        return {"kind": "listed", "channels": [f"{a}->{b}" for a, b in topology.channels]}
-    return {"kind": topology.kind, **({"extra": topology.extra} if topology.extra else {})}
-
-
-def _delay_out(rule: DelayRule) -> dict[str, Any]:
-    settings: dict[str, dict[str, Any]] = {
-        "fixed": {"value": rule.low},
-        "uniform": {"low": rule.low, "high": rule.high},
-        "whole": {"low": rule.low, "high": rule.high},
-        "exponential": {"mean": rule.low},
-        "listed": {"values": list(rule.values)},
-    }
-    return {"kind": rule.kind, **settings[rule.kind]}
-
-
-def _line_out(line: ScriptLine) -> dict[str, Any]:
-    named = {
-        "process": line.process, "at": line.at, "after": line.after, "to": line.to, "body": line.body,
-        "label": line.label, "received_as": line.receive_label,
-    }  # fmt: skip
-    return {key: value for key, value in named.items() if value is not None}
-
-
-def _start_out(start: Initiation) -> dict[str, Any]:
-    waits = {"after": start.after} if start.after is not None else {}
-    return {"id": start.snapshot, "process": start.process, "at": start.at, **waits}
-
-
-def _address_out(address: Address) -> dict[str, Any]:
-    if address.label is not None:
-        return {"label": address.label}
-    named = {"channel": address.channel, "kind": address.kind, "ordinal": address.ordinal}
-    return {**named, **({"snapshot": address.snapshot} if address.snapshot else {})}

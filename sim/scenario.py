@@ -15,7 +15,8 @@ from sim.algorithm import ALGORITHMS
 from sim.delays import Address, DelayRule, Delays
 from sim.engine import Engine
 from sim.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
-from sim.scheduler import Manual, Random, Scheduler, Tick, Timed
+from sim.scheduler import Manual, Random, Scheduler, Timed
+from sim.tick import Tick
 from sim.topology import Topology
 from sim.workload import WORKLOADS, Workload
 

@@ -47,7 +47,7 @@ class Table:
         """A string."""
         value: str = self.take(key, str, default, "a text in quotes")
         if not is_plain(value):
-            raise self.fail(key, f"{ascii(value)} holds half a character, which no file can hold")
+            raise self.fail(key, f"{value!a} holds half a character, which no file can hold")
         return value
 
     def required(self, key: str) -> str:

@@ -103,7 +103,7 @@ def _script(scenario: Scenario) -> Iterator[Problem]:
                 yield where, f"the name {label!r} is taken by {label_at[label]}; every event needs its own"
             if _is_numbered(scenario, label):
                 yield where, f"{label!r} is what an event without a name is called; choose another name"
-            label_at[label] = where
+            label_at[label] = f"script[{number + 1}]"
 
 
 def _initiations(scenario: Scenario) -> Iterator[Problem]:
@@ -171,8 +171,8 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
         elif address.channel not in names:
             yield where, f"{address.channel!r} is no channel of this topology; write it as P1->P2"
         elif address.kind == MARKER and address.snapshot not in snapshots:
-            known = ", ".join(sorted(snapshots)) or "none"
-            yield where, f"no snapshot is called {address.snapshot!r}; there are {known}"
+            known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
+            yield where, f"no snapshot is called {address.snapshot!r}; {known}"
 
 
 def _workload(scenario: Scenario) -> Iterator[Problem]:

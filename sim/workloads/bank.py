@@ -44,13 +44,15 @@ class Bank(Workload):
 
     def check_body(self, body: Any) -> None:
         """An amount is a whole number, at least 1."""
+        if body is None:
+            raise Refused("is missing; a transfer's body is a whole amount of at least 1, such as 20")
         if not isinstance(body, int) or isinstance(body, bool) or body < 1:
             raise Refused(f"a transfer's body is a whole amount of at least 1, not {body!r}")
 
     def after_send(self, process: Process, body: int) -> int:
         """The sender is debited at once."""
         if body > process.state:
-            raise Refused(f"{process.name} has {process.state} and cannot send {body}")
+            raise Refused(f"{process.name} has {process.state} and cannot send {body}; send at most that")
         balance: int = process.state - body
         return balance
 

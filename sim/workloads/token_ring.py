@@ -41,6 +41,8 @@ class TokenRing(Workload):
 
     def check_body(self, body: Any) -> None:
         """Only tokens travel."""
+        if body is None:
+            raise Refused('is missing; a message of this workload is "token"')
         if body != "token":
             raise Refused(f'a message of this workload is "token", not {body!r}')
 

@@ -76,8 +76,10 @@ class Trade(Workload):
         carried = self.measure_body(body)
         for good, amount in carried.items():
             if amount > process.state[good]:
-                raise Refused(f"{process.name} has {process.state[good]} {good} and cannot send {amount}")
-        return {good: owned - carried.get(good, 0) for good, owned in process.state.items()}
+                raise Refused(
+                    f"{process.name} has {process.state[good]} {good} and cannot send {amount}; send at most that"
+                )
+        return {good: had - carried.get(good, 0) for good, had in process.state.items()}
 
     def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, int]:
         """What arrives is owned; an order is answered at once as far as the stock goes."""

@@ -19,10 +19,11 @@ from sim import library
 from sim.__main__ import main
 from sim.execution import Execution, run
 from sim.expectations import disappointments
-from sim.files import dumps, parse_toml
+from sim.files import parse_toml
 from sim.model import MARKER_SEND, SEND
 from sim.scenario import Scenario
 from sim.snapshots import snapshots_of
+from sim.writing import dumps
 
 NAMES = library.names()
 GROUPS = {

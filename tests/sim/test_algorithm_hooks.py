@@ -27,8 +27,8 @@ from sim.model import (
     State,
 )
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice, ScriptLine
-from sim.scheduler import Tick
 from sim.snapshots import snapshots_of
+from sim.tick import Tick
 from tests.sim.algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
 from tests.sim.conftest import Register
 from tests.sim.tools import bodies, failing, only_snapshot, send, start, system

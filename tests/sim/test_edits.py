@@ -15,10 +15,11 @@ from sim import library
 from sim.delays import HOLD, Address, DelayRule
 from sim.edits import addresses, apply_edit, describe_edit, free_snapshot_id, read_body, sent_at
 from sim.execution import run
-from sim.files import dumps, parse_toml
+from sim.files import parse_toml
 from sim.model import MARKER, MARKER_RECEIVE, RECEIVE, SEND, Event
 from sim.scenario import Scenario, ScenarioError
 from sim.snapshots import snapshots_of
+from sim.writing import dumps
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import send, start, system, verdicts
 

@@ -21,11 +21,12 @@ from sim.__main__ import report
 from sim.causality import History
 from sim.delays import HOLD, Address, DelayRule, Delays
 from sim.execution import Execution, run
-from sim.files import dumps, parse_toml
+from sim.files import parse_toml
 from sim.model import APP, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, SEND, Message, State
 from sim.narration import sentences
 from sim.scenario import Scenario, SchedulerChoice
 from sim.snapshots import snapshots_of
+from sim.writing import dumps
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, system, verdicts
 

@@ -15,7 +15,7 @@ from sim.execution import run
 from sim.files import parse_toml
 from sim.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, SEND
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice, ScriptLine
-from sim.scheduler import Tick
+from sim.tick import Tick
 from tests.sim.tools import send, start, system, told
 
 RANDOM = SchedulerChoice("random")
