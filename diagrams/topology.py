@@ -63,7 +63,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
          "line": {"color": "@line", "width": 1.6 if few else 0.5}},
     ]  # fmt: skip
     if len(edges) <= MOST_CAPTIONS:
-        at = [(e["x0"] + (e["x1"] - e["x0"]) * 0.7, e["y0"] + (e["y1"] - e["y0"]) * 0.7) for e in edges]
+        at = [_beside(edge) for edge in edges]
         data.append(
             {"type": "scatter", "mode": "text", "x": [p[0] for p in at], "y": [p[1] for p in at], "hoverinfo": "skip",
              "text": [e["caption"] for e in edges], "textfont": {"size": 12, "color": "@faint"}}
@@ -80,6 +80,13 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
         "showlegend": False, "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "hovermode": "closest",
     }  # fmt: skip
     return {"data": data, "layout": layout}
+
+
+def _beside(edge: dict[str, Any]) -> Place:
+    """Where an edge's caption stands: on its outer side, so that messages on their way leave it legible."""
+    dx, dy = edge["x1"] - edge["x0"], edge["y1"] - edge["y0"]
+    length = math.hypot(dx, dy) or 1.0
+    return edge["x0"] + dx * 0.62 - dy / length * 0.13, edge["y0"] + dy * 0.62 + dx / length * 0.11
 
 
 def _nodes(nodes: list[dict[str, Any]], size: float, few: bool) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from views.session import sentence
 from views.uploads import EXPECTED, SUFFIXES, scenario_from
 
 CARDS_PER_ROW = 4
+TEASER = 120  # letters on a card
 
 Open = Callable[[Scenario], None]
 
@@ -41,7 +42,7 @@ def _card(scenario: Scenario, open_scenario: Open) -> None:
     with st.container(border=True, height="stretch", gap="small"):
         st.html(_picture(scenario.name, st.context.theme.type or "light"))
         st.markdown(f"**{scenario.title or scenario.name}**")
-        st.caption(first_sentence(scenario.story))
+        st.caption(teaser(scenario.story))
         if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
             open_scenario(scenario)
             st.rerun()
@@ -55,11 +56,15 @@ def _picture(name: str, theme: str) -> str:
     return f'<img class="cut-picture" alt="" src="data:image/svg+xml;base64,{encoded}">'
 
 
-def first_sentence(story: str) -> str:
-    """A story in one line."""
+def teaser(story: str) -> str:
+    """The beginning of a story: its first two sentences, or as many whole words of them as fit a card."""
     text = " ".join(story.split())
-    end = text.find(". ")
-    return text if end < 0 else text[: end + 1]
+    first = text.find(". ")
+    second = text.find(". ", first + 1) if first >= 0 else -1
+    text = text if second < 0 else text[: second + 1]
+    if len(text) <= TEASER:
+        return text
+    return text[:TEASER].rpartition(" ")[0].rstrip(",;:.") + " …"
 
 
 @st.dialog("Open a file")

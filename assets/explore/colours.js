@@ -32,6 +32,25 @@ function withOpacity(hex, opacity) {
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
+/** How much larger than on a small screen things are drawn: as much as the page's own type (page.css). */
+function magnification() {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+}
+
+/** Keys whose values are lengths in pixels, and those that hold data and nothing else. */
+const LENGTHS = new Set(["size", "width", "standoff", "ticklen", "ticklabelstandoff", "l", "r", "t", "b"]);
+const DATA = new Set(["x", "y", "text", "meta", "tickvals", "ticktext", "range"]);
+
+/** Make every length of a figure larger, in place. */
+function enlarge(figure, factor) {
+  const larger = (value) => (Array.isArray(value) ? value.map(larger) : value * factor);
+  for (const [key, value] of Object.entries(figure)) {
+    if (LENGTHS.has(key)) figure[key] = larger(value);
+    else if (value !== null && typeof value === "object" && !DATA.has(key)) enlarge(value, factor);
+  }
+  return figure;
+}
+
 /** A deep copy of a figure with every colour token resolved. Plotly writes into what it is given, so copy. */
 function painted(value, palette) {
   if (typeof value === "string") return resolveColour(value, palette);

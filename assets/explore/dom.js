@@ -1,6 +1,9 @@
 /* Small helpers for building the page. The files of this folder are joined into one module
  * (views/component.py has the order), so what is declared here is known in the files below. */
 
+/** A longer word may be broken after all, or it would not fit the panel. */
+const LONGEST_UNBROKEN = 26;
+
 /**
  * Make an element: el("p", {class: "cc-why"}, "text", child). Functions become listeners, false and null
  * attributes are left out. Text is always set as text, never as HTML, so no name can smuggle in markup.
@@ -17,7 +20,14 @@ function el(tag, attributes = {}, ...children) {
 
 /** Write text only where it differs: an untouched node keeps its selection and is not announced again. */
 function setText(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  if (node.textContent !== text) node.replaceChildren(...unbroken(text));
+}
+
+/** Text in which no line ends inside a name like "P1->P2", which a browser would break after its hyphen. */
+function unbroken(text) {
+  if (!text.includes("->")) return [text];
+  const isName = (part) => part.includes("->") && part.length <= LONGEST_UNBROKEN;
+  return text.split(/(\S*->\S*)/).map((part) => (isName(part) ? el("span", { class: "cc-unbroken" }, part) : part));
 }
 
 /** Replace a list's children when `signature` changed since the last call on this node. */

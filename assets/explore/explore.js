@@ -22,6 +22,9 @@ class Explorer {
     const select = (message) => this.select(message);
     this.rule = root.querySelector(".cc-rule");
     this.sentence = root.querySelector(".cc-words");
+    this.hint = root.querySelector(".cc-hint");
+    this.signs = root.querySelector(".cc-signs");
+    this.story = view("story");
     this.diagram = new Diagram(root.querySelector(".cc-diagram"), (id) => this.selectFromDiagram(id));
     this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
     this.record = new RecordView(view("record"));
@@ -36,6 +39,8 @@ class Explorer {
       tab.addEventListener("click", () => this.openTab(tab.dataset.tab));
     });
     this.root.addEventListener("click", letGo);
+    this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
+    window.addEventListener("resize", this.onResize);
     this.notice = this.root.querySelector(".cc-notice");
     this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
     this.turn = this.root.querySelector(".cc-orientation");
@@ -89,16 +94,23 @@ class Explorer {
     this.scheme = schemeOf(this.root);
     this.root.dataset.scheme = this.scheme;
     const palette = scene.palettes[this.scheme];
-    const figure = painted(scene.figures[visit.orientation], palette);
+    this.magnification = magnification();
+    const figure = enlarge(painted(scene.figures[visit.orientation], palette), this.magnification);
     this.diagram.selected = this.selected;
     this.diagram.cut = visit.cut;
     this.diagram.draw(figure, `${visit.scenario} ${visit.orientation}`, scene.steps, visit.step);
     this.record.show(scene, palette, visit.step);
     this.network.show(scene, palette, visit.step);
     this.change.show(scene, palette, visit.step, this.selected);
-    showStory(this.root.querySelector("[data-view=story]"), scene, visit.cut, (cut) => this.showCut(cut));
+    this.showSigns(palette);
+    showStory(this.story, scene, this.signs, visit.cut, (cut) => this.showCut(cut));
     this.showOrientation();
     this.showStep();
+  }
+
+  /** The signs below the diagram take the colours of the scheme. */
+  showSigns(palette) {
+    for (const name of ["p0", "s0", "mark"]) this.root.style.setProperty(`--cc-${name}`, palette[name]);
   }
 
   /** Show another step; a series of moves within one frame is drawn once. */
@@ -126,7 +138,8 @@ class Explorer {
     const { rule, sentence } = this.scene.steps[step];
     setText(this.rule, rule);
     setText(this.sentence, sentence);
-    this.sentence.dataset.length = sentence.length > 180 ? "longest" : sentence.length > 105 ? "long" : "short";
+    this.sentence.dataset.length = sentence.length > 190 ? "longest" : sentence.length > 130 ? "long" : "short";
+    this.hint.hidden = step > 0;
     this.transport.show(step, this.scene.steps);
     this.root.dataset.step = step;
   }
@@ -193,6 +206,7 @@ class Explorer {
 
   close() {
     cancelAnimationFrame(this.frame);
+    window.removeEventListener("resize", this.onResize);
     this.transport.close();
     this.diagram.close();
     this.network.close();

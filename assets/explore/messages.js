@@ -36,9 +36,9 @@ class MessagePicker {
       {},
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
       swatch(kind, colour),
-      el("span", { class: "cc-name" }, name),
-      el("span", { class: "cc-quiet" }, caption),
-      el("span", { class: "cc-when" }, when),
+      el("span", { class: "cc-name" }, ...unbroken(name)),
+      el("span", { class: "cc-quiet" }, ...unbroken(caption)),
+      el("span", { class: "cc-when" }, ...unbroken(when)),
     );
   }
 
@@ -50,9 +50,14 @@ class MessagePicker {
 /** What a list says of a message; two messages that read alike need no new row. */
 function describe(message, palette) {
   const { id, name, caption, kind } = message;
-  const arrives = message.arrival == null ? "held" : plainNumber(message.arrival);
-  const when = `${plainNumber(message.sent_time)} → ${arrives}`;
-  return { id, name, caption, kind, when, colour: resolveColour(message.colour, palette) };
+  const held = message.arrival == null ? whyNot(message) : "";
+  const when = `${plainNumber(message.sent_time)} → ${held || plainNumber(message.arrival)}`;
+  return { id, name, caption, kind, when, held, colour: resolveColour(message.colour, palette) };
+}
+
+/** Why a message never arrives: somebody holds it, or the one before it on its channel. */
+function whyNot({ behind }) {
+  return behind ? `behind ${behind}` : "held";
 }
 
 /** The delay of the chosen message: a number, earlier, later, hold and release. */
@@ -94,8 +99,7 @@ class MessageEditor {
     this.form.hidden = !message;
     this.hint.hidden = Boolean(message);
     if (!message) return;
-    const behind = message.behind ? `, held behind ${message.behind}` : "";
-    setText(this.title, `${message.name} on ${message.caption}, sent at ${plainNumber(message.sent_time)}${behind}`);
+    setText(this.title, `${message.name} on ${message.caption}, sent at ${plainNumber(message.sent_time)}`);
     this.delay.value = message.delay == null ? "" : plainNumber(message.delay);
     this.hold.disabled = message.held;
     this.release.disabled = !message.held;
@@ -112,7 +116,7 @@ class MessageEditor {
     const { message } = this;
     const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
     const arrival = changed ? message.sent_time + Number(this.delay.value) : message.arrival;
-    if (arrival == null) setText(this.outcome, "held: it never arrives");
+    if (arrival == null) setText(this.outcome, message.behind ? `never arrives: ${message.behind} is held before it` : "held: it never arrives");
     else setText(this.outcome, `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
 

@@ -5,31 +5,52 @@ function showMeters(node, meters, step) {
   const readings = meters.map((meter) => [meter, valueAt(meter.processes, step), valueAt(meter.channels, step)]);
   const known = readings.filter(([, inProcesses, inChannels]) => inProcesses !== undefined && inChannels !== undefined);
   const signature = JSON.stringify(known.map(([meter, ...values]) => [meter.unit, meter.total, values]));
-  refill(node, signature, () => known.map((reading) => meterRow(...reading)));
+  const weights = known.map((reading) => weighed(...reading));
+  refill(node, signature, () => (weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow)));
 }
 
-function meterRow({ unit, total }, inProcesses, inChannels) {
-  const sum = inProcesses + inChannels;
-  const whole = Math.max(sum, total) || 1;
-  const bar = (part, value) => el("span", { "data-part": part, style: `width: ${(100 * value) / whole}%` });
-  const legend = (part, value) =>
-    el("span", { class: "cc-legend", "data-part": part }, el("strong", {}, plainNumber(value)), ` in ${part}`);
-  const kept = Math.abs(sum - total) < 1e-9;
-  const judgement = kept ? "conserved ✓" : `but there were ${plainNumber(total)} ✗`;
+/** Several goods: a line for each, and once below them what the colours mean. */
+function meterTable(weights) {
+  const line = ({ unit, kept, sum, total, inProcesses, inChannels }) => {
+    const judgement = kept ? "✓" : `, not ${plainNumber(total)} ✗`;
+    return [
+      el("strong", {}, unit),
+      meterBar(inProcesses, inChannels, total),
+      el("span", {}, `${plainNumber(inProcesses)} + ${plainNumber(inChannels)}`),
+      el("span", { class: "cc-outcome", "data-holds": String(kept) }, `= ${plainNumber(sum)} ${judgement}`),
+    ];
+  };
+  const legend = el("p", {}, meterLegend("processes", "in processes"), " + ", meterLegend("channels", "in channels"));
+  return el("div", { class: "cc-meter cc-meter-table" }, ...weights.flatMap(line), legend);
+}
+
+/** One good: its bar, and below it the sum in words. */
+function meterRow({ unit, kept, sum, total, inProcesses, inChannels }) {
+  const legend = (part, value) => meterLegend(part, el("strong", {}, plainNumber(value)), ` in ${part}`);
+  const judgement = kept ? "conserved ✓" : `not ${plainNumber(total)} ✗`;
   return el(
     "div",
     { class: "cc-meter" },
     el("strong", {}, unit),
-    el("div", { class: "cc-bar", "aria-hidden": "true" }, bar("processes", inProcesses), bar("channels", inChannels)),
-    el(
-      "p",
-      {},
-      legend("processes", inProcesses),
-      " + ",
-      legend("channels", inChannels),
-      el("span", { class: "cc-outcome", "data-holds": String(kept) }, ` = ${plainNumber(sum)}, ${judgement}`),
-    ),
+    meterBar(inProcesses, inChannels, total),
+    el("span", { class: "cc-outcome", "data-holds": String(kept) }, judgement),
+    el("p", {}, legend("processes", inProcesses), " + ", legend("channels", inChannels), ` = ${plainNumber(sum)}`),
   );
+}
+
+function weighed({ unit, total }, inProcesses, inChannels) {
+  const sum = inProcesses + inChannels;
+  return { unit, total, inProcesses, inChannels, sum, kept: Math.abs(sum - total) < 1e-9 };
+}
+
+function meterBar(inProcesses, inChannels, total) {
+  const whole = Math.max(inProcesses + inChannels, total) || 1;
+  const part = (name, value) => el("span", { "data-part": name, style: `width: ${(100 * value) / whole}%` });
+  return el("div", { class: "cc-bar", "aria-hidden": "true" }, part("processes", inProcesses), part("channels", inChannels));
+}
+
+function meterLegend(part, ...words) {
+  return el("span", { class: "cc-legend", "data-part": part }, ...words);
 }
 
 /** The colour of a snapshot, as a dot beside its name. */

@@ -22,7 +22,7 @@ class Network {
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.figure = painted(scene.topology.figure, palette);
+    this.figure = enlarge(painted(scene.topology.figure, palette), magnification());
     this.masks = this.figure.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.stepTo(step);
   }
@@ -76,8 +76,10 @@ class Network {
   }
 }
 
-function flightRow({ name, caption, kind, colour }) {
-  return el("li", {}, swatch(kind, colour), ` ${name} `, el("span", { class: "cc-quiet" }, `on ${caption}`));
+function flightRow({ name, caption, kind, held, colour }) {
+  const where = el("span", { class: "cc-quiet" }, "on ", ...unbroken(caption));
+  const why = held ? el("strong", {}, ", ", ...unbroken(held)) : null;
+  return el("li", {}, swatch(kind, colour), " ", ...unbroken(name), " ", where, why);
 }
 
 /** How far a message has come along its channel, 0 to 1; one that is held waits half-way. */

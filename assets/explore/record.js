@@ -99,12 +99,12 @@ class SnapshotCard {
   stepTo(step) {
     const { snapshot } = this;
     this.node.dataset.phase = phase(snapshot, step);
-    setText(this.status, valueAt(snapshot.status, step) ?? `begins at step ${snapshot.began}`);
     this.processes.forEach((row) => row.stepTo(step));
     this.channels.stepTo(step);
     const why = valueAt(snapshot.why, step) ?? [];
-    refill(this.why, why.join("\n"), () => why.map((sentence) => el("li", {}, sentence)));
+    refill(this.why, why.join("\n"), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
+    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + judged(verdicts));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
     setText(this.facts, factsAt(snapshot, step));
   }
@@ -175,11 +175,18 @@ function verdictRow({ check, holds, witness, text }) {
       "span",
       {},
       el("strong", {}, check),
-      el("span", { class: "cc-badge" }, holds ? "holds" : "violated"),
-      ` ${text}`,
-      witness ? el("em", {}, ` (witness: ${witness})`) : null,
+      holds ? ": " : el("span", { class: "cc-badge" }, "violated"),
+      ...unbroken(` ${text}`.slice(holds ? 1 : 0)),
+      witness ? el("em", {}, ...unbroken(` (witness: ${witness})`)) : null,
     ),
   );
+}
+
+/** All verdicts in a word or two, for the list of them may need scrolling. */
+function judged(verdicts) {
+  const violated = verdicts.filter(({ holds }) => !holds).length;
+  if (!verdicts.length) return "";
+  return violated ? ` · ✗ ${violated} of ${verdicts.length} checks violated` : ` · ✓ all ${verdicts.length} checks hold`;
 }
 
 function factsAt(snapshot, step) {

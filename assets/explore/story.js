@@ -1,15 +1,26 @@
 /* What the scenario is about: its story, its source and the cuts it discusses. */
 
-/** @param onCut called with the number of the cut to show in the diagram, or null */
-function showStory(node, scene, chosenCut, onCut) {
+/**
+ * @param signs the list of signs under the diagram, told here in full
+ * @param onCut called with the number of the cut to show in the diagram, or null
+ */
+function showStory(node, scene, signs, chosenCut, onCut) {
   const paragraphs = scene.story.split(/\n\s*\n/).filter((text) => text.trim());
   const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
   node.replaceChildren(
     el("h3", {}, scene.title),
-    ...paragraphs.map((text) => el("p", {}, text.trim())),
+    ...paragraphs.map((text) => el("p", {}, ...unbroken(text.trim()))),
     ...cuts,
     ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
+    el("h4", {}, "Signs in the diagram"),
+    signsInFull(signs),
   );
+}
+
+/** Each sign with its sentence. */
+function signsInFull(signs) {
+  const row = (sign) => el("li", {}, sign.querySelector("svg").cloneNode(true), el("span", {}, sign.title));
+  return el("ul", { class: "cc-signs-in-full" }, ...[...signs.children].map(row));
 }
 
 /** The cuts, one of which can be shown in the diagram. */
@@ -32,7 +43,7 @@ function cutText({ name, text, consistent, witness, crossing }) {
     {},
     el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
     el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
-    ` ${text}`,
+    ...unbroken(` ${text}`),
     witness ? el("em", {}, ` (witness: ${witness})`) : null,
     crossing.length ? el("span", { class: "cc-quiet" }, ` ${crossing.join("; ")}.`) : null,
   );

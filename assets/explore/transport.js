@@ -109,9 +109,9 @@ class Transport {
   }
 }
 
-/** Whether keys belong to the element that has the focus: a field, a menu, or anything in a dialog. */
+/** Whether keys belong to the element that has the focus: a field, a menu (the page's own, too), or anything in a dialog. */
 function typesInto(target) {
   if (!(target instanceof Element)) return false;
   if (target.matches(".cc-slider")) return false;
-  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog]"));
+  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
 }

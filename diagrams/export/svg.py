@@ -202,15 +202,24 @@ def _texts(trace: Trace, frame: Frame, seen: Sequence[int]) -> Iterator[str]:
         x, y = frame.pixel(trace["x"][index], trace["y"][index])
         vertical, horizontal = _at(trace["textposition"], index).split()
         anchor = {"left": "end", "right": "start", "center": "middle"}[horizontal]
-        x += {"left": -6, "right": 6, "center": 0}[horizontal]
+        text = trace["text"][index]
+        radius = _at(trace["marker"]["size"], index) / 2 if "marker" in trace else 0
+        aside = 6 + radius + _blanks(text) * font["size"] * 0.28
+        x += {"left": -aside, "right": aside, "center": 0}[horizontal]
         y += {"top": -8, "middle": font["size"] * 0.35, "bottom": font["size"] + 5}[vertical]
-        yield _label(trace["text"][index], x, y, anchor, font["size"], font["color"])
+        yield _label(text, x, y, anchor, font["size"], font["color"])
+
+
+def _blanks(text: str) -> int:
+    """The blanks in front of a text: they keep it off its point."""
+    return len(text) - len(text.lstrip())
 
 
 def _label(text: str, x: float, y: float, anchor: str, size: float, colour: str) -> str:
     weight = ' font-weight="bold"' if "<b>" in text else ' font-style="italic"' if "<i>" in text else ""
     return (
-        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}" text-anchor="{anchor}" fill="{colour}"{weight}>'
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}" text-anchor="{anchor}" fill="{colour}" '
+        f'stroke="@paper" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"{weight}>'
         f"{escape(_TAGS.sub('', text).strip())}</text>"
     )
 

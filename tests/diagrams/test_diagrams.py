@@ -9,11 +9,12 @@ import pytest
 
 from diagrams import theme
 from diagrams.__main__ import main
+from diagrams.cuts import curve
 from diagrams.export.svg import svg, thumbnail
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
 from diagrams.scene import Scene, compose
-from diagrams.spacetime import curve, figure
+from diagrams.spacetime import figure
 from sim import library
 from sim.edits import apply_edit
 from sim.execution import run

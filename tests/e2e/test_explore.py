@@ -224,3 +224,28 @@ class TestDark:
 
 def test_page_does_not_scroll_on_a_projector(explorer):
     assert explorer.page.evaluate("document.querySelector('.stMain').scrollHeight <= innerHeight")
+
+
+def test_newcomers_are_told_what_to_do_until_they_have_begun(explorer):
+    hint = explorer.page.locator(".cc-hint")
+    assert "next step" in hint.inner_text()
+    explorer.press("ArrowRight")
+    assert not hint.is_visible()
+    explorer.tab("Story")
+    signs = explorer.page.locator(".cc-signs li")
+    assert explorer.page.locator(".cc-signs-in-full li").count() == signs.count()
+
+
+def test_no_line_ends_within_the_name_of_a_message(explorer):
+    explorer.press("End")
+    names = explorer.page.locator(".cc-card:not([hidden]) .cc-unbroken")
+    assert "<H->D>" in names.all_inner_texts()
+    assert names.first.evaluate("(name) => getComputedStyle(name).whiteSpace") == "nowrap"
+
+
+def test_menu_switches_between_light_and_dark(fresh_explorer):
+    fresh_explorer.page.get_by_test_id("stMainMenu").get_by_role("button").click()
+    fresh_explorer.page.get_by_role("menuitemradio", name="Dark").click()
+    fresh_explorer.page.wait_for_selector(".cc[data-scheme=dark]")
+    fresh_explorer.page.get_by_role("menuitemradio", name="Light").click()
+    fresh_explorer.page.wait_for_selector(".cc[data-scheme=light]")

@@ -61,7 +61,8 @@ MUST_BE_REFUSED: dict[str, tuple[str, list[str]]] = {
     ),
     "two delays for one message": (TWO + delay() * 2, ["delays[2]", "twice"]),
     "a delay for a line that has one": (
-        TWO + line(to='"P2"', label='"A"', delay="3") + delay(channel="", label='"A"'), ["delays[1]", "sent at A", "twice"],
+        TWO + line(to='"P2"', label='"A"', delay="3") + delay(channel="", label='"A"'),
+        ["delays[1]", "sent at A", "twice"],
     ),
     "two cuts of one name": (TWO + (CUT + "frontier = {}\n") * 2, ["cuts[2]", "'c'", "twice"]),
     "a label like the number of another event": (TWO + line(label='"P2.1"') + line(process='"P2"'), ["'P2.1'"]),

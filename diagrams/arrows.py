@@ -1,0 +1,116 @@
+"""The arrows of the space-time diagram: messages, markers, what is held, and what a snapshot found on its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
+
+from diagrams import theme
+from diagrams.canvas import Canvas, Point, Trace
+from diagrams.scene import Arrow, Scene, Span
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
+    """Start, end and a gap; a message that never arrives ends on its way."""
+    if arrow.end is not None:
+        return [(arrow.source, arrow.start), (arrow.target, arrow.end), None]
+    low, high = scene.extent
+    stop = min(arrow.start + (high - low) * 0.06, high)
+    return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * 0.4, stop), None]
+
+
+def _arrows(
+    canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False
+) -> None:
+    """Shafts, with a filled head of `head` pixels at the end of each; those that grow end where the message is."""
+    heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
+    marker = {
+        "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1, "line": {"width": 0},
+        "color": look["line"]["color"], "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
+    }  # fmt: skip
+    ids: Trace = {"messages": [arrow.id for arrow in arrows]}
+    if grow:
+        ids["grow"] = [[arrow.start, arrow.end] for arrow in arrows]
+    hover = [text for arrow in arrows for text in (arrow.text, arrow.text, None)]
+    mode = {"mode": "lines+markers", "marker": marker} if head else {"mode": "lines"}
+    shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
+    canvas.add(shafts, show, **{**look, "hoverinfo": "text", "text": hover, "meta": ids, **mode})
+
+
+def messages(canvas: Canvas) -> None:
+    """Application messages: thin where they have yet to go, bold on their way, solid once received."""
+    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.received is not None]
+    ahead = {"line": {"color": "@line/0.75", "width": 1.2}}
+    _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
+    flying = {"line": {"color": "@ink", "width": 3.4 * max(canvas.scale, 0.5)}}
+    _arrows(canvas, arrows, [(arrow.sent, arrow.received) for arrow in arrows], flying, head=15, grow=True)
+    there = {"line": {"color": "@ink/0.85", "width": 1.8 * max(canvas.scale, 0.5)}}
+    _arrows(canvas, arrows, [(arrow.received or 0, None) for arrow in arrows], there, head=13)
+
+
+def markers(canvas: Canvas) -> None:
+    """Markers: dashed, in the colour of the process that sent them; the dash tells the snapshot.
+
+    Where a marker has yet to go is a thin line without dashes, so that the bold dashes above it stay clear.
+    """
+    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is not None and arrow.received is not None]
+    for colour, own in _grouped(arrows, lambda arrow: theme.process_colour(arrow.source)).items():
+        ahead = {"line": {"color": f"{colour}/0.5", "width": 1.2}}
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], ahead, head=9)
+    looks = _grouped(arrows, lambda arrow: (theme.process_colour(arrow.source), canvas.scene.rank_of(arrow.snapshot)))
+    for (colour, snapshot), own in looks.items():
+        line = {"color": colour, "dash": theme.MARKER_DASHES[snapshot % len(theme.MARKER_DASHES)]}
+        bold = {"line": {**line, "width": 3.2 * max(canvas.scale, 0.4)}}
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True)
+        plain = {"line": {**line, "width": 1.9 * max(canvas.scale, 0.4)}}
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], plain, head=12)
+
+
+def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
+    groups: dict[Key, list[Arrow]] = {}
+    for arrow in arrows:
+        groups.setdefault(key(arrow), []).append(arrow)
+    return groups
+
+
+def held(canvas: Canvas) -> None:
+    """Messages that never arrive: a dotted stub that ends in a cross, and whether it is held or waits behind one."""
+    arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
+    words = _why_not(canvas.scene, arrows)
+    for colour, own in _grouped(arrows, _held_colour).items():
+        show = [(arrow.sent, None) for arrow in own]
+        _arrows(canvas, own, show, {"line": {"color": colour, "width": 2.4, "dash": "dot"}})
+        stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
+        cross = {"symbol": "x-thin", "size": 12, "color": colour, "line": {"width": 3.5, "color": colour}}
+        before = "middle left" if canvas.down else "top center"
+        after = "middle right" if canvas.down else "bottom center"
+        canvas.add(
+            stops, show, mode="markers+text", marker=cross, text=[words[arrow.id] for arrow in own], cliponaxis=False,
+            textposition=[before if arrow.target < arrow.source else after for arrow in own],
+            textfont={"color": colour, "size": max(10, 15 * canvas.scale)},
+        )  # fmt: skip
+
+
+def _held_colour(arrow: Arrow) -> str:
+    return "@ink" if arrow.snapshot is None else theme.process_colour(arrow.source)
+
+
+def _why_not(scene: Scene, arrows: Sequence[Arrow]) -> dict[int, str]:
+    """Per message that never arrives: "held", or on a FIFO channel "waits" behind the first that is."""
+    fifo = {(channel.source, channel.target): channel.fifo for channel in scene.execution.engine.channels}
+    first: dict[tuple[int, int], int] = {}
+    for arrow in arrows:
+        first.setdefault((arrow.source, arrow.target), arrow.id)
+    waits = {a.id for a in arrows if fifo[a.source, a.target] and first[a.source, a.target] != a.id}
+    return {arrow.id: "<b>waits behind it</b>" if arrow.id in waits else "<b>held</b>" for arrow in arrows}
+
+
+def halos(canvas: Canvas) -> None:
+    """What a snapshot found in a channel: a broad highlight under the arrow, with the channel's name."""
+    kept = [(arrow, step) for arrow in canvas.scene.arrows for step in arrow.kept.values()]
+    seen = {arrow.id: (arrow, step) for arrow, step in reversed(kept)}
+    arrows = [arrow for arrow, _ in seen.values()]
+    look = {"line": {"color": "@mark/0.75", "width": 15 * max(canvas.scale, 0.4)}}
+    _arrows(canvas, arrows, [(step, None) for _, step in seen.values()], look)

@@ -1,0 +1,51 @@
+"""What the parts of the space-time diagram draw on: it knows which way time runs, and collects traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from diagrams.scene import Scene, Span
+
+Trace = dict[str, Any]
+Point = tuple[float, float]  # (lane, place)
+
+
+class Canvas:
+    """Knows which way time runs, and collects traces."""
+
+    def __init__(self, scene: Scene, orientation: str) -> None:
+        self.scene = scene
+        self.down = orientation == "down"
+        self.traces: list[Trace] = []
+        self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
+
+    def add(
+        self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any
+    ) -> Trace | None:
+        """A trace of elements, each a list of points (None: a gap); nothing where there is no element."""
+        if not points:
+            return None
+        flat = [point for element in points for point in element]
+        lanes = [point[0] if point else None for point in flat]
+        places = [round(point[1], 4) if point else None for point in flat]
+        trace: Trace = {"type": "scatter", "showlegend": False, "hoverinfo": "skip"}
+        trace |= {"x": lanes, "y": places} if self.down else {"x": places, "y": lanes}
+        trace |= look
+        if show is not None:
+            trace["meta"] = {"stride": len(points[0]), "show": [list(span) for span in show], **trace.pop("meta", {})}
+        self.traces.append(trace)
+        return trace
+
+
+def write(
+    canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
+    show: Sequence[Span] | None,
+) -> None:  # fmt: skip
+    """Texts at points; `show` None: at every step."""
+    font = {"color": colour, "size": max(9, size * max(canvas.scale, 0.6))}
+    spans = show if show is not None else [(0, None)] * len(points)
+    canvas.add(
+        [[point] for point in points], spans, mode="text", text=list(texts), textposition=position, textfont=font,
+        cliponaxis=False,
+    )  # fmt: skip

@@ -1,0 +1,99 @@
+"""The cuts of the space-time diagram: a snapshot's line with its past and future, and the cuts of the story."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from diagrams import theme
+from diagrams.arrows import shaft
+from diagrams.canvas import Canvas, Point, Trace, write
+from diagrams.scene import Cut, Span
+
+CURVE = 12  # points of a cut's line between two lanes
+MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
+
+
+def curve(places: Sequence[float]) -> list[Point]:
+    """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place."""
+    points: list[Point] = [(-0.5, places[0])]
+    parts = CURVE if len(places) <= MOST_CURVED else 1
+    for lane, (here, there) in enumerate(pairwise(places)):
+        for part in range(parts):
+            share = part / parts
+            points.append((lane + share, here + (there - here) * share * share * (3 - 2 * share)))
+    return [*points, (float(len(places) - 1), places[-1]), (len(places) - 0.5, places[-1])]
+
+
+def complete(cut: Cut) -> list[float] | None:
+    """The places of a cut that has one on every lane."""
+    places = [place for place in cut.places if place is not None]
+    return places if len(places) == len(cut.places) and cut.known is not None else None
+
+
+def tints(canvas: Canvas) -> None:
+    """Past and future of a snapshot's cut; with several snapshots only their pasts, in their colours."""
+    low, high = canvas.scene.extent
+    own = [cut for cut in canvas.scene.cuts if cut.snapshot is not None]
+    for cut in own:
+        places = complete(cut)
+        if places is None:
+            continue
+        line = curve(places)
+        past = [(line[0][0], low), *line, (line[-1][0], low)]
+        future = [(line[0][0], high), *line, (line[-1][0], high)]
+        show = [(cut.known or 0, None)]
+        colour = theme.snapshot_colour(cut.rank)
+        fill = {"fill": "toself", "mode": "none"}
+        canvas.add([past], show, fillcolor=f"{colour}/{0.13 if len(own) == 1 else 0.09}", **fill)
+        if len(own) == 1:
+            canvas.add([future], show, fillcolor="@line/0.09", **fill)
+            _side_names(canvas, line, show)
+
+
+def _side_names(canvas: Canvas, line: Sequence[Point], show: Sequence[Span]) -> None:
+    low, high = canvas.scene.extent
+    lane, place = line[-1]
+    room = (high - low) * 0.035
+    points = [(lane, place - room), (lane, place + room)]
+    position = ["middle left", "middle left"] if canvas.down else ["top left", "top right"]
+    write(canvas, points, ["<i>past</i>", "<i>future</i>"], position, "@faint", 15, [*show, *show])
+
+
+def cuts(canvas: Canvas) -> None:
+    """The cut as a dashed line, growing from recording to recording; solid once every process has recorded."""
+    for cut in canvas.scene.cuts:
+        if cut.snapshot is None:
+            continue
+        colour = theme.snapshot_colour(cut.rank)
+        dash = "dash" if cut.consistent else "dot"
+        places = complete(cut)
+        if places is not None:
+            look = {"color": colour if cut.consistent else "@bad", "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
+            canvas.add([curve(places)], [(cut.known or 0, None)], mode="lines", line=look)
+        if len(canvas.scene.snapshots) > 1:
+            _cut_name(canvas, cut, colour)
+
+
+def story_cuts(canvas: Canvas) -> None:
+    """The cuts of the story, hidden until one is chosen; the message that decides against one in red."""
+    for number, cut in enumerate(cut for cut in canvas.scene.cuts if cut.snapshot is None):
+        places = complete(cut)
+        if places is None:
+            continue
+        hidden: Trace = {"visible": False, "meta": {"cut": number}}
+        colour = "@good" if cut.consistent else "@bad"
+        canvas.add([curve(places)], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
+        witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
+        shafts = [shaft(canvas.scene, arrow) for arrow in witness]
+        canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)
+
+
+def _cut_name(canvas: Canvas, cut: Cut, colour: str) -> None:
+    """The snapshot's name at the end of its line, on the side of the past."""
+    places = complete(cut)
+    if places is None:
+        return
+    text = f"<b>{cut.name}</b>" if canvas.down else f"<b>{cut.name}</b>\u00a0"
+    point = (len(places) - 0.5, places[-1])
+    write(canvas, [point], [text], "top left", colour, 16, [(cut.known or 0, None)])

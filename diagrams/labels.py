@@ -1,0 +1,125 @@
+"""Where the small texts of a diagram go: each to the first of its spots that is clear of lines, dots and other texts.
+
+Reckoned in pixels of a small projector's picture. On a larger screen texts keep their size and all else spreads
+out, so that what is clear here is clear there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from diagrams.canvas import Point
+
+WIDTH, HEIGHT = 690.0, 450.0
+LETTER = 0.58  # the width of a letter, as a part of the size of its type
+LINE = 1.15  # the height of a line of text, likewise
+MOST_LINES = 400  # with more lines there is no clear spot to be found
+
+Pixel = tuple[float, float]
+Pixels = Callable[[Point], Pixel]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle of the picture."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Box) -> bool:
+        """Whether two rectangles overlap."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    def is_crossed(self, start: Pixel, end: Pixel) -> bool:
+        """Whether a straight line from `start` to `end` passes through (Liang and Barsky's clipping)."""
+        (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+        enter, leave = 0.0, 1.0
+        sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
+        for slope, distance in sides:
+            if slope == 0:
+                if distance < 0:
+                    return False
+            elif slope < 0:
+                enter = max(enter, distance / slope)
+            else:
+                leave = min(leave, distance / slope)
+        return enter < leave
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A place for a text: a point, and on which side of it the text lies ("top right", "middle left")."""
+
+    at: Point
+    side: str
+
+
+class Labels:
+    """Finds a spot for one text after the other; what is placed is in the way of those that follow."""
+
+    def __init__(self, pixels: Pixels) -> None:
+        self.pixels = pixels
+        self.lines: list[tuple[Pixel, Pixel, float]] = []
+        self.boxes: list[tuple[Box, float]] = []
+
+    def avoid_line(self, points: Sequence[Point], cost: float) -> None:
+        """Keep texts off a line; `cost` says how bad it is when one lies on it."""
+        pixels = [self.pixels(point) for point in points]
+        self.lines += [(start, end, cost) for start, end in pairwise(pixels)]
+
+    def avoid_dot(self, at: Point, radius: float, cost: float) -> None:
+        """Keep texts off a dot."""
+        x, y = self.pixels(at)
+        self.boxes.append((Box(x - radius, y - radius, x + radius, y + radius), cost))
+
+    def place(self, text: str, size: float, spots: Sequence[Spot]) -> Spot:
+        """The best of `spots`: the first that is clear, else the one that hides least."""
+        if len(self.lines) > MOST_LINES:
+            return spots[0]
+        best, best_cost, best_box = spots[0], float("inf"), None
+        for spot in spots:
+            box = self._box(text, size, spot)
+            cost = self._cost(box, best_cost)
+            if cost < best_cost:
+                best, best_cost, best_box = spot, cost, box
+            if not cost:
+                break
+        if best_box:
+            self.boxes.append((best_box, 40))
+        return best
+
+    def _box(self, text: str, size: float, spot: Spot) -> Box:
+        (x, y), (vertical, horizontal) = self.pixels(spot.at), spot.side.split()
+        width, height = len(text) * size * LETTER, size * LINE
+        left = {"left": x - width, "center": x - width / 2, "right": x}[horizontal]
+        top = {"top": y - height, "middle": y - height / 2, "bottom": y}[vertical]
+        return Box(left, top, left + width, top + height)
+
+    def _cost(self, box: Box, enough: float) -> float:
+        """What a text in this box would hide; no need to reckon beyond `enough`."""
+        cost = _outside(box)
+        for other, price in self.boxes:
+            if box.meets(other):
+                cost += price
+        for start, end, price in self.lines:
+            if cost >= enough:
+                break
+            if box.is_crossed(start, end):
+                cost += price
+        return cost
+
+
+def _outside(box: Box) -> float:
+    return 30.0 * (box.left < 0 or box.right > WIDTH or box.top < 0 or box.bottom > HEIGHT)
+
+
+def along(start: Point, end: Point, shares: Iterable[float], sides: Sequence[str]) -> list[Spot]:
+    """Spots along an arrow, at `shares` of its way, on all `sides` at each."""
+    points = [(start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share) for share in shares]
+    return [Spot(point, side) for point in points for side in sides]

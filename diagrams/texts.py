@@ -1,0 +1,157 @@
+"""The texts of the space-time diagram: the names of events, what messages carry, and where it was recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagrams.arrows import shaft
+from diagrams.canvas import Canvas, Point, write
+from diagrams.cuts import complete, curve
+from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
+from diagrams.scene import Arrow, Dot, Scene, Span
+
+MOST_NAMED = 160  # events with a letter beside them
+MOST_BODIES = 60  # messages with their body beside them
+MOST_KEPT = 12  # recorded messages with their channel beside them
+LONGEST = 18  # letters of a body
+FEW, LONGEST_OF_FEW = 6, 32  # fewer messages leave room for longer bodies
+
+LONGEST_KEPT = 10  # letters of a body before the channel in which it was recorded
+
+LETTER_SIZE = 17
+BODY_SIZE = 14
+SHARES = (0.42, 0.54, 0.3, 0.64, 0.2, 0.76)  # of an arrow's way, from the best for a text to the worst
+
+
+def texts(canvas: Canvas) -> None:
+    """Letters first, for each has few places to be; then what belongs to arrows, which are long."""
+    labels = _obstacles(canvas)
+    _letters(canvas, labels)
+    _bodies(canvas, labels)
+
+
+def _pixels(scene: Scene, down: bool) -> Pixels:
+    low, high = scene.extent
+    lanes = len(scene.lanes) + 0.2
+
+    def pixel(point: Point) -> tuple[float, float]:
+        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
+        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
+
+    return pixel
+
+
+def _obstacles(canvas: Canvas) -> Labels:
+    """Everything that texts should keep off, with how bad it is to hide it."""
+    scene = canvas.scene
+    labels = Labels(_pixels(scene, canvas.down))
+    for arrow in scene.arrows:
+        start, end, *_ = shaft(scene, arrow)
+        if start and end:
+            labels.avoid_line([start, end], 4 if arrow.snapshot else 7)
+    for cut in scene.cuts:
+        places = complete(cut) if cut.snapshot is not None else None
+        if places:
+            labels.avoid_line(curve(places), 1)
+    low, high = scene.extent
+    for lane in range(len(scene.lanes)):
+        labels.avoid_line([(lane, low), (lane, high)], 3)
+    for dot in scene.dots:
+        labels.avoid_dot((dot.lane, dot.place), (12 if dot.recorded else 6) * canvas.scale, 20)
+    for recordings in scene.recordings.values():
+        for recording in recordings:
+            labels.avoid_dot((recording.lane, recording.place), 8 * canvas.scale, 20)
+    return labels
+
+
+def _size(canvas: Canvas, size: int) -> float:
+    return max(9, size * max(canvas.scale, 0.6))
+
+
+def _letters(canvas: Canvas, labels: Labels) -> None:
+    """The names of events, beside their line so that rings and arrows leave them legible."""
+    dots = [dot for dot in canvas.scene.dots if dot.named]
+    if len(dots) > MOST_NAMED:
+        return
+    pad = "    " if canvas.down else ""
+    names = [f"{pad}{dot.label}{pad}" for dot in dots]
+    size = _size(canvas, LETTER_SIZE)
+    spots = [
+        labels.place(pad[:2] + dot.label, size, _beside_line(canvas, dot, len(canvas.scene.lanes))) for dot in dots
+    ]
+    write(canvas, [spot.at for spot in spots], names, [spot.side for spot in spots], "@ink", LETTER_SIZE, None)
+
+
+def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
+    """Where a letter may stand: beside a line down the page, above or below one across it."""
+    if canvas.down:
+        sides = ["middle left", "middle right"] if dot.lane == 0 else ["middle right", "middle left"]
+        return [Spot((dot.lane, dot.place), side) for side in sides]
+    aside = 0.034 * lanes  # of a lane: about as far at any number of them
+    above, below = dot.lane - aside, dot.lane + aside
+    upper = [Spot((above, dot.place), f"top {side}") for side in ("center", "left", "right")]
+    lower = [Spot((below, dot.place), f"bottom {side}") for side in ("center", "left", "right")]
+    return [*lower, *upper] if dot.lane == lanes - 1 and lanes > 1 else [*upper, *lower]
+
+
+def _bodies(canvas: Canvas, labels: Labels) -> None:
+    """What a message carries, where that is more than its name; from the step on at which a snapshot records
+    it, in which channel that is."""
+    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.end is not None]
+    carried = _with_a_body(canvas.scene, arrows)
+    kept = [arrow for arrow in arrows if arrow.kept]
+    few = len(arrows) <= FEW
+    of_body, of_kept = (LONGEST_OF_FEW, LONGEST_OF_FEW) if few else (LONGEST, LONGEST_KEPT)
+    with_body = {arrow.id: _cropped(arrow.name, of_body) for arrow in carried if len(carried) <= MOST_BODIES}
+    with_place = {arrow.id: _where_kept(canvas.scene, arrow, of_kept) for arrow in kept if len(kept) <= MOST_KEPT}
+    found: list[tuple[Point, str, str, Span]] = []
+    for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
+        told = _told(arrow, with_body.get(arrow.id), with_place.get(arrow.id))
+        if told:
+            longest = max((text for text, _ in told), key=len)
+            spot = labels.place(longest + "  ", _size(canvas, BODY_SIZE), _along(arrow))
+            found += [(spot.at, _off_the_line(text, spot.side), spot.side, span) for text, span in told]
+    if found:
+        points, words, sides, spans = zip(*found, strict=True)
+        write(canvas, points, words, list(sides), "@ink", BODY_SIZE, spans)
+
+
+def _told(arrow: Arrow, body: str | None, place: str | None) -> list[tuple[str, Span]]:
+    """What is written beside an arrow, and when: its body, until its place in the record is known."""
+    known = min(arrow.kept.values(), default=None) if place else None
+    told: list[tuple[str, Span]] = [(body, (0, known))] if body else []
+    return [*told, (f"<b>{place}</b>", (known, None))] if place and known is not None else told
+
+
+def _off_the_line(text: str, side: str) -> str:
+    return f"\u00a0{text}" if side.endswith("right") else f"{text}\u00a0"
+
+
+def _with_a_body(scene: Scene, arrows: Sequence[Arrow]) -> list[Arrow]:
+    """The messages that carry more than the name of the event that sent them."""
+    names = {(dot.lane, dot.step): dot.label for dot in scene.dots}
+    own = ("->", ".")
+    return [
+        arrow
+        for arrow in arrows
+        if arrow.name != names.get((arrow.source, arrow.sent)) and not any(sign in arrow.name for sign in own)
+    ]
+
+
+def _cropped(name: str, longest: int) -> str:
+    return name if len(name) <= longest else name[: longest - 1] + "…"
+
+
+def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
+    """The channel in whose recorded state a message is, and of which snapshots where there are several."""
+    caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
+    place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
+    return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"
+
+
+def _along(arrow: Arrow) -> list[Spot]:
+    """Spots on both sides of an arrow: which corners of a text keep off it depends on how it falls."""
+    falls = arrow.target > arrow.source  # time and lanes both grow: down and to the right
+    sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]
+    end = arrow.end if arrow.end is not None else arrow.start
+    return along((arrow.source, arrow.start), (arrow.target, end), SHARES, [*sides, "middle right", "middle left"])
