@@ -5,6 +5,7 @@ A timeline is a list of [step, value], ascending; the value at a step is that of
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import Any
 
 from diagrams import theme
@@ -55,12 +56,12 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
 
 
 def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], closed_at: dict[str, int]) -> Timeline:
-    steps = sorted({*recorded_at.values(), *closed_at.values()})
+    recorded_steps, closed_steps = sorted(recorded_at.values()), sorted(closed_at.values())
+    steps = sorted({*recorded_steps, *closed_steps})
     of_processes, of_channels = len(scene.lanes), len(scene.execution.engine.channels)
     timeline: Timeline = [[0, "has not begun"]]
     for step in steps:
-        recorded = sum(at <= step for at in recorded_at.values())
-        closed = sum(at <= step for at in closed_at.values())
+        recorded, closed = bisect_right(recorded_steps, step), bisect_right(closed_steps, step)
         text = f"recording: {recorded} of {of_processes} processes, {closed} of {of_channels} channels done"
         timeline.append([step, "complete" if step == snapshot.completed else text])
     return timeline
@@ -81,10 +82,10 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         text.append([opened, f"{caption} = ...recording..."])
         state.append([opened, "recording"])
     found: list[str] = []
-    for arrow in scene.arrows:
-        if snapshot.id in arrow.kept and f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}" == name:
-            found.append(arrow.name)
-            text.append([arrow.kept[snapshot.id], f"{caption} = <{', '.join(found)}, ...recording..."])
+    for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
+        arrow = scene.arrows[message.id]
+        found.append(arrow.name)
+        text.append([arrow.kept[snapshot.id], f"{caption} = <{', '.join(found)}, ...recording..."])
     if closed is not None:
         text.append([closed, f"{caption} = {words.sequence(found)}"])
         state.append([closed, "messages" if found else "empty"])
@@ -140,22 +141,27 @@ def meters(scene: Scene) -> list[dict[str, Any]]:
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []
-    in_processes: dict[str, Timeline] = {good: [[0, sum(w.get(good, 0) for w in held)]] for good in goods}
+    changed: dict[int, list[tuple[int, Any]]] = {}
+    for flight in execution.flights:
+        if not flight.is_marker:
+            changed.setdefault(flight.send.step, []).append((1, flight.body))
+            if flight.receive:
+                changed.setdefault(flight.receive.step, []).append((-1, flight.body))
+    inside = {good: sum(weight.get(good, 0) for weight in held) for good in goods}
+    between = dict.fromkeys(goods, 0)
+    in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
     in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
     for moment in execution.moments():
         actor = moment.state.processes[execution.engine.actor(moment.action)]
         before, held[actor.number] = held[actor.number], workload.measure(actor.state)
+        weights = [(sign, workload.measure_body(body)) for sign, body in changed.get(moment.number, ())]
         if before == held[actor.number]:
             continue
-        flying = [
-            workload.measure_body(message.body)
-            for queue in moment.state.queues
-            for message in queue
-            if message.snapshot is None
-        ]
         for good in goods:
-            in_processes[good].append([moment.number, sum(weight.get(good, 0) for weight in held)])
-            in_channels[good].append([moment.number, sum(weight.get(good, 0) for weight in flying)])
+            inside[good] += held[actor.number].get(good, 0) - before.get(good, 0)
+            between[good] += sum(sign * weight.get(good, 0) for sign, weight in weights)
+            in_processes[good].append([moment.number, inside[good]])
+            in_channels[good].append([moment.number, between[good]])
     return [
         {
             "unit": good,

@@ -7,11 +7,12 @@ on stderr.
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from sim import cos418, library
 from sim.algorithm import ALGORITHMS
@@ -95,9 +96,17 @@ def _list(arguments: argparse.Namespace) -> int:
     return 0
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaint is one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """One line on stderr, exit status 2."""
+        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parses the command line and does what it says. Returns the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m sim", description="Simulate distributed snapshots.")
+    parser = Parser(prog="python -m sim", description="Simulate distributed snapshots.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("run", help="run a scenario: a path, or the name of a bundled one")
     command.add_argument("scenario", metavar="SCENARIO")
@@ -115,6 +124,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command = commands.add_parser("list", help="the scenarios, algorithms and workloads there are")
     command.set_defaults(act=_list)
     chosen = parser.parse_args(arguments)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         status: int = chosen.act(chosen)
     except ScenarioError as problem:

@@ -31,6 +31,10 @@ class Out:
         """From now on, what arrives on `channel` belongs to its recorded state (and is delivered as well)."""
         self.effects.append(("start_recording", channel, snapshot))
 
+    def keep(self, message: Message, snapshot: str) -> None:
+        """Record this one message in its channel's state, without recording what follows it."""
+        self.effects.append(("keep", message, snapshot))
+
     def close(self, channel: Channel, snapshot: str) -> None:
         """The state of `channel` is what was recorded on it since `start_recording`: nothing, if that never was."""
         self.effects.append(("close", channel, snapshot))

@@ -22,13 +22,14 @@ from sim.model import (
     SNAPSHOT_COMPLETE,
     Event,
 )
-from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
+from sim.scenario import MOST_PROCESSES, Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.snapshots import snapshots_of
 from sim.tables import as_float
 from sim.topology import Topology
 from sim.validate import name_problem, validate
 
 MOST_TICKS = 1_000_000
+EXTRA_TICKS = 6
 
 
 @dataclass
@@ -69,7 +70,7 @@ def read_case(
         topology=Topology("listed", channels=tuple(sorted(links))),  # string order: N1, N10, N2
         workload="bank",
         parameters={"balance": tokens},
-        scheduler=SchedulerChoice("tick", until=script.ticks, extra=6),
+        scheduler=SchedulerChoice("tick", until=script.ticks, extra=EXTRA_TICKS),
         seed=seed,
         delay=rule,
         script=tuple(script.sends),
@@ -112,6 +113,8 @@ def _read_top(text: str, origin: str) -> tuple[dict[str, int], list[tuple[str, s
     if not lines or len(lines[0][1]) != 1:
         raise ScenarioError(f"{origin}: the first line must be the number of processes, such as 3")
     count = _whole(lines[0][1][0], f"{origin} line {lines[0][0]}", "the number of processes", 1)
+    if count > MOST_PROCESSES:
+        raise ScenarioError(f"{origin} line {lines[0][0]}: {count} processes; use at most {MOST_PROCESSES}")
     tokens: dict[str, int] = {}
     for number, words in lines[1 : count + 1]:
         where = f"{origin} line {number}"
@@ -125,7 +128,7 @@ def _read_top(text: str, origin: str) -> tuple[dict[str, int], list[tuple[str, s
         tokens[words[0]] = _whole(words[1], where, "a number of tokens")
     if len(tokens) < count:
         raise ScenarioError(f"{origin} line {lines[0][0]}: announces {count} processes, but only {len(tokens)} follow")
-    links: list[tuple[str, str]] = []
+    links: dict[tuple[str, str], int] = {}
     for number, words in lines[count + 1 :]:
         where = f"{origin} line {number}"
         if len(words) != 2:
@@ -136,8 +139,8 @@ def _read_top(text: str, origin: str) -> tuple[dict[str, int], list[tuple[str, s
             raise ScenarioError(f"{where}: a link from {words[0]} to itself; a link joins two processes")
         if (words[0], words[1]) in links:
             raise ScenarioError(f"{where}: the link {words[0]} {words[1]} is given twice; once is enough")
-        links.append((words[0], words[1]))
-    return tokens, links
+        links[words[0], words[1]] = number
+    return tokens, list(links)
 
 
 def _read_events(text: str, origin: str, tokens: dict[str, int], links: set[tuple[str, str]]) -> _Script:

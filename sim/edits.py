@@ -24,6 +24,7 @@ from sim.validate import validate
 from sim.workload import WORKLOADS
 
 Edit = Mapping[str, Any]
+UNTIMED = ("random", "manual")
 
 
 def apply_edit(scenario: Scenario, edit: Edit, now: float) -> Scenario:
@@ -32,6 +33,8 @@ def apply_edit(scenario: Scenario, edit: Edit, now: float) -> Scenario:
     do = table.take("do", str, None, "a text")
     if do not in EDITS:
         raise ScenarioError(f"there is no edit {do!r}; known: {', '.join(EDITS)}")
+    if scenario.scheduler.kind == "manual" and do in ("send", "internal", "snapshot"):
+        raise ScenarioError(f"{do}: this run follows a list of choices, to which nothing can be added here")
     edited = EDITS[do](replace(scenario, origin=""), table, now)
     validate(edited)
     run(edited)
@@ -51,13 +54,24 @@ def _who(table: Table, key: str) -> str:
     return table.required(key)
 
 
+def _forget(scenario: Scenario, address: Address) -> Scenario:
+    """Without any delay set for the message at `address`, under whichever of its names."""
+    names = {address, *_names(run(scenario), address)}
+    return replace(scenario, delays={known: delay for known, delay in scenario.delays.items() if known not in names})
+
+
 def _set_delay(scenario: Scenario, address: Address, delay: float) -> Scenario:
-    return replace(scenario, delays={**scenario.delays, address: delay})
+    freed = _forget(scenario, address)
+    return replace(freed, delays={**freed.delays, address: delay})
 
 
 def _delay(scenario: Scenario, table: Table, now: float) -> Scenario:
     if "delay" not in table.values:
         raise table.missing("delay", "the edit is incomplete: give a number of time units")
+    if scenario.scheduler.kind in UNTIMED:
+        raise ScenarioError(
+            f"delay: the {scenario.scheduler.kind} scheduler knows no delays; hold or release the message"
+        )
     return _set_delay(scenario, _message(table), table.number("delay", 0.0))
 
 
@@ -68,7 +82,7 @@ def _hold(scenario: Scenario, table: Table, now: float) -> Scenario:
 def _release(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Forget what was set for the message; but do not let it arrive before `now`, when it is let go."""
     address = _message(table)
-    freed = replace(scenario, delays={known: d for known, d in scenario.delays.items() if known != address})
+    freed = _forget(scenario, address)
     sent = sent_at(run(freed), address)
     if sent is None:
         return freed
@@ -150,6 +164,21 @@ def addresses(execution: Execution) -> list[Address]:
         else:
             found.append(Address(None, *place, counted[place]))
     return found
+
+
+def _names(execution: Execution, address: Address) -> set[Address]:
+    """Every address of the message at `address`: by label, by the number of its send, by its place."""
+    places: Counter[tuple[str, str, str | None]] = Counter()
+    for flight in execution.flights:
+        send = flight.send
+        place = (flight.channel.name, MARKER if flight.is_marker else APP, send.snapshot_id)
+        places[place] += 1
+        names = {Address(None, *place, places[place])}
+        if send.index is not None:
+            names |= {Address(label=send.label), Address(label=label_of(send.process, send.index, None))}
+        if address in names:
+            return names
+    return set()
 
 
 def sent_at(execution: Execution, address: Address) -> tuple[float, float] | None:

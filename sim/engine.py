@@ -36,7 +36,7 @@ from sim.model import (
     State,
     label_of,
 )
-from sim.workload import Workload
+from sim.workload import Refused, Workload
 
 LOG_WIDTH = 12  # columns of a log row: those of Event between `row` and the end, `body` not yet JSON
 
@@ -66,9 +66,9 @@ class Engine:
         self._after_send = workload.after_send
         self._after_receive = workload.after_receive
         self._effects: dict[str, Callable[..., None]] = {
-            "record": self._record, "start_recording": self._start_recording, "close": self._close,
-            "send_marker": self._send_marker, "send": self._send_to, "block": self._block,
-            "unblock": self._unblock, "pause": self._pause, "resume": self._resume, "abort": self._abort,
+            "record": self._record, "start_recording": self._start_recording, "keep": self._keep_one,
+            "close": self._close, "abort": self._abort, "send_marker": self._send_marker, "send": self._send_to,
+            "block": self._block, "unblock": self._unblock, "pause": self._pause, "resume": self._resume,
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
@@ -89,8 +89,22 @@ class Engine:
         return state
 
     def enabled(self, state: State) -> list[Action]:
-        """Every action that may happen next, each process's own first, then the deliveries by channel."""
-        return [action for action in self._candidates(state) if self.is_enabled(state, action)]
+        """Every action that may happen next, each process's own first, then the deliveries by channel.
+
+        A send that the workload cannot do now, for want of money, is not among them.
+        """
+        return [
+            action
+            for action in self._candidates(state)
+            if self.is_enabled(state, action) and not (type(action) is Send and self._is_refused(state, action))
+        ]
+
+    def _is_refused(self, state: State, action: Send) -> bool:
+        try:
+            self.workload.after_send(state.processes[action.channel.source], action.body)
+        except Refused:
+            return True
+        return False
 
     def _candidates(self, state: State) -> Iterator[Action]:
         for item in self.agenda:
@@ -297,6 +311,11 @@ class Engine:
             kept = {snapshot: (*messages, message) for snapshot, messages in open_here.items()}
             process.recording = {**process.recording, message.channel: kept}
 
+    def _keep_one(self, process: Process, message: Message, snapshot: str) -> None:
+        open_here = process.recording.get(message.channel, {})
+        kept = {**open_here, snapshot: (*open_here.get(snapshot, ()), message)}
+        process.recording = {**process.recording, message.channel: kept}
+
     def _close(self, process: Process, channel: Channel, snapshot: str) -> None:
         recording = process.recording.copy()
         open_here = recording.pop(channel, {}).copy()
@@ -336,6 +355,8 @@ class Engine:
         self._state.blocked -= {channel}
 
     def _pause(self, process: Process) -> None:
+        if not self.algorithm.pauses:
+            raise TypeError(f"{self.algorithm.title} pauses a process; it must declare `pauses = True`")
         process.paused = True
 
     def _resume(self, process: Process) -> None:

@@ -13,16 +13,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from sim.causality import History
-from sim.checks import Verdict, verdicts_of
+from sim.checks import CHECKS, Verdict, verdicts_of
 from sim.execution import Execution
 from sim.model import label_of
-from sim.scenario import NamedCut, ScenarioError
+from sim.scenario import NamedCut, Scenario, ScenarioError
 from sim.snapshots import Snapshot, snapshots_of
+from sim.tables import nearest
 
 
 def disappointments(execution: Execution) -> list[str]:
-    """A sentence for every expectation that the run does not meet, and for every undeclared failing check."""
+    """A sentence for every expectation that the run does not meet, and for every undeclared failing check.
+
+    Raises ScenarioError for an expectation of something that is not there.
+    """
     expect = execution.scenario.expect
+    _check_names(execution.scenario)
     verdicts = verdicts_of(execution)
     found = list(_lattice(execution, expect))
     snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
@@ -36,9 +41,27 @@ def disappointments(execution: Execution) -> list[str]:
     return found
 
 
+def _check_names(scenario: Scenario) -> None:
+    """An expectation of a process, channel or check that does not exist could never fail."""
+    channels = {channel.name for channel in scenario.channels}
+    places = {"processes": set(scenario.processes), "states": set(scenario.processes), "channels": channels}
+    for name, wanted in scenario.expect.get("snapshots", {}).items():
+        for key, known in places.items():
+            for given in set(wanted.get(key, {})) - known:
+                where = scenario.at(f"expect.snapshots.{name}.{key}")
+                raise ScenarioError(f"{where}: {given!r} is not there; {nearest(given, known)}")
+    checks = {f"{start.snapshot}:{check}" for start in scenario.snapshots for check in CHECKS}
+    for given in scenario.expect.get("fails", []):
+        if given not in checks:
+            raise ScenarioError(f"{scenario.at('expect.fails')}: {given!r} is no check here; {nearest(given, checks)}")
+
+
 def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
     if "consistent_cuts" in expect or "linearizations" in expect:
-        lattice = History(execution.scenario.processes, execution.events).lattice()
+        try:
+            lattice = History(execution.scenario.processes, execution.events).lattice()
+        except ValueError as problem:
+            raise ScenarioError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
         ways = list(lattice.values())[-1]
         for key, value in (("consistent_cuts", len(lattice)), ("linearizations", ways)):
             if expect.get(key, value) != value:

@@ -13,6 +13,7 @@ from sim.algorithm import ALGORITHMS
 from sim.delays import Address, DelayRule
 from sim.model import APP, MARKER
 from sim.scenario import (
+    MOST_PROCESSES,
     ORIENTATIONS,
     SCHEDULERS,
     STATUSES,
@@ -29,7 +30,6 @@ from sim.validate import validate
 from sim.workload import WORKLOADS, Parameter
 
 MOST_BYTES = 1_000_000
-MOST_PROCESSES = 1_000
 
 
 def read_file(path: Path) -> bytes:
@@ -169,7 +169,9 @@ def _scheduler(table: Table) -> SchedulerChoice:
     for key, owner in (("until", "tick"), ("extra", "tick"), ("order", "manual")):
         if key in table.values and kind != owner:
             raise table.fail(key, f"means nothing to the {kind} scheduler; it belongs to {owner}")
-    until, extra = table.whole("until", 0), table.whole("extra", 6)
+    until = table.whole("until", 0)
+    extra = table.whole("extra", 0) if "extra" in table.values else None
+    table.expects("extra")
     choice = SchedulerChoice(kind, until, extra, table.texts("order"))
     table.done()
     return choice
@@ -192,7 +194,7 @@ def _delay_rule(table: Table, origin: str) -> DelayRule:
 
 def _parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
     parameters = {name: _parameter(table, name, known[name]) for name in known if name in table.values}
-    table._known += known
+    table.expects(*known)
     table.done()
     return parameters
 
@@ -241,7 +243,7 @@ def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]
             if line.to is None or line.label is None:
                 raise entry.fail("delay", "only a send with a label can carry its delay; or use [[delays]]")
             delays[Address(label=line.label)] = entry.number("delay", 1.0, infinite=True)
-        entry._known.append("delay")
+        entry.expects("delay")
         entry.done()
         lines.append(line)
     return tuple(lines), delays

@@ -64,10 +64,14 @@ class Narrator:
         """The sentence of a step from its rows; call once per step, in order."""
         if not rows:
             return self._nothing(step)
-        told = self._control(rows) if rows[0].kind not in APPLICATION_KINDS else self._application(rows)
-        for row in rows:
-            if row.kind in APPLICATION_KINDS:
-                self.labels[row.process].append(row.label or "")
+        own = [row for row in rows if row.kind not in APPLICATION_KINDS]
+        events = [row for row in rows if row.kind in APPLICATION_KINDS]
+        parts = [self._control(own, causes=events)] if own else []
+        for row in events:
+            self.labels[row.process].append(row.label or "")
+        if events:
+            parts.append(Told("Application event", " ".join(map(self._one, events))))
+        told = Told(parts[0].rule, " ".join(part.sentence for part in parts))
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
             told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
@@ -92,10 +96,6 @@ class Narrator:
 
     # ------------------------------------------------------------------ application events
 
-    def _application(self, rows: Sequence[Event]) -> Told:
-        parts = [self._one(row) for row in rows]
-        return Told("Application event", " ".join(parts))
-
     def _one(self, row: Event) -> str:
         lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
         if row.kind == INTERNAL:
@@ -118,12 +118,14 @@ class Narrator:
 
     # ------------------------------------------------------------------ the snapshot algorithm
 
-    def _control(self, rows: Sequence[Event]) -> Told:
+    def _control(self, rows: Sequence[Event], causes: Sequence[Event]) -> Told:
         first, process = rows[0], rows[0].process
         own = [row for row in rows if row.snapshot_id == first.snapshot_id]
         of = f" of {first.snapshot_id}" if len(self.snapshots) > 1 else ""
         records = any(row.kind == RECORD for row in own)
         clauses = words.clauses(self._clauses(own, records)) or "changes nothing"
+        if first.kind != MARKER_RECEIVE and causes:
+            return Told(f"Rule of {self.execution.engine.algorithm.title}", f"{process} {clauses}{of}.")
         if first.kind != MARKER_RECEIVE:
             return Told("Marker-sending rule", f"{process} starts snapshot {first.snapshot_id}: it {clauses}.")
         source = (first.channel or "").partition("->")[0]

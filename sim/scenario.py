@@ -23,6 +23,7 @@ from sim.workload import WORKLOADS, Workload
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
+MOST_PROCESSES = 1_000
 
 
 class ScenarioError(ValueError):
@@ -76,7 +77,7 @@ class SchedulerChoice:
 
     kind: str = "timed"
     until: int = 0
-    extra: int = 6
+    extra: int | None = None
     order: tuple[str, ...] = ()
 
 

@@ -23,7 +23,8 @@ class Snapshot:
     """One snapshot of one execution; everything by name.
 
     `local` holds what each process recorded (missing: it has not); `channels` the messages recorded
-    in each closed channel. `began` and `completed` are steps; `markers` counts markers sent.
+    in each closed channel, `open` those recorded so far in each that is still being recorded when the
+    run ends. `began` and `completed` are steps; `markers` counts markers sent.
     """
 
     id: str
@@ -32,6 +33,7 @@ class Snapshot:
     local: dict[str, LocalSnapshot]
     events: dict[str, tuple[str, ...]]
     channels: dict[str, tuple[Message, ...]]
+    open: dict[str, tuple[Message, ...]]
     began: int | None
     completed: int | None
     markers: int
@@ -43,8 +45,8 @@ class Snapshot:
 
     @property
     def recorded_messages(self) -> list[Message]:
-        """All messages recorded in channels, by channel, in order of receipt."""
-        return [message for messages in self.channels.values() for message in messages]
+        """All messages recorded in channels, closed or open, by channel, in order of receipt."""
+        return [message for messages in (*self.channels.values(), *self.open.values()) for message in messages]
 
     def to_json(self, algorithm: str, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
         """This snapshot as `python -m sim run --json` prints it."""
@@ -76,13 +78,16 @@ def snapshots_of(execution: Execution) -> list[Snapshot]:
 
 
 def _assemble(execution: Execution, name: str, rows: list[Event], labels: dict[str, list[str]]) -> Snapshot:
-    local = {p.name: p.snapshots[name] for p in execution.final.processes if name in p.snapshots}
+    processes = execution.final.processes
+    local = {p.name: p.snapshots[name] for p in processes if name in p.snapshots}
     closed = {c: messages for part in local.values() for c, messages in part.channels.items()}
     finished = len(local) == len(execution.engine.processes) and all(part.complete for part in local.values())
     aborted = any(row.kind == SNAPSHOT_ABORTED for row in rows)
     starts = {row.step for row in rows if row.kind == RECORD}
     own_markers = [row for row in rows if row.kind == MARKER_SEND]
-    joined = {start.process for start in execution.scenario.snapshots if start.snapshot == name}
+    began = {(step, action.process) for step, _, action in execution.initiations if action.snapshot == name}
+    number_of = execution.engine.number_of
+    joined = {row.process for row in rows if row.kind == RECORD and (row.step, number_of[row.process]) in began}
     return Snapshot(
         id=name,
         initiators=tuple(process for process in execution.scenario.processes if process in joined),
@@ -90,6 +95,7 @@ def _assemble(execution: Execution, name: str, rows: list[Event], labels: dict[s
         local=local,
         events={process: tuple(labels[process][: part.inside]) for process, part in local.items()},
         channels={c.name: closed[c] for c in execution.engine.channels if c in closed},
+        open={c.name: p.recording[c][name] for p in processes for c in p.recording if name in p.recording[c]},
         began=min(starts, default=None),
         completed=max(row.step for row in rows if row.kind == SNAPSHOT_COMPLETE) if finished else None,
         markers=len(own_markers),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from sim.scenario import ScenarioError
@@ -12,13 +12,14 @@ from sim.scenario import ScenarioError
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """ "known: a, b, c" with the nearest one pointed out, for the end of an error."""
-    names = list(known)
+    names = sorted(known) if isinstance(known, Set) else list(known)
     close = difflib.get_close_matches(word, names, 1, 0.5)
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"did you mean {close[0]!r}? Known: {listed}" if close else f"known: {listed or 'none'}"
 
 
 MOST_NESTED = 20
+MOST_NUMBER = 10**18
 
 
 class Table:
@@ -33,12 +34,18 @@ class Table:
         """The error for `key` of this table, to be raised by the caller."""
         return ScenarioError(f"{self.where}{key}: {problem}")
 
+    def expects(self, *keys: str) -> None:
+        """Keys that are known here although nobody may take them."""
+        self._known += keys
+
     def take(self, key: str, kind: type | tuple[type, ...], default: Any, expected: str) -> Any:
         """The value of `key`, or `default` where it is missing. Raises ScenarioError on another type."""
         self._known.append(key)
         if key not in self.values:
             return default
         value = self.values.pop(key)
+        if isinstance(value, int) and abs(value) >= MOST_NUMBER:
+            raise self.fail(key, "a number has too many digits; use fewer")
         if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
             raise self.fail(key, f"expected {expected}, not {brief(value)}")
         return value

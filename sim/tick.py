@@ -19,11 +19,11 @@ class Tick(Timed):
     A message sent between ticks t and t+1 is due at t + 1 + its delay. At a tick the sources take
     turns in string order of their names; each looks at its channels in string order of the target
     and delivers the first head that is due; a head that is not due blocks its own channel only.
-    After tick `until` and the last agenda item, ticks go on until every snapshot is complete, and
-    then for `extra` more.
+    A run ends when nothing finite remains; with `extra`, as COS 418 has it, after tick `until` and the
+    last agenda item ticks go on until every snapshot is complete, and then for `extra` more.
     """
 
-    def __init__(self, engine: Engine, state: State, delays: Delays, until: int = 0, extra: int = 6) -> None:
+    def __init__(self, engine: Engine, state: State, delays: Delays, until: int = 0, extra: int | None = None) -> None:
         super().__init__(engine, state, delays)
         self._until = until
         self._extra = extra
@@ -43,7 +43,7 @@ class Tick(Timed):
         while True:
             yield from self._due_before(math.nextafter(self._tick + 1, math.inf))  # the next tick included
             if end is None and self._tick >= self._until and not self._due:
-                if self._all_complete():
+                if self._extra is not None and self._all_complete():
                     end = self._tick + self._extra
                 elif not self._calendar and not self._moved:
                     return

@@ -42,7 +42,7 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
 
 def _scheduler_out(choice: SchedulerChoice) -> dict[str, Any]:
     settings: dict[str, dict[str, Any]] = {
-        "tick": {"until": choice.until, "extra": choice.extra},
+        "tick": {"until": choice.until, **({} if choice.extra is None else {"extra": choice.extra})},
         "manual": {"order": list(choice.order)},
     }
     return {"kind": choice.kind, **settings.get(choice.kind, {})}

@@ -6,7 +6,7 @@ its first state, and `becomes` maps "send BODY", "receive BODY" or "internal BOD
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar
 
 from sim.algorithm import Out
@@ -26,6 +26,18 @@ class Scripted(Workload):
     }
     states: dict[str, str]
     becomes: dict[str, dict[str, str]]
+
+    def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
+        """Each key of `becomes` is a kind of event and a body, each value the name of a state."""
+        for process, table in self.becomes.items():
+            for key, state in table.items():
+                if key.split(" ", 1)[0] not in ("send", "receive", "internal"):
+                    yield (
+                        f"becomes.{process}",
+                        f'{key!r} is no event; write "send BODY" (or receive, internal)',
+                    )
+                if not isinstance(state, str):
+                    yield f"becomes.{process}", f"{key!r} leads to {state!r}; name a state in quotes"
 
     def initial(self, process: str) -> Any:
         """The named state, or None: then what has happened is the state."""

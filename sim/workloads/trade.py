@@ -38,6 +38,8 @@ class Trade(Workload):
         """Goods are whole numbers; who answers orders has a known good and channels to answer on."""
         for process, owned in self.goods.items():
             for good, amount in owned.items():
+                if good in REMARKS:
+                    yield f"goods.{process}", f"{good!r} is a remark on a message, not a good; choose another name"
                 if not isinstance(amount, int) or isinstance(amount, bool) or amount < 0:
                     yield f"goods.{process}.{good}", f"expected a whole number of at least 0, not {amount!r}"
         for process, good in self.ships.items():

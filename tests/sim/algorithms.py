@@ -81,14 +81,14 @@ class Stamps(SnapshotAlgorithm):
 
     @staticmethod
     def _close_what_is_complete(process: Process, channel: Channel, snapshots: Iterable[str], out: Out) -> None:
-        """There is no effect that keeps one message and not the next, so the rule hands over what it kept."""
+        """A channel is complete once as many messages are known as were announced to have been sent."""
         notes = process.memory
         for snapshot in snapshots:
             kept = notes.kept.get((snapshot, channel), ())
             have = notes.before[snapshot].get(channel, 0) + len(kept)
             if notes.announced.get((snapshot, channel)) == have:
-                open_here = {**process.recording.get(channel, {}), snapshot: kept}
-                process.recording = {**process.recording, channel: open_here}
+                for message in kept:
+                    out.keep(message, snapshot)
                 out.close(channel, snapshot)
 
 

@@ -17,7 +17,7 @@ from sim.edits import addresses, apply_edit, describe_edit, free_snapshot_id, re
 from sim.execution import run
 from sim.files import parse_toml
 from sim.model import MARKER, MARKER_RECEIVE, RECEIVE, SEND, Event
-from sim.scenario import Scenario, ScenarioError
+from sim.scenario import Scenario, ScenarioError, SchedulerChoice
 from sim.snapshots import snapshots_of
 from sim.writing import dumps
 from tests.sim.strategies import has_holds, scenarios
@@ -287,3 +287,31 @@ def test_a_delay_moves_that_message_and_nothing_that_came_before(scenario: Scena
 def before(events: list[Event], time: float) -> list[Event]:
     """The rows before `time`, without the one column that a later row fills in."""
     return [e if e.kind == RECEIVE else e._replace(peer_index=None) for e in events if e.time < time]
+
+
+# --------------------------------------------------------------------------- one message, several names
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Address(label="A"), Address(label="P1.1"), Address(None, "P1->P2")],
+    ids=["label", "number", "place"],
+)
+@pytest.mark.parametrize("named", [{"label": "A"}, {"label": "P1.1"}, {"channel": "P1->P2"}], ids=str)
+def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(given: Address, named: dict[str, Any]) -> None:
+    scenario = system("P1 P2", script=(send("P1", "P2", 1, label="A", receive_label="F"),), delays={given: 7.0})
+    edited = apply_edit(scenario, {"do": "delay", "message": named, "delay": 2}, 0)
+    assert (arrival(scenario, "F"), arrival(edited, "F")) == (8, 3)
+    assert len(edited.delays) == 1
+    held = apply_edit(edited, {"do": "hold", "message": named}, 0)
+    assert arrival(apply_edit(held, {"do": "release", "message": named}, 0), "F") == 2
+
+
+def test_an_edit_that_the_scheduler_would_ignore_is_refused() -> None:
+    lines = (send("P1", "P2", 1, label="A"),)
+    by_hand = system("P1 P2", script=lines, scheduler=SchedulerChoice("manual", order=("act P1",)))
+    with pytest.raises(ScenarioError, match="list of choices"):
+        apply_edit(by_hand, {"do": "internal", "process": "P1"}, 0)
+    at_random = system("P1 P2", script=lines, scheduler=SchedulerChoice("random"))
+    with pytest.raises(ScenarioError, match="knows no delays"):
+        apply_edit(at_random, {"do": "delay", "message": {"label": "A"}, "delay": 5}, 0)
