@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from diagrams import theme
-from diagrams.canvas import Canvas, Point, Trace
+from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.scene import Arrow, Scene, Span
 
 Key = TypeVar("Key", bound=Hashable)
@@ -33,7 +33,7 @@ def _arrows(
     ids: Trace = {"messages": [arrow.id for arrow in arrows]}
     if grow:
         ids["grow"] = [[arrow.start, arrow.end] for arrow in arrows]
-    hover = [text for arrow in arrows for text in (arrow.text, arrow.text, None)]
+    hover = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
     mode = {"mode": "lines+markers", "marker": marker} if head else {"mode": "lines"}
     shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
     canvas.add(shafts, show, **{**look, "hoverinfo": "text", "text": hover, "meta": ids, **mode})

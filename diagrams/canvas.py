@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,11 @@ from diagrams.scene import Scene, Span
 
 Trace = dict[str, Any]
 Point = tuple[float, float]  # (lane, place)
+
+
+def plain(text: str) -> str:
+    """A user's text as Plotly is to show it, letter by letter: it reads tags such as <b> in every text."""
+    return html.escape(text, quote=False)
 
 
 class Canvas:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from diagrams import theme
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Point, Trace, write
+from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.scene import Cut, Span
 
 CURVE = 12  # points of a cut's line between two lanes
@@ -94,6 +94,6 @@ def _cut_name(canvas: Canvas, cut: Cut, colour: str) -> None:
     places = complete(cut)
     if places is None:
         return
-    text = f"<b>{cut.name}</b>" if canvas.down else f"<b>{cut.name}</b>\u00a0"
+    text = f"<b>{plain(cut.name)}</b>" if canvas.down else f"<b>{plain(cut.name)}</b>\u00a0"
     point = (len(places) - 0.5, places[-1])
     write(canvas, [point], [text], "top left", colour, 16, [(cut.known or 0, None)])

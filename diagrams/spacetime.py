@@ -11,7 +11,7 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.arrows import halos, held, markers, messages
-from diagrams.canvas import Canvas, Point
+from diagrams.canvas import Canvas, Point, plain
 from diagrams.cuts import cuts, story_cuts, tints
 from diagrams.scene import Scene
 from diagrams.texts import texts
@@ -49,7 +49,7 @@ def _dots(canvas: Canvas) -> None:
     dots = canvas.scene.dots
     size = 11 * max(canvas.scale, 0.4)
     points = [[(dot.lane, dot.place)] for dot in dots]
-    hover = {"text": [dot.text for dot in dots], "hoverinfo": "text", "mode": "markers"}
+    hover = {"text": [plain(dot.text) for dot in dots], "hoverinfo": "text", "mode": "markers"}
     hollow = {"size": size, "color": "@paper", "line": {"color": "@faint", "width": 1.5}}
     canvas.add(points, [(0, dot.step) for dot in dots], marker=hollow, **hover)
     filled = {"size": size + 1, "color": "@ink", "line": {"color": "@paper", "width": 1}}
@@ -77,7 +77,7 @@ def _recordings(canvas: Canvas) -> None:
         size = 14 * max(canvas.scale, 0.45)
         diamond = {"symbol": "diamond", "size": size, "color": theme.snapshot_colour(rank), "line": outline}
         show = [(r.step, None) for r in recordings]
-        texts = [r.text for r in recordings]
+        texts = [plain(r.text) for r in recordings]
         canvas.add(points, show, mode="markers", marker=diamond, text=texts, hoverinfo="text")
 
 
@@ -117,7 +117,7 @@ def _layout(scene: Scene, down: bool) -> Figure:
 def _lane_names(scene: Scene) -> list[str]:
     """Every name where there is room; every fifth or tenth of many."""
     every = 1 if len(scene.lanes) <= 20 else 5 if len(scene.lanes) <= 50 else 10
-    return [name if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
+    return [plain(name) if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
 
 
 def _beside(scene: Scene) -> float:

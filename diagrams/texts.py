@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Point, write
+from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import complete, curve
 from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
 from diagrams.scene import Arrow, Dot, Scene, Span
@@ -74,7 +74,7 @@ def _letters(canvas: Canvas, labels: Labels) -> None:
     if len(dots) > MOST_NAMED:
         return
     pad = "    " if canvas.down else ""
-    names = [f"{pad}{dot.label}{pad}" for dot in dots]
+    names = [f"{pad}{plain(dot.label)}{pad}" for dot in dots]
     size = _size(canvas, LETTER_SIZE)
     spots = [
         labels.place(pad[:2] + dot.label, size, _beside_line(canvas, dot, len(canvas.scene.lanes))) for dot in dots
@@ -102,8 +102,10 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
     kept = [arrow for arrow in arrows if arrow.kept]
     few = len(arrows) <= FEW
     of_body, of_kept = (LONGEST_OF_FEW, LONGEST_OF_FEW) if few else (LONGEST, LONGEST_KEPT)
-    with_body = {arrow.id: _cropped(arrow.name, of_body) for arrow in carried if len(carried) <= MOST_BODIES}
-    with_place = {arrow.id: _where_kept(canvas.scene, arrow, of_kept) for arrow in kept if len(kept) <= MOST_KEPT}
+    with_body = {arrow.id: plain(_cropped(arrow.name, of_body)) for arrow in carried if len(carried) <= MOST_BODIES}
+    with_place = {
+        arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
+    }
     found: list[tuple[Point, str, str, Span]] = []
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
         told = _told(arrow, with_body.get(arrow.id), with_place.get(arrow.id))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from diagrams import theme
+from diagrams.canvas import plain
 from diagrams.scene import Scene
 
 MOST_CAPTIONS = 12
@@ -66,7 +67,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
         at = [_beside(edge) for edge in edges]
         data.append(
             {"type": "scatter", "mode": "text", "x": [p[0] for p in at], "y": [p[1] for p in at], "hoverinfo": "skip",
-             "text": [e["caption"] for e in edges], "textfont": {"size": 12, "color": "@faint"}}
+             "text": [plain(e["caption"]) for e in edges], "textfont": {"size": 12, "color": "@faint"}}
         )  # fmt: skip
     data.append(_nodes(nodes, size, few))
     data += [_recorded(scene, nodes, rank, size) for rank in range(len(scene.snapshots))]
@@ -92,7 +93,7 @@ def _beside(edge: dict[str, Any]) -> Place:
 def _nodes(nodes: list[dict[str, Any]], size: float, few: bool) -> dict[str, Any]:
     return {
         "type": "scatter", "mode": "markers+text" if few else "markers", "x": [n["x"] for n in nodes],
-        "y": [n["y"] for n in nodes], "text": [n["name"] for n in nodes], "hoverinfo": "text",
+        "y": [n["y"] for n in nodes], "text": [plain(n["name"]) for n in nodes], "hoverinfo": "text",
         "textfont": {"size": 15, "color": "@ink"},
         "marker": {"size": size, "color": "@paper", "line": {"width": 2, "color": "@ink"}},
     }  # fmt: skip

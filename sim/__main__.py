@@ -7,16 +7,16 @@ on stderr.
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from sim import cos418, library
 from sim.algorithm import ALGORITHMS
 from sim.checks import verdicts_of
+from sim.command import Parser, answer
 from sim.execution import Execution, run
 from sim.expectations import disappointments
 from sim.files import decode, read_file
@@ -96,14 +96,6 @@ def _list(arguments: argparse.Namespace) -> int:
     return 0
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
-
-    def error(self, message: str) -> NoReturn:
-        """One line on stderr, exit status 2."""
-        self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Parses the command line and does what it says. Returns the exit status."""
     parser = Parser(prog="python -m sim", description="Simulate distributed snapshots.")
@@ -123,18 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(act=_cos418)
     command = commands.add_parser("list", help="the scenarios, algorithms and workloads there are")
     command.set_defaults(act=_list)
-    chosen = parser.parse_args(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        status: int = chosen.act(chosen)
-    except ScenarioError as problem:
-        print(problem, file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
-        sys.stderr.close()
-        return 0
-    return status
+    return answer(parser, arguments)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from sim.algorithm import ALGORITHMS
@@ -114,11 +114,7 @@ class Scenario:
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
         """The channels in their listed order."""
-        number_of = {name: number for number, name in enumerate(self.processes)}
-        return tuple(
-            Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in self.not_fifo)
-            for number, (a, b) in enumerate(self.topology.edges(self.processes, self.seed))
-        )
+        return _channels(self.topology, self.processes, self.seed, self.not_fifo)
 
     def at(self, place: str) -> str:
         """`place` in this document, as an error names it."""
@@ -170,6 +166,18 @@ class Scenario:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
         return _ranked(planned)
+
+
+@lru_cache(maxsize=64)
+def _channels(
+    topology: Topology, processes: tuple[str, ...], seed: int, not_fifo: tuple[str, ...]
+) -> tuple[Channel, ...]:
+    """Most edits leave the graph as it is."""
+    number_of = {name: number for number, name in enumerate(processes)}
+    return tuple(
+        Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in not_fifo)
+        for number, (a, b) in enumerate(topology.edges(processes, seed))
+    )
 
 
 def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem, ...]:

@@ -14,6 +14,8 @@ from sim.tables import is_plain
 from sim.topology import unreachable
 from sim.workload import WORKLOADS, Refused
 
+MOST_CHANNELS = 100_000
+
 
 def validate(scenario: Scenario) -> None:
     """Raises ScenarioError with the first thing that is wrong."""
@@ -59,6 +61,13 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _topology(scenario: Scenario) -> Iterator[Problem]:
+    count = len(scenario.processes)
+    if scenario.topology.kind == "complete" and count * (count - 1) > MOST_CHANNELS:
+        yield (
+            scenario.at("topology.kind"),
+            f"{count * (count - 1)} channels; use at most {MOST_CHANNELS}, as a ring does",
+        )
+        return
     seen: set[tuple[str, str]] = set()
     for number, edge in enumerate(scenario.topology.channels, start=1):
         where = scenario.at(f"topology.channels[{number}]")

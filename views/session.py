@@ -17,8 +17,11 @@ from diagrams.scene import compose
 from sim.edits import apply_edit, describe_edit
 from sim.execution import run
 from sim.scenario import Scenario, ScenarioError
+from sim.tables import as_float
 
 Scene = dict[str, Any]
+MOST_STEPS = 20_000
+MOST_CHANNELS = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,11 +64,18 @@ class ExploreSession:
         self._show_another(drawn)
 
     def absorb(self, outbox: object) -> None:
-        """Take from the browser's outbox every edit that was not taken before, in its order."""
+        """Take from the browser's outbox every edit that was not taken before, in its order, and draw once."""
+        before = list(self.history)
         for entry in outbox if isinstance(outbox, list) else []:
             if _is_entry(entry) and entry["seq"] > self.ack:
                 self.ack = entry["seq"]  # first of all: an edit that fails must not come again with every run
                 self._take(entry["edit"], float(entry["time"]))
+        if self.history[-1:] != before[-1:]:
+            try:
+                self._show_another(draw(self.scenario))
+            except ScenarioError as problem:
+                self.history = before
+                self.tell(str(problem))
 
     def tell(self, text: str, level: str = "error") -> None:
         """Have the browser show one sentence."""
@@ -73,8 +83,6 @@ class ExploreSession:
 
     def data(self) -> dict[str, Any]:
         """What the component is given, except for where Plotly is found."""
-        if self.drawn is None:
-            self.drawn = draw(self.scenario)
         return {
             "revision": self.revision,
             "session": self.id,
@@ -88,39 +96,37 @@ class ExploreSession:
     def _take(self, edit: Mapping[str, Any], now: float) -> None:
         """Apply one edit, or say why not and leave everything as it is."""
         try:
-            changed = self._changed(edit, now)
+            self._apply(edit, now)
         except ScenarioError as problem:
             self.tell(str(problem))
-            return
-        self.notice = None
-        if changed:
-            self._show_another(None)
+        else:
+            self.notice = None
 
-    def _changed(self, edit: Mapping[str, Any], now: float) -> bool:
-        """Whether the edit led to another version. A reset is an edit too, so it can be undone."""
+    def _apply(self, edit: Mapping[str, Any], now: float) -> None:
+        """Put another version on top, or take one off. A reset is an edit too, so it can be undone."""
         version = self.history[-1]
-        if edit.get("do") == "undo":
-            if len(self.history) == 1:
-                return False
-            self.history.pop()
-        elif edit.get("do") == "reset":
-            if not version.edits:
-                return False
-            self.history.append(self.history[0])
+        if edit["do"] == "undo":
+            self.history = self.history[:-1] or self.history
+        elif edit["do"] == "reset":
+            if version.edits:
+                self.history.append(self.history[0])
         else:
             edited = apply_edit(version.scenario, edit, now)
             self.history.append(Version(edited, (*version.edits, describe_edit(version.scenario, edit))))
-        return True
 
-    def _show_another(self, drawn: Scene | None) -> None:
-        """Note that another scenario is on show; `drawn` is its scene if it is at hand."""
+    def _show_another(self, drawn: Scene) -> None:
+        """Note that another scenario is on show, and its scene."""
         self.drawn = drawn
         self.revision += 1
 
 
 def draw(scenario: Scenario) -> Scene:
-    """The scene of a scenario's run, as plain JSON. Raises ScenarioError when it cannot run."""
-    return payload(compose(run(scenario)))
+    """The scene of a scenario's run, as plain JSON. Raises ScenarioError when it cannot run, or is too big."""
+    if len(scenario.channels) > MOST_CHANNELS:
+        raise ScenarioError(
+            f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
+        )
+    return payload(compose(run(scenario, most_steps=MOST_STEPS)))
 
 
 def sentence(text: str) -> str:
@@ -139,7 +145,7 @@ def _is_entry(entry: object) -> bool:
     return (
         isinstance(entry.get("seq"), int)
         and isinstance(time, int | float)
-        and math.isfinite(time)
+        and math.isfinite(as_float(time))
         and isinstance(edit, dict)
         and isinstance(edit.get("do"), str)
         and isinstance(edit.get("message", {}), dict)

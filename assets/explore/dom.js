@@ -47,3 +47,8 @@ function field(label, control) {
   control.setAttribute("aria-label", label);
   return el("label", { class: "cc-field" }, el("span", {}, label), control);
 }
+
+/** A user's text as Plotly is to show it: it reads tags such as <b> in every text. */
+function plain(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

@@ -66,7 +66,7 @@ class Network {
       symbol: dots.map(({ message }) => (message.kind === "marker" ? "diamond" : "circle")),
       color: dots.map(({ message }) => resolveColour(message.colour, this.palette)),
     };
-    const text = dots.map(({ message }) => `${message.name} on ${message.caption}`);
+    const text = dots.map(({ message }) => plain(`${message.name} on ${message.caption}`));
     return { ...trace, x: dots.map((dot) => dot.x), y: dots.map((dot) => dot.y), text, hoverinfo: "text", marker };
   }
 

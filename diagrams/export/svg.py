@@ -5,6 +5,7 @@ It knows what those traces use and no more: lines, fills, a few symbols, arrow h
 
 from __future__ import annotations
 
+import html
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +43,7 @@ class Frame:
         return self.margin["l"] + across * inner_width, self.margin["t"] + (1 - up) * inner_height
 
 
-def svg(
+def export(
     scene: Scene,
     step: int | None = None,
     orientation: str | None = None,
@@ -76,7 +77,8 @@ def _document(parts: Any, palette: dict[str, str], width: int, height: int, *, b
 
 
 def _coloured(part: str, palette: dict[str, str]) -> str:
-    return re.sub(r'"(@[a-z0-9/.]+)"', lambda match: f'"{theme.colour(match[1], palette)}"', part)
+    """Only attributes can match: a quote in a text is written as an entity."""
+    return re.sub(r'="(@[a-z0-9/.]+)"', lambda match: f'="{theme.colour(match[1], palette)}"', part)
 
 
 def _seen(trace: Trace, step: int) -> Iterator[int]:
@@ -220,8 +222,14 @@ def _label(text: str, x: float, y: float, anchor: str, size: float, colour: str)
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:.1f}" text-anchor="{anchor}" fill="{colour}" '
         f'stroke="@paper" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"{weight}>'
-        f"{escape(_TAGS.sub('', text).strip())}</text>"
+        f"{_escaped(_TAGS.sub('', text).strip())}</text>"
     )
+
+
+def _escaped(text: str) -> str:
+    """A figure's text (Plotly's entities, our own tags gone) as XML, without what XML cannot hold."""
+    letters = "".join(letter for letter in html.unescape(text) if letter.isprintable())
+    return escape(letters, {'"': "&quot;"})
 
 
 def _lanes(layout: Mapping[str, Any], frame: Frame) -> Iterator[str]:

@@ -10,7 +10,8 @@ import pytest
 from diagrams import theme
 from diagrams.__main__ import main
 from diagrams.cuts import curve
-from diagrams.export.svg import svg, thumbnail
+from diagrams.export.svg import export as svg
+from diagrams.export.svg import thumbnail
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
 from diagrams.scene import Scene, compose
@@ -18,6 +19,7 @@ from diagrams.spacetime import figure
 from sim import library
 from sim.edits import apply_edit
 from sim.execution import run
+from sim.files import parse_toml
 
 SCENARIOS = library.names()
 
@@ -129,3 +131,26 @@ def test_export_writes_any_step_and_refuses_one_too_far(tmp_path, capsys):
 
 def test_palettes_name_the_same_colours():
     assert set(theme.LIGHT) == set(theme.DARK)
+
+
+def test_what_a_user_writes_is_shown_letter_by_letter():
+    """Names that look like markup or colours, quotes, and what XML cannot hold."""
+    labels = ["<b>x", "@ink", "@zzz", '="@ink"', "a\\u0007b", "x & y"]
+    lines = [f'[[script]]\nprocess = "<i>P"\nat = {n}\nlabel = {json.dumps(label)}\n' for n, label in enumerate(labels)]
+    execution = run(parse_toml('processes = ["<i>P"]\n' + "".join(lines).replace("\\\\u", "\\u"), "odd"))
+    picture = ElementTree.fromstring(svg(compose(execution)))
+    texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[:6] == ["<b>x", "@ink", "@zzz", '="@ink"', "ab", "x & y"] and texts[-1] == "<i>P"
+    shown = [text for trace in figure(compose(execution), "down")["data"] for text in trace.get("text", [])]
+    assert not any("<b>x" in text for text in shown)
+
+
+def test_what_an_open_channel_has_recorded_is_told_too():
+    """The marker on C21 never comes, so C21 stays open: H->D has been recorded all the same, and why is told."""
+    marker = {"channel": "P2->P1", "kind": "marker", "snapshot": "S1"}
+    scene = compose(run(apply_edit(library.load("lecture"), {"do": "hold", "message": marker}, 0.0)))
+    (record,) = record_of(scene)
+    (channel,) = [entry for entry in record["channels"] if entry["caption"] == "C21"]
+    assert channel["text"][-1][1] == "C21 = <H->D, ...recording..."
+    assert record["why"][-1][1][0].startswith("H->D is in C21")
+    assert "P1 is recording C21 for S1" in next(told.sentence for told in scene.steps if told.sentence.startswith("D:"))

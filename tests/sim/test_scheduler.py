@@ -348,3 +348,14 @@ def test_a_run_is_bounded() -> None:
     with pytest.raises(ScenarioError, match="goes on"):
         run(scenario, most_steps=steps - 1)
     assert run(scenario, most_steps=steps).steps == steps, "a run of exactly so many steps does not go on"
+
+
+def test_a_run_under_ticks_ends_when_nothing_finite_remains() -> None:
+    """As under the timed scheduler; only COS 418's cases stop a few ticks after their snapshots."""
+    text = (
+        "processes = 3\ntopology = { kind = 'ring' }\nworkload = { kind = 'token_ring', rounds = 3 }\n"
+        "delay = { kind = 'fixed', value = 10 }\nsnapshots = [{ id = 'S1', process = 'P1', at = 1.5 }]\n"
+    )
+    timed, ticked = (run(parse_toml(text + f"scheduler = {{ kind = '{kind}' }}", "x")) for kind in ("timed", "tick"))
+    assert timed.steps == ticked.steps
+    assert not any(ticked.final.queues)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sim import library
+from sim.files import parse_toml
 from sim.scenario import ScenarioError
 from views.session import ExploreSession, sentence
 
@@ -69,7 +70,7 @@ def test_undo_is_the_scenario_before_and_reset_can_be_undone(session):
 def test_a_scenario_that_cannot_run_is_not_opened(session, monkeypatch):
     before = session.data()
 
-    def refuse(scenario):
+    def refuse(scenario, **_options):
         raise ScenarioError("P1 has no money")
 
     monkeypatch.setattr("views.session.run", refuse)
@@ -100,3 +101,26 @@ def test_sentences_begin_with_a_capital_unless_with_a_name():
     assert sentence("there is none") == "There is none."
     assert sentence("bad.toml: is empty") == "bad.toml: is empty."
     assert sentence("Done!") == "Done!"
+
+
+def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(session):
+    before = session.data()
+    crowd = parse_toml("processes = 102", "crowd")
+    with pytest.raises(ScenarioError, match="10302 channels"):
+        session.open(crowd)
+    text = 'processes = 2\nworkload = { kind = "bank", transfers = 20000 }'
+    with pytest.raises(ScenarioError, match="bound its workload"):
+        session.open(parse_toml(text, "endless"))
+    assert session.data() == before
+
+
+def test_edits_that_cannot_be_drawn_are_taken_back(session, monkeypatch):
+    def refuse(scenario):
+        raise ScenarioError("too big")
+
+    before = session.data()
+    monkeypatch.setattr("views.session.draw", refuse)
+    session.absorb([entry(1, {"do": "internal", "process": "P1", "at": 5})])
+    after = session.data()
+    assert (after["edits"], after["scene"], after["ack"]) == (before["edits"], before["scene"], 1)
+    assert after["notice"]["text"] == "Too big."
