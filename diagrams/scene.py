@@ -6,7 +6,7 @@ from 0 (the initial state). A span (from, until) is the steps from <= k < until 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -122,6 +122,10 @@ def compose(execution: Execution) -> Scene:
     lane_of = {name: lane for lane, name in enumerate(execution.scenario.processes)}
     captions = words.captions(execution.scenario.processes, execution.engine.channels)
     recordings = _recordings(execution, lane_of, places)
+    recorders: dict[int, list[str]] = {}
+    for snapshot in snapshots:
+        for message in snapshot.recorded_messages:
+            recorders.setdefault(message.id, []).append(snapshot.id)
     return Scene(
         execution=execution,
         lanes=execution.scenario.processes,
@@ -129,7 +133,7 @@ def compose(execution: Execution) -> Scene:
         times=tuple(execution.times),
         places=places,
         dots=tuple(_dots(execution, lane_of, places, snapshots, recordings)),
-        arrows=tuple(_arrow(flight, places, snapshots, captions) for flight in execution.flights),
+        arrows=tuple(_arrow(flight, places, recorders, captions) for flight in execution.flights),
         recordings=recordings,
         snapshots=snapshots,
         cuts=tuple(_snapshot_cuts(execution, snapshots, recordings) + _named_cuts(execution, places, snapshots)),
@@ -196,7 +200,7 @@ def _hover(event: Event) -> str:
 
 
 def _arrow(
-    flight: Flight, places: tuple[float, ...], snapshots: tuple[Snapshot, ...], captions: Mapping[str, str]
+    flight: Flight, places: tuple[float, ...], recorders: Mapping[int, Sequence[str]], captions: Mapping[str, str]
 ) -> Arrow:
     send, receive = flight.send, flight.receive
     caption = captions[flight.channel.name]
@@ -207,11 +211,7 @@ def _arrow(
         name = words.body(flight.body, send.label or "")
         text = f"{name} on {caption}"
     end = f", received at step {receive.step}" if receive else ", never received"
-    kept = {
-        s.id: receive.step
-        for s in snapshots
-        if receive and any(message.id == flight.id for message in s.channels.get(flight.channel.name, ()))
-    }
+    kept = {name: receive.step for name in recorders.get(flight.id, ()) if receive}
     return Arrow(
         id=flight.id,
         source=flight.channel.source,
