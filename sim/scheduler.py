@@ -23,7 +23,7 @@ from sim.model import MARKER, Action, AgendaItem, Deliver, Initiate, Message, Se
 SCRIPT, TURN, INITIATION, DELIVERY = range(4)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
-Entry = tuple[float, int, int, int, Action | None]  # time, rank, order, count, action (None: a turn)
+Entry = tuple[float, int, int, int, Action | Message | None]  # time, rank, order, message id, what (None: a turn)
 
 
 class Scheduler:
@@ -49,7 +49,6 @@ class Timed(Scheduler):
     def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
         super().__init__(engine, state, delays)
         self.now = 0.0
-        self._count = 0
         self._due: list[Entry] = []
         self._parked: list[Entry] = []
         self._takes_turns = engine.workload.takes_turns
@@ -76,14 +75,19 @@ class Timed(Scheduler):
             if not due or due[0][0] >= limit:
                 return
             entry = heappop(due)
-            time, rank, order, _, action = entry
-            if rank != DELIVERY and rank != TURN:
-                self._plan_next_item()
-            if action is None:
+            time, rank, order, _, what = entry
+            action: Action | None
+            if rank == DELIVERY:
+                action = Deliver(what)  # type: ignore[arg-type]
+            elif rank == TURN:
                 self._has_turn[order] = False
                 action = turn(self.state.processes[order])
                 if action is None:
                     continue
+            else:
+                action = what  # type: ignore[assignment]
+                self._plan_next_item()
+            assert action is not None
             if is_enabled(self.state, action):
                 self.now = time
                 sent = yield time, action
@@ -105,9 +109,8 @@ class Timed(Scheduler):
                 self._plan_turn(number)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
-        self._count += 1
         rank = INITIATION if isinstance(item.action, Initiate) else SCRIPT
-        return time, rank, item.number, self._count, item.action
+        return time, rank, item.number, 0, item.action
 
     def _plan_next_item(self) -> None:
         """Only the next timed item is among what is due: a long script costs no more than a short one."""
@@ -120,8 +123,7 @@ class Timed(Scheduler):
         gap = self.engine.workload.turn_gap(self.state.processes[number])
         if gap is not None:
             self._has_turn[number] = True
-            self._count += 1
-            heappush(self._due, (self.now + gap, TURN, number, self._count, None))
+            heappush(self._due, (self.now + gap, TURN, number, 0, None))
 
     def _plan_arrival(self, message: Message) -> None:
         channel = message.channel
@@ -133,8 +135,7 @@ class Timed(Scheduler):
             else:
                 self._busy_until[number] = due
         if due != math.inf:
-            self._count += 1
-            heappush(self._due, (due, DELIVERY, number, self._count, Deliver(message)))
+            heappush(self._due, (due, DELIVERY, number, message.id, message))
 
     def _plan_followers(self) -> None:
         happened = self.state.happened
@@ -147,11 +148,11 @@ class Timed(Scheduler):
         """What had to wait and need not any more is due now."""
         waiting, self._parked = self._parked, []
         for entry in waiting:
-            action = entry[4]
-            if action is None:
+            what = entry[4]
+            if what is None:
                 may_go = not self.state.processes[entry[2]].paused
             else:
-                may_go = self.engine.is_enabled(self.state, action)
+                may_go = self.engine.is_enabled(self.state, Deliver(what) if isinstance(what, Message) else what)
             if may_go:
                 heappush(self._due, (max(entry[0], self.now), *entry[1:]))
             else:
