@@ -24,19 +24,25 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
 def _arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False
 ) -> None:
-    """Shafts, with a filled head of `head` pixels at the end of each; those that grow end where the message is."""
+    """Shafts, with a filled head of `head` pixels at the end of each; those that grow end where the message is.
+
+    What grows lies on a thin arrow that shows the whole way, so it needs no hover text of its own.
+    """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     marker = {
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1, "line": {"width": 0},
         "color": look["line"]["color"], "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows]}
+    hover: Trace = {}
     if grow:
         ids["grow"] = [[arrow.start, arrow.end] for arrow in arrows]
-    hover = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
+    else:
+        texts = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
+        hover = {"hoverinfo": "text", "text": texts}
     mode = {"mode": "lines+markers", "marker": marker} if head else {"mode": "lines"}
     shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
-    canvas.add(shafts, show, **{**look, "hoverinfo": "text", "text": hover, "meta": ids, **mode})
+    canvas.add(shafts, show, **{**look, **hover, "meta": ids, **mode})
 
 
 def messages(canvas: Canvas) -> None:
@@ -64,8 +70,8 @@ def markers(canvas: Canvas) -> None:
         line = {"color": colour, "dash": theme.MARKER_DASHES[snapshot % len(theme.MARKER_DASHES)]}
         bold = {"line": {**line, "width": 3.2 * max(canvas.scale, 0.4)}}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True)
-        plain = {"line": {**line, "width": 1.9 * max(canvas.scale, 0.4)}}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], plain, head=12)
+        there = {"line": {**line, "width": 1.9 * max(canvas.scale, 0.4)}}
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12)
 
 
 def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
