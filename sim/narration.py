@@ -110,10 +110,10 @@ class Narrator:
         if carried != what and "." not in sent:
             carried = f"the message sent at {sent}"
         sentence = f"{lead}{row.process} receives {carried} from {flight.channel.source_name} on {channel}."
-        for snapshot in self.recorders.get(flight.id, ()):
-            sentence += (
-                f" {row.process} is recording {channel} for {snapshot}, so {what} belongs to the state of {channel}."
-            )
+        recorders = self.recorders.get(flight.id, [])
+        if recorders:
+            sentence += f" {row.process} is recording {channel} for {words.listing(recorders)}, "
+            sentence += "so this message is part of the channel's state."
         return sentence
 
     # ------------------------------------------------------------------ the snapshot algorithm
@@ -170,10 +170,13 @@ def why_recorded(execution: Execution, snapshot: Snapshot, caption: Mapping[str,
         flight = execution.flights[message.id]
         send, receive = flight.send, flight.receive
         assert receive is not None  # what is recorded has been received
+        recorded = (
+            f"recorded (step {recorded_at[send.process]})" if send.process in recorded_at else "has recorded at all"
+        )
         sentences[message.id] = (
-            f"{words.body(flight.body, send.label or '')} is in {caption[message.channel.name]}: "
-            f"sent at {send.label} (step {send.step}), before {send.process} recorded (step "
-            f"{recorded_at[send.process]}); received at {receive.label} (step {receive.step}), after "
-            f"{receive.process} recorded (step {recorded_at[receive.process]})."
+            f"{caption[message.channel.name]} holds {words.body(flight.body, send.label or '')}: "
+            f"sent at {send.label} (step {send.step}), before {send.process} {recorded}; "
+            f"received at {receive.label} (step {receive.step}), after {receive.process} recorded "
+            f"(step {recorded_at[receive.process]})."
         )
     return sentences

@@ -56,11 +56,16 @@ def body(value: Any, name: str) -> str:
     if value is None or value == {}:
         return name
     if isinstance(value, Mapping):
-        goods = [f"{amount} {good}" for good, amount in value.items() if good not in ("note", "order")]
+        goods = [_amount(amount, good) for good, amount in value.items() if good not in ("note", "order")]
         order = [f"an order of {value['order']}"] if "order" in value else []
         note = [f"“{value['note']}”"] if "note" in value else []
         return ", ".join(goods + order + note)
     return str(value)
+
+
+def _amount(amount: int, good: str) -> str:
+    """`1 widget`, `5 widgets`, `1 cash`."""
+    return f"{amount} {good[:-1] if amount == 1 and good.endswith('s') else good}"
 
 
 def sequence(bodies: Sequence[str]) -> str:

@@ -152,5 +152,22 @@ def test_what_an_open_channel_has_recorded_is_told_too():
     (record,) = record_of(scene)
     (channel,) = [entry for entry in record["channels"] if entry["caption"] == "C21"]
     assert channel["text"][-1][1] == "C21 = <H->D, ...recording..."
-    assert record["why"][-1][1][0].startswith("H->D is in C21")
+    assert record["why"][-1][1][0].startswith("C21 holds H->D: sent at H")
     assert "P1 is recording C21 for S1" in next(told.sentence for told in scene.steps if told.sentence.startswith("D:"))
+
+
+def test_a_message_recorded_from_a_process_that_never_records_is_told_too():
+    """P1 starts S1 and waits for ever for P2, whose marker is held: the message B is recorded all the same."""
+    text = """
+    processes = 2
+    snapshots = [{ id = "S1", process = "P1", at = 1 }]
+    delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]
+    [[script]]
+    process = "P2"
+    to = "P1"
+    at = 2
+    label = "B"
+    """
+    document = payload(compose(run(parse_toml(text, "waiting"))))
+    (record,) = document["snapshots"]
+    assert "before P2 has recorded at all" in record["why"][-1][1][0]
