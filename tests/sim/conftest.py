@@ -10,8 +10,6 @@ from hypothesis import HealthCheck, settings
 
 from sim.algorithm import ALGORITHMS, SnapshotAlgorithm
 
-pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad")
-
 settings.register_profile(
     "repeatable",
     derandomize=True,
