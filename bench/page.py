@@ -33,15 +33,18 @@ STEP_TIMES_MS = """async () => {
 
 
 def median(times_ms: list[float]) -> str:
+    """The median and the slowest of some waits, for a line of the table."""
     return f"{statistics.median(times_ms):6.0f} ms (slowest {max(times_ms):.0f})"
 
 
 def now_ms() -> float:
+    """A clock in milliseconds."""
     return time.perf_counter() * 1000
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_key_to_painted_step(fresh_explorer: ExplorerPage, name: str) -> None:
+    """From the arrow key to the frame in which the step is painted."""
     fresh_explorer.open(f"?scenario={name}")
     fresh_explorer.page.evaluate(STEP_TIMES_MS)
     fresh_explorer.press("Home")
@@ -50,6 +53,7 @@ def test_key_to_painted_step(fresh_explorer: ExplorerPage, name: str) -> None:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_edit_to_repainted_diagram(fresh_explorer: ExplorerPage, name: str) -> None:
+    """From the click that adds an event to the repainted diagram, through Python and back."""
     fresh_explorer.open(f"?scenario={name}")
     fresh_explorer.tab("Change")
     waits = []
@@ -62,6 +66,7 @@ def test_edit_to_repainted_diagram(fresh_explorer: ExplorerPage, name: str) -> N
 
 
 def test_choosing_a_scenario_to_painted_diagram(fresh_explorer: ExplorerPage) -> None:
+    """From the click on a card of the gallery to its diagram."""
     page = fresh_explorer.page
     for name in SCENARIOS:
         waits = []
