@@ -17,7 +17,7 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 
 bench: .venv/dev ## measure the engine and the page; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
-	$(BIN)/python -m pytest bench/page.py -p tests.e2e.conftest -s -q
+	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -s -q
 
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg

@@ -93,7 +93,8 @@ def held(canvas: Canvas) -> None:
         before = "middle left" if canvas.down else "top center"
         after = "middle right" if canvas.down else "bottom center"
         canvas.add(
-            stops, show, mode="markers+text", marker=cross, text=[words[arrow.id] for arrow in own], cliponaxis=False,
+            stops, show, mode="markers+text", marker=cross, text=[words[arrow.id] for arrow in own],
+            cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
             textfont={"color": colour, "size": max(10, 15 * canvas.scale)},
         )  # fmt: skip

@@ -26,12 +26,8 @@ class Canvas:
         self.traces: list[Trace] = []
         self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
 
-    def add(
-        self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any
-    ) -> Trace | None:
-        """A trace of elements, each a list of points (None: a gap); nothing where there is no element."""
-        if not points:
-            return None
+    def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
+        """A trace of elements, each a list of points (None: a gap); one without elements is not drawn."""
         flat = [point for element in points for point in element]
         lanes = [point[0] if point else None for point in flat]
         places = [round(point[1], 4) if point else None for point in flat]
@@ -39,19 +35,24 @@ class Canvas:
         trace |= {"x": lanes, "y": places} if self.down else {"x": places, "y": lanes}
         trace |= look
         if show is not None:
-            trace["meta"] = {"stride": len(points[0]), "show": [list(span) for span in show], **trace.pop("meta", {})}
-        self.traces.append(trace)
+            trace["meta"] = {
+                "stride": len(points[0]) if points else 1,
+                "show": [list(span) for span in show],
+                **trace.pop("meta", {}),
+            }
+        if points:
+            self.traces.append(trace)
         return trace
 
 
 def write(
     canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
     show: Sequence[Span] | None,
-) -> None:  # fmt: skip
-    """Texts at points; `show` None: at every step."""
+) -> Trace:  # fmt: skip
+    """A trace of texts at points; `show` None: at every step."""
     font = {"color": colour, "size": max(9, size * max(canvas.scale, 0.6))}
     spans = show if show is not None else [(0, None)] * len(points)
-    canvas.add(
+    return canvas.add(
         [[point] for point in points], spans, mode="text", text=list(texts), textposition=position, textfont=font,
-        cliponaxis=False,
+        cliponaxis=not canvas.scene.is_whole,
     )  # fmt: skip

@@ -1,22 +1,28 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-docs/architecture.md lists its keys; nothing in it depends on who looks or at which step.
+docs/architecture.md lists its keys; nothing in it depends on who looks or at which step. Steps, figures,
+messages, items and meters are those of the scene's window; all else is of the whole run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
-from diagrams.scene import Scene
+from diagrams.scene import Scene, message_name
 from diagrams.spacetime import figure
 from diagrams.topology import topology
-from sim.edits import addresses
-from sim.model import SEND
+from sim.addresses import addresses
+from sim.choices import all_choices
+from sim.fifo import waits_behind
+from sim.model import SEND, Initiate, Send
+from sim.reasons import CASES, reasons
+from sim.scenario import ORIENTATIONS
 
 
-def payload(scene: Scene) -> dict[str, Any]:
-    """Everything the component needs of `scene`, ready for JSON."""
+def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
+    """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
     scenario = scene.execution.scenario
     return {
         "name": scenario.name,
@@ -24,19 +30,37 @@ def payload(scene: Scene) -> dict[str, Any]:
         "story": scenario.story.strip(),
         "source": scenario.source,
         "orientation": scenario.orientation,
+        "scheduler": scenario.scheduler.kind,
+        "last": scene.last,
+        "first": scene.first,
+        "until": scene.until,
+        "end": scene.times[-1],
         "steps": [
-            {"time": time, "place": round(place, 4), "rule": told.rule, "sentence": told.sentence}
-            for time, place, told in zip(scene.times, scene.places, scene.steps, strict=True)
+            {
+                "time": scene.times[step],
+                "place": round(scene.places[step], 4),
+                "rule": told.rule,
+                "sentence": told.sentence,
+            }
+            for step, told in scene.steps.items()
         ],
-        "figures": {orientation: figure(scene, orientation) for orientation in ("down", "right")},
+        "figures": {orientation: figure(scene, orientation) for orientation in orientations},
         "palettes": theme.PALETTES,
         "topology": topology(scene),
         "snapshots": record.record_of(scene),
         "meters": record.meters(scene),
         "messages": _messages(scene),
+        "items": _items(scene),
+        "events": scene.whole.columns,
         "processes": list(scene.lanes),
         "channels": [
-            {"name": c.name, "caption": scene.captions[c.name], "source": c.source_name, "target": c.target_name}
+            {
+                "name": c.name,
+                "caption": scene.captions[c.name],
+                "source": c.source_name,
+                "target": c.target_name,
+                "fifo": c.fifo,
+            }
             for c in scene.execution.engine.channels
         ],
         "cuts": [
@@ -45,33 +69,95 @@ def payload(scene: Scene) -> dict[str, Any]:
             if c.snapshot is None
         ],
         "body_hint": scene.execution.engine.workload.body_hint,
+        "cases": CASES,
+        "algorithm": scene.execution.engine.algorithm.title,
+        "choices": _choices(scene),
     }
 
 
+def _choices(scene: Scene) -> list[list[dict[str, Any]]] | None:
+    """Where somebody chooses every action: what may happen after each step of the window."""
+    if scene.execution.scenario.scheduler.kind != "manual":
+        return None
+    return [[enabled._asdict() for enabled in step] for step in all_choices(scene.execution, scene.first, scene.until)]
+
+
 def _messages(scene: Scene) -> list[dict[str, Any]]:
-    held_on: dict[str, str] = {}  # channel -> the first message on it that never arrives
+    """The messages of the window, in order of their ids.
+
+    `behind` names the message that holds one back on a FIFO channel; `reasons` says of each snapshot whether
+    it has recorded this message and why: [case, recorded, first, second], as in sim/reasons.py.
+    """
+    execution = scene.execution
+    own, behind = addresses(execution), waits_behind(execution)
+    why = {snapshot.id: reasons(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
     found = []
-    for flight, arrow, address in zip(scene.execution.flights, scene.arrows, addresses(scene.execution), strict=True):
+    for place, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
         channel = flight.channel.name
         delay = flight.receive.time - flight.send.time if flight.receive else None
         found.append(
             {
                 "id": flight.id,
-                "address": address._asdict(),
+                "address": own[flight.id]._asdict(),
                 "name": arrow.name,
                 "kind": "app" if flight.send.kind == SEND else "marker",
                 "channel": channel,
                 "caption": scene.captions[channel],
                 "colour": "@ink" if flight.send.kind == SEND else theme.process_colour(arrow.source),
+                "source": arrow.source,
+                "target": arrow.target,
                 "sent": arrow.sent,
                 "received": arrow.received,
                 "sent_time": flight.send.time,
+                "sent_place": round(arrow.start, 4),
+                "sent_label": flight.send.label,
                 "arrival": flight.receive.time if flight.receive else None,
+                "arrival_place": None if arrow.end is None else round(arrow.end, 4),
+                "arrival_label": flight.receive.label if flight.receive else None,
                 "delay": delay,
                 "held": delay is None,
-                "behind": held_on.get(channel) if delay is None else None,
+                "behind": message_name(execution.flights[behind[flight.id]]) if flight.id in behind else None,
+                "reasons": {snapshot: list(told[place]) for snapshot, told in why.items()},
             }
         )
-        if delay is None:
-            held_on.setdefault(channel, arrow.name)
+    return found
+
+
+def _items(scene: Scene) -> list[dict[str, Any]]:
+    """What the scenario plans and the user may change: script lines and initiations that happen in the window.
+
+    `since` is when the event happened that the item waits for (0 for none): its time is `since` + `at`.
+    """
+    scenario, execution = scene.execution.scenario, scene.execution
+    lines = len(scenario.script)
+    found = []
+    for item in execution.engine.agenda:
+        step = execution.done.get(item.number)
+        if step is None or not scene.first <= step <= scene.until:
+            continue
+        action = item.action
+        key, place = ("script", item.number) if item.number < lines else ("snapshots", item.number - lines)
+        planned = scenario.script[place] if key == "script" else scenario.snapshots[place]
+        found.append(
+            {
+                "item": {key: place},
+                "kind": "snapshot"
+                if isinstance(action, Initiate)
+                else "send"
+                if isinstance(action, Send)
+                else "internal",
+                "process": planned.process,
+                "lane": item.process,
+                "to": getattr(planned, "to", None),
+                "body": getattr(planned, "body", None),
+                "label": getattr(planned, "label", None),
+                "snapshot": getattr(planned, "snapshot", None),
+                "at": planned.at,
+                "after": planned.after,
+                "since": 0.0 if planned.after is None else execution.times[step] - planned.at,
+                "step": step,
+                "time": execution.times[step],
+                "place": round(scene.places[step], 4),
+            }
+        )
     return found

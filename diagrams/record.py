@@ -1,6 +1,7 @@
 """What a snapshot records, as it grows: texts in the lecture's manner, each with the step it appears at.
 
 A timeline is a list of [step, value], ascending; the value at a step is that of the last pair up to it.
+What a snapshot recorded is told whole; meters, which change with every step, only for the scene's window.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from bisect import bisect_right
 from typing import Any
 
 from diagrams import theme
-from diagrams.scene import Scene, closings
+from diagrams.scene import Scene, closings, message_name
 from sim import words
-from sim.checks import CHECKS, Verdict, verdicts_of
-from sim.narration import why_recorded
+from sim.checks import CHECKS, Verdict
+from sim.reasons import explain, why_channel, why_state
 from sim.snapshots import Snapshot
 
 Timeline = list[list[Any]]
+MOST_REASONS = 30
 
 NAMES = {
     "completion": "Complete",
@@ -28,7 +30,7 @@ NAMES = {
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
     """Every snapshot of the scene: status, processes, channels, reasons and verdicts over the steps."""
-    verdicts = verdicts_of(scene.execution)
+    verdicts = scene.whole.verdicts
     return [_snapshot(scene, rank, snapshot, verdicts[snapshot.id]) for rank, snapshot in enumerate(scene.snapshots)]
 
 
@@ -52,6 +54,24 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
         ],
         "why": _reasons(scene, snapshot),
         "verdicts": _verdicts(scene, snapshot, verdicts),
+        "truth": _truth(scene, snapshot, recorded_at),
+    }
+
+
+def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
+    """What somebody who predicts the record is held against, and why it is so, by process and by channel.
+
+    `channels` lists the recorded messages by id; channels that carried no message have nothing to predict.
+    """
+    execution = scene.execution
+    carried = dict.fromkeys(flight.channel.name for flight in execution.flights if not flight.is_marker)
+    recorded = {**snapshot.channels, **snapshot.open}
+    return {
+        "inside": {name: snapshot.frontier.get(name) for name in scene.lanes},
+        "channels": {name: [message.id for message in recorded.get(name, ())] for name in carried},
+        "record_steps": recorded_at,
+        "why_process": {name: why_state(execution, snapshot, name) for name in scene.lanes},
+        "why_channel": {name: why_channel(execution, snapshot, name) for name in carried},
     }
 
 
@@ -83,24 +103,23 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         state.append([opened, "recording"])
     found: list[str] = []
     for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
-        arrow = scene.arrows[message.id]
-        found.append(arrow.name)
-        text.append([arrow.kept[snapshot.id], f"{caption} = <{', '.join(found)}, ...recording..."])
+        flight = scene.execution.flights[message.id]
+        assert flight.receive is not None  # what is recorded has been received
+        found.append(message_name(flight))
+        so_far = words.sequence(found).removesuffix(">")
+        text.append([flight.receive.step, f"{caption} = {so_far}, ...recording..."])
     if closed is not None:
         text.append([closed, f"{caption} = {words.sequence(found)}"])
         state.append([closed, "messages" if found else "empty"])
     return {"name": name, "caption": caption, "text": text, "state": state}
 
 
-def _reasons(scene: Scene, snapshot: Snapshot) -> Timeline:
-    timeline: Timeline = []
-    reasons: list[str] = []
-    whys = why_recorded(scene.execution, snapshot, scene.captions)
-    kept = {arrow.id: arrow.kept[snapshot.id] for arrow in scene.arrows if snapshot.id in arrow.kept}
-    for message in sorted(kept, key=lambda m: kept[m]):
-        reasons = [*reasons, whys[message]]
-        timeline.append([kept[message], reasons])
-    return timeline
+def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
+    """Why each recorded message is recorded, each with the step of its receipt; of many only the first."""
+    flights = scene.execution.flights
+    steps = {m.id: receive.step for m in snapshot.recorded_messages if (receive := flights[m.id].receive)}
+    told = sorted(steps, key=lambda message: steps[message])[:MOST_REASONS]
+    return [[steps[message], explain(scene.execution, snapshot, message)] for message in told]
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
@@ -131,43 +150,14 @@ def _sum(scene: Scene, snapshot: Snapshot) -> str:
 
 
 def meters(scene: Scene) -> list[dict[str, Any]]:
-    """Per conserved good: its total, and how much of it is in processes and in channels at each step.
-
-    Computed from the states that the run passes through, one by one.
-    """
-    execution = scene.execution
-    workload = execution.engine.workload
-    held = [workload.measure(process.state) for process in execution.engine.initial().processes]
-    goods = list(dict.fromkeys(good for weight in held for good in weight))
-    if not goods:
-        return []
-    changed: dict[int, list[tuple[int, Any]]] = {}
-    for flight in execution.flights:
-        if not flight.is_marker:
-            changed.setdefault(flight.send.step, []).append((1, flight.body))
-            if flight.receive:
-                changed.setdefault(flight.receive.step, []).append((-1, flight.body))
-    inside = {good: sum(weight.get(good, 0) for weight in held) for good in goods}
-    between = dict.fromkeys(goods, 0)
-    in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
-    in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
-    for moment in execution.moments():
-        actor = moment.state.processes[execution.engine.actor(moment.action)]
-        before, held[actor.number] = held[actor.number], workload.measure(actor.state)
-        weights = [(sign, workload.measure_body(body)) for sign, body in changed.get(moment.number, ())]
-        if before == held[actor.number]:
-            continue
-        for good in goods:
-            inside[good] += held[actor.number].get(good, 0) - before.get(good, 0)
-            between[good] += sum(sign * weight.get(good, 0) for sign, weight in weights)
-            in_processes[good].append([moment.number, inside[good]])
-            in_channels[good].append([moment.number, between[good]])
+    """Per conserved good: its total, and how much of it is in processes and in channels at each step of the window."""
     return [
-        {
-            "unit": good,
-            "total": in_processes[good][0][1],
-            "processes": in_processes[good],
-            "channels": in_channels[good],
-        }
-        for good in goods
+        {**meter, **{part: _clipped(meter[part], scene.first, scene.until) for part in ("processes", "channels")}}
+        for meter in scene.whole.meters
     ]
+
+
+def _clipped(timeline: Timeline, first: int, until: int) -> Timeline:
+    """The part of a timeline that says what holds from step `first` to `until`."""
+    start = max(0, bisect_right(timeline, first, key=lambda pair: pair[0]) - 1)
+    return timeline[start : bisect_right(timeline, until, key=lambda pair: pair[0])]

@@ -2,16 +2,26 @@
 
 A scene knows lanes and times, not pixels: a renderer decides which way time runs. Steps are counted
 from 0 (the initial state). A span (from, until) is the steps from <= k < until (None: to the end).
+
+A long run is seen through a window, a range of its steps: dots, arrows and sentences are those of the
+window, all else (`Whole`) is computed once for the run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import groupby, pairwise
+from typing import Any
 
+from diagrams.columns import columns
+from diagrams.meters import meters_of
 from sim import words
-from sim.causality import History
+from sim.addresses import addresses
+from sim.checks import Verdict, verdicts_of
+from sim.delays import Address
 from sim.execution import Execution, Flight
 from sim.expectations import frontier_of
 from sim.model import APPLICATION_KINDS, CHANNEL_CLOSED, INTERNAL, RECORD, Event
@@ -20,11 +30,15 @@ from sim.scenario import ScenarioError
 from sim.snapshots import Snapshot, snapshots_of
 
 Span = tuple[int, int | None]
+LONG_RUN = 6  # so many internal events in a row are drawn as one
 
 
 @dataclass(frozen=True)
 class Dot:
-    """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it."""
+    """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
+
+    A long run of internal events is one dot: `count` of them, the last at place `until`.
+    """
 
     lane: int
     place: float
@@ -34,6 +48,8 @@ class Dot:
     step: int
     text: str
     recorded: Mapping[str, int] = field(default_factory=dict)
+    count: int = 1
+    until: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +70,16 @@ class Arrow:
     name: str
     text: str
     kept: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """An arrow as it was before any edit: lanes, and the times of its two ends (None: never received)."""
+
+    source: int
+    target: int
+    start: float
+    end: float | None
 
 
 @dataclass(frozen=True)
@@ -82,68 +108,182 @@ class Cut:
     crossing: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Scene:
-    """Everything to be seen of one execution."""
+class Whole:
+    """What concerns a whole run, whatever part of it is on show; each thing computed once, when asked for."""
 
-    execution: Execution
-    lanes: tuple[str, ...]
-    steps: tuple[Told, ...]
-    times: tuple[float, ...]
-    places: tuple[float, ...]
-    dots: tuple[Dot, ...]
-    arrows: tuple[Arrow, ...]
-    recordings: Mapping[str, tuple[Recording, ...]]
-    snapshots: tuple[Snapshot, ...]
-    cuts: tuple[Cut, ...]
-    captions: Mapping[str, str]
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.lanes = execution.scenario.processes
+        self.lane_of = {name: lane for lane, name in enumerate(self.lanes)}
+        self.times = execution.times
+
+    @cached_property
+    def captions(self) -> dict[str, str]:
+        """The caption of each channel, by its name."""
+        return words.captions(self.lanes, self.execution.engine.channels)
+
+    @cached_property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        """The snapshots of the run, in the order of their first recording."""
+        return tuple(snapshots_of(self.execution))
+
+    @cached_property
+    def places(self) -> tuple[float, ...]:
+        """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
+        return _places(self.times)
+
+    @cached_property
+    def recordings(self) -> dict[str, tuple[Recording, ...]]:
+        """Where each process records, by snapshot."""
+        return _recordings(self)
+
+    @cached_property
+    def recorders(self) -> dict[int, list[str]]:
+        """The snapshots that record each message in its channel, by message id."""
+        found: dict[int, list[str]] = {}
+        for snapshot in self.snapshots:
+            for message in snapshot.recorded_messages:
+                found.setdefault(message.id, []).append(snapshot.id)
+        return found
+
+    @cached_property
+    def cuts(self) -> tuple[Cut, ...]:
+        """The cuts of the snapshots, then those that the story discusses."""
+        return tuple(_snapshot_cuts(self) + _named_cuts(self))
+
+    @cached_property
+    def columns(self) -> dict[str, Any]:
+        """All application events, to be searched and asked."""
+        return columns(self.execution)
+
+    @cached_property
+    def meters(self) -> list[dict[str, Any]]:
+        """Where the conserved goods are at each step."""
+        return meters_of(self.execution)
+
+    @cached_property
+    def verdicts(self) -> dict[str, list[Verdict]]:
+        """What the checks say of each snapshot."""
+        return verdicts_of(self.execution)
+
+    @cached_property
+    def steps_of_rows(self) -> list[int]:
+        """The step of every row of the event table; steps ascend."""
+        return [event.step for event in self.execution.events]
+
+    def rows(self, first: int, last: int) -> list[Event]:
+        """The rows of the steps `first` to `last`."""
+        start, end = bisect_left(self.steps_of_rows, first), bisect_left(self.steps_of_rows, last + 1)
+        return self.execution.events[start:end]
+
+
+class Scene:
+    """Everything to be seen of the steps `first` to `until` of one execution."""
+
+    def __init__(self, whole: Whole, first: int, until: int, original: Mapping[Address, Ghost], expanded: bool) -> None:
+        self.whole = whole
+        self.first, self.until = first, until
+        self.original = original
+        self.expanded = expanded
+        self.execution = whole.execution
+        self.lanes = whole.lanes
+        self.times, self.places = whole.times, whole.places
+        self.snapshots, self.recordings = whole.snapshots, whole.recordings
+        self.cuts, self.captions = whole.cuts, whole.captions
+
+    def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
+        """The same run, seen from step `first` to step `until`."""
+        return Scene(self.whole, max(0, first), min(until, self.last), self.original, expanded)
 
     @property
     def last(self) -> int:
-        """The last step."""
-        return len(self.steps) - 1
+        """The last step of the run."""
+        return self.execution.steps
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the window takes in the whole run."""
+        return self.first == 0 and self.until == self.last
+
+    @cached_property
     def extent(self) -> tuple[float, float]:
         """The first and last place on the time axis, with a little room."""
-        low, high = min(self.places[1:], default=0.0), max(self.places[1:], default=1.0)
+        shown = self.places[max(self.first, 1) : self.until + 1]
+        low, high = min(shown, default=0.0), max(shown, default=1.0)
+        ghosts = [end for ghost in self.ghosts for end in (ghost.start, ghost.end) if end is not None]
+        if self.is_whole and ghosts:
+            low, high = min(low, *ghosts), max(high, *ghosts)
         room = (high - low) * 0.05 or 1.0
         return low - room, high + room
+
+    @cached_property
+    def steps(self) -> dict[int, Told]:
+        """Each step of the window told, by its number."""
+        return dict(enumerate(narrate(self.execution, self.first, self.until), start=self.first))
+
+    @cached_property
+    def dots(self) -> tuple[Dot, ...]:
+        """The application events of the window."""
+        return tuple(_dots(self))
+
+    @cached_property
+    def arrows(self) -> tuple[Arrow, ...]:
+        """The messages that are sent, received or on their way in the window."""
+        return tuple(_arrow(self.whole, flight) for flight in self.flights)
+
+    @cached_property
+    def flights(self) -> list[Flight]:
+        """The flights behind `arrows`, one for each."""
+        return [
+            flight
+            for flight in self.execution.flights
+            if flight.send.step <= self.until
+            and (flight.receive.step if flight.receive else flight.send.step) >= self.first
+        ]
+
+    @cached_property
+    def ghosts(self) -> list[Ghost]:
+        """The arrows that edits have moved or taken away, as they were."""
+        if not self.original:
+            return []
+        now = arrows_as_they_are(self.execution)
+        moved = [ghost for address, ghost in self.original.items() if now.get(address) != ghost]
+        if self.is_whole:
+            return moved
+        low, high = self.times[self.first], self.times[self.until]
+        return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def rank_of(self, snapshot: str | None) -> int:
         """The rank of a snapshot among those of the scene, which decides its colour and dash."""
         return next((i for i, own in enumerate(self.snapshots) if own.id == snapshot), 0)
 
 
-def compose(execution: Execution) -> Scene:
-    """The scene of a finished execution."""
-    snapshots = tuple(snapshots_of(execution))
-    places = _places(execution)
-    lane_of = {name: lane for lane, name in enumerate(execution.scenario.processes)}
-    captions = words.captions(execution.scenario.processes, execution.engine.channels)
-    recordings = _recordings(execution, lane_of, places)
-    recorders: dict[int, list[str]] = {}
-    for snapshot in snapshots:
-        for message in snapshot.recorded_messages:
-            recorders.setdefault(message.id, []).append(snapshot.id)
-    return Scene(
-        execution=execution,
-        lanes=execution.scenario.processes,
-        steps=tuple(narrate(execution)),
-        times=tuple(execution.times),
-        places=places,
-        dots=tuple(_dots(execution, lane_of, places, snapshots, recordings)),
-        arrows=tuple(_arrow(flight, places, recorders, captions) for flight in execution.flights),
-        recordings=recordings,
-        snapshots=snapshots,
-        cuts=tuple(_snapshot_cuts(execution, snapshots, recordings) + _named_cuts(execution, places, snapshots)),
-        captions=captions,
-    )
+def compose(execution: Execution, original: Mapping[Address, Ghost] | None = None) -> Scene:
+    """The scene of a whole finished execution; `original` says where the arrows were before any edit."""
+    return Scene(Whole(execution), 0, execution.steps, original or {}, expanded=False)
 
 
-def _places(execution: Execution) -> tuple[float, ...]:
-    """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
-    times = execution.times
+def arrows_as_they_are(execution: Execution) -> dict[Address, Ghost]:
+    """Every arrow of a run by its address, to be compared with those of the run that an edit makes of it."""
+    return {
+        address: Ghost(
+            flight.channel.source,
+            flight.channel.target,
+            flight.send.time,
+            flight.receive.time if flight.receive else None,
+        )
+        for address, flight in zip(addresses(execution), execution.flights, strict=True)
+    }
+
+
+def message_name(flight: Flight) -> str:
+    """What a message carries, or its name."""
+    if flight.is_marker:
+        return f"marker {flight.send.snapshot_id}"
+    return words.body(flight.body, flight.send.label or "")
+
+
+def _places(times: Sequence[float]) -> tuple[float, ...]:
     distinct = sorted(set(times[1:]))
     gap_after = {time: after - time for time, after in pairwise(distinct)}
     typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
@@ -158,39 +298,52 @@ def _places(execution: Execution) -> tuple[float, ...]:
     return tuple(places)
 
 
-def _recordings(
-    execution: Execution, lane_of: Mapping[str, int], places: tuple[float, ...]
-) -> dict[str, tuple[Recording, ...]]:
+def _recordings(whole: Whole) -> dict[str, tuple[Recording, ...]]:
     found: dict[str, list[Recording]] = {}
-    for event in execution.events:
+    for event in whole.execution.events:
         if event.kind == RECORD:
             text = f"{event.process} records its state for {event.snapshot_id} (step {event.step})"
-            recording = Recording(lane_of[event.process], places[event.step], event.step, text)
+            recording = Recording(whole.lane_of[event.process], whole.places[event.step], event.step, text)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
 
 
-def _dots(
-    execution: Execution,
-    lane_of: Mapping[str, int],
-    places: tuple[float, ...],
-    snapshots: tuple[Snapshot, ...],
-    recordings: Mapping[str, tuple[Recording, ...]],
-) -> list[Dot]:
-    recorded_at = {(name, r.lane): r.step for name, row in recordings.items() for r in row}
+def _dots(scene: Scene) -> list[Dot]:
+    whole = scene.whole
+    recorded_at = {(name, r.lane): r.step for name, row in scene.recordings.items() for r in row}
+    frontiers = [(snapshot.id, snapshot.frontier) for snapshot in scene.snapshots]
     dots = []
-    for event in execution.events:
+    for event in whole.rows(scene.first, scene.until):
         if event.kind not in APPLICATION_KINDS:
             continue
-        lane = lane_of[event.process]
+        lane = whole.lane_of[event.process]
         inside = {
-            s.id: recorded_at[s.id, lane] for s in snapshots if (event.index or 0) <= s.frontier.get(event.process, 0)
+            name: recorded_at[name, lane]
+            for name, frontier in frontiers
+            if (event.index or 0) <= frontier.get(event.process, 0)
         }
         named = event.label != f"{event.process}.{event.index}"
+        place = scene.places[event.step]
         dots.append(
-            Dot(lane, places[event.step], event.label or "", named, event.kind, event.step, _hover(event), inside)
+            Dot(lane, place, event.label or "", named, event.kind, event.step, _hover(event), inside, until=place)
         )
-    return dots
+    return dots if scene.expanded else _collapsed(dots)
+
+
+def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
+    """Long runs of nameless internal events of one process, all inside the same cuts, as one dot each."""
+    by_lane = sorted(dots, key=lambda dot: dot.lane)
+    found: list[Dot] = []
+    for _, group in groupby(by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and not dot.named, dot.recorded)):
+        run = list(group)
+        if run[0].kind == INTERNAL and not run[0].named and len(run) >= LONG_RUN:
+            text = (
+                f"{len(run)} internal events, {run[0].label} to {run[-1].label}, steps {run[0].step} to {run[-1].step}"
+            )
+            found.append(replace(run[0], text=text, count=len(run), until=run[-1].place))
+        else:
+            found += run
+    return sorted(found, key=lambda dot: dot.step)
 
 
 def _hover(event: Event) -> str:
@@ -199,71 +352,66 @@ def _hover(event: Event) -> str:
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"
 
 
-def _arrow(
-    flight: Flight, places: tuple[float, ...], recorders: Mapping[int, Sequence[str]], captions: Mapping[str, str]
-) -> Arrow:
+def _arrow(whole: Whole, flight: Flight) -> Arrow:
     send, receive = flight.send, flight.receive
-    caption = captions[flight.channel.name]
-    if flight.is_marker:
-        name = f"marker {send.snapshot_id}"
-        text = f"marker of {send.snapshot_id} on {caption}"
-    else:
-        name = words.body(flight.body, send.label or "")
-        text = f"{name} on {caption}"
+    name = message_name(flight)
+    told = f"marker of {send.snapshot_id}" if flight.is_marker else name
     end = f", received at step {receive.step}" if receive else ", never received"
-    kept = {name: receive.step for name in recorders.get(flight.id, ()) if receive}
     return Arrow(
         id=flight.id,
         source=flight.channel.source,
         target=flight.channel.target,
-        start=places[send.step],
-        end=places[receive.step] if receive else None,
+        start=whole.places[send.step],
+        end=whole.places[receive.step] if receive else None,
         sent=send.step,
         received=receive.step if receive else None,
         snapshot=send.snapshot_id,
         name=name,
-        text=f"{text}: sent at step {send.step}{end}",
-        kept=kept,
+        text=f"{told} on {whole.captions[flight.channel.name]}: sent at step {send.step}{end}",
+        kept={snapshot: receive.step for snapshot in whole.recorders.get(flight.id, ()) if receive},
     )
 
 
-def _snapshot_cuts(
-    execution: Execution, snapshots: tuple[Snapshot, ...], recordings: Mapping[str, tuple[Recording, ...]]
-) -> list[Cut]:
-    history = History(execution.scenario.processes, execution.events)
+def _snapshot_cuts(whole: Whole) -> list[Cut]:
     cuts = []
-    for rank, snapshot in enumerate(snapshots):
-        places: list[float | None] = [None] * len(execution.scenario.processes)
-        for recording in recordings.get(snapshot.id, ()):
+    for rank, snapshot in enumerate(whole.snapshots):
+        places: list[float | None] = [None] * len(whole.lanes)
+        recordings = whole.recordings.get(snapshot.id, ())
+        for recording in recordings:
             places[recording.lane] = recording.place
-        steps = [recording.step for recording in recordings.get(snapshot.id, ())]
-        known = max(steps) if len(steps) == len(places) else None
-        consistent = known is None or history.is_consistent(snapshot.frontier)
-        witness = None if consistent else history.violation(snapshot.frontier)
+        known = max(recording.step for recording in recordings) if len(recordings) == len(places) else None
+        witness = None if known is None else whole.execution.history.violation(snapshot.frontier)
         cuts.append(
-            Cut(snapshot.id, rank, tuple(places), known, consistent, snapshot=snapshot.id, witness_arrow=witness)
+            Cut(
+                name=snapshot.id,
+                rank=rank,
+                places=tuple(places),
+                known=known,
+                consistent=witness is None,
+                snapshot=snapshot.id,
+                witness_arrow=witness,
+            )
         )
     return cuts
 
 
-def _named_cuts(execution: Execution, places: tuple[float, ...], snapshots: tuple[Snapshot, ...]) -> list[Cut]:
+def _named_cuts(whole: Whole) -> list[Cut]:
     """The cuts that the story discusses, each a little after its last events; left out if an edit removed one."""
-    history = History(execution.scenario.processes, execution.events)
-    captions = words.captions(execution.scenario.processes, execution.engine.channels)
+    execution, history = whole.execution, whole.execution.history
     cuts = []
     for number, named in enumerate(execution.scenario.cuts):
         try:
             frontier = frontier_of(execution, named)
         except ScenarioError:
             continue
-        points = [_just_after(history, name, frontier.get(name, 0), places) for name in execution.scenario.processes]
+        points = [_just_after(whole, name, frontier.get(name, 0)) for name in whole.lanes]
         witness = history.violation(frontier)
-        crossing = tuple(f"{captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items())
+        crossing = tuple(f"{whole.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items())
         label = history.sends[witness].label if witness is not None else None
         cuts.append(
             Cut(
                 name=named.name,
-                rank=len(snapshots) + number,
+                rank=len(whole.snapshots) + number,
                 places=tuple(points),
                 known=0,
                 consistent=witness is None,
@@ -276,9 +424,9 @@ def _named_cuts(execution: Execution, places: tuple[float, ...], snapshots: tupl
     return cuts
 
 
-def _just_after(history: History, process: str, inside: int, places: tuple[float, ...]) -> float:
+def _just_after(whole: Whole, process: str, inside: int) -> float:
     """Between the last event inside and the first outside."""
-    events = history.of[process]
+    events, places = whole.execution.history.of[process], whole.places
     low, high = min(places[1:], default=0.0), max(places[1:], default=1.0)
     before = places[events[inside - 1].step] if inside else low - (high - low) * 0.06
     after = places[events[inside].step] if inside < len(events) else high + (high - low) * 0.06

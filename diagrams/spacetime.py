@@ -7,34 +7,31 @@ down the page, as Kuper draws it; "right": from left to right, as Gupta does.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from diagrams import theme
 from diagrams.arrows import halos, held, markers, messages
-from diagrams.canvas import Canvas, Point, plain
+from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, tints
-from diagrams.scene import Scene
+from diagrams.scene import Dot, Scene
 from diagrams.texts import texts
 
 Figure = dict[str, Any]
 
 
 def figure(scene: Scene, orientation: str) -> Figure:
-    """The space-time diagram of `scene`, `orientation` "down" or "right"."""
+    """The space-time diagram of `scene`, `orientation` "down" or "right".
+
+    Traces that give away what a snapshot recorded carry `meta.outcome`.
+    """
     canvas = Canvas(scene, orientation)
-    tints(canvas)
-    _process_lines(canvas)
-    halos(canvas)
-    messages(canvas)
-    markers(canvas)
-    held(canvas)
-    _rings(canvas)
-    _dots(canvas)
-    cuts(canvas)
-    story_cuts(canvas)
-    _recordings(canvas)
-    texts(canvas)
-    _now(canvas)
+    for part, is_outcome in PARTS:
+        known = len(canvas.traces)
+        part(canvas)
+        if is_outcome:
+            for trace in canvas.traces[known:]:
+                trace.setdefault("meta", {})["outcome"] = True
     return {"data": canvas.traces, "layout": _layout(scene, canvas.down)}
 
 
@@ -44,9 +41,21 @@ def _process_lines(canvas: Canvas) -> None:
     canvas.add(lines, mode="lines", line={"color": "@line", "width": 2 * max(canvas.scale, 0.4)})
 
 
+def _ghosts(canvas: Canvas) -> None:
+    """Where arrows were before the edits: faint, without heads or words."""
+    low, high = canvas.scene.extent
+    shafts: list[list[Point | None]] = []
+    for ghost in canvas.scene.ghosts:
+        end = ghost.end if ghost.end is not None else min(ghost.start + (high - low) * 0.06, high)
+        target = ghost.target if ghost.end is not None else ghost.source + (ghost.target - ghost.source) * 0.4
+        shafts.append([(ghost.source, ghost.start), (target, end), None])
+    look = {"color": "@faint/0.5", "width": 1.5 * max(canvas.scale, 0.5), "dash": "dot"}
+    canvas.add(shafts, mode="lines", line=look, meta={"ghost": True})
+
+
 def _dots(canvas: Canvas) -> None:
-    """Hollow while ahead, filled once it has happened."""
-    dots = canvas.scene.dots
+    """Hollow while ahead, filled once it has happened; a long run of internal events is one bar."""
+    dots = [dot for dot in canvas.scene.dots if dot.count == 1]
     size = 11 * max(canvas.scale, 0.4)
     points = [[(dot.lane, dot.place)] for dot in dots]
     hover = {"text": [plain(dot.text) for dot in dots], "hoverinfo": "text", "mode": "markers"}
@@ -54,6 +63,20 @@ def _dots(canvas: Canvas) -> None:
     canvas.add(points, [(0, dot.step) for dot in dots], marker=hollow, **hover)
     filled = {"size": size + 1, "color": "@ink", "line": {"color": "@paper", "width": 1}}
     canvas.add(points, [(dot.step, None) for dot in dots], marker=filled, **hover)
+    _bars(canvas, [dot for dot in canvas.scene.dots if dot.count > 1], size)
+
+
+def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
+    bars: list[list[Point | None]] = [[(run.lane, run.place), (run.lane, run.until), None] for run in runs]
+    hover = {"text": [text for run in runs for text in (plain(run.text), plain(run.text), None)], "hoverinfo": "text"}
+    ahead = {"color": "@faint/0.5", "width": size * 0.8}
+    canvas.add(bars, [(0, run.step) for run in runs], mode="lines", line=ahead, **hover)
+    canvas.add(
+        bars, [(run.step, None) for run in runs], mode="lines", line={"color": "@ink", "width": size * 0.8}, **hover
+    )
+    middles = [(run.lane, (run.place + run.until) / 2) for run in runs]
+    counts = [f"\u00a0\u00a0×{run.count}" for run in runs]
+    write(canvas, middles, counts, "middle right" if canvas.down else "top center", "@ink", 13, None)
 
 
 def _rings(canvas: Canvas) -> None:
@@ -123,3 +146,11 @@ def _lane_names(scene: Scene) -> list[str]:
 def _beside(scene: Scene) -> float:
     """Room to the left of the lanes for the longest of their names."""
     return min(180, max(54, 16 + 10.5 * max((len(name) for name in scene.lanes), default=0)))
+
+
+# In the order of drawing: each part, and whether it gives away what a snapshot recorded.
+PARTS: tuple[tuple[Callable[[Canvas], None], bool], ...] = (
+    (tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (messages, False), (markers, False),
+    (held, False), (_rings, True), (_dots, False), (cuts, True), (story_cuts, True), (_recordings, True),
+    (texts, False), (_now, False),
+)  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Point, plain, write
+from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.cuts import complete, curve
 from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
 from diagrams.scene import Arrow, Dot, Scene, Span
@@ -20,6 +20,7 @@ LONGEST_KEPT = 10  # letters of a body before the channel in which it was record
 
 LETTER_SIZE = 17
 BODY_SIZE = 14
+Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.2, 0.76)  # of an arrow's way, from the best for a text to the worst
 
 
@@ -96,7 +97,7 @@ def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
 
 def _bodies(canvas: Canvas, labels: Labels) -> None:
     """What a message carries, where that is more than its name; from the step on at which a snapshot records
-    it, in which channel that is."""
+    it, in which channel that is. Until then its body: whoever does not want the outcome told keeps that."""
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.end is not None]
     carried = _with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept]
@@ -106,23 +107,29 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
     with_place = {
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
-    found: list[tuple[Point, str, str, Span]] = []
+    bodies: list[Text] = []
+    places: list[Text] = []
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
-        told = _told(arrow, with_body.get(arrow.id), with_place.get(arrow.id))
-        if told:
-            longest = max((text for text, _ in told), key=len)
-            spot = labels.place(longest + "  ", _size(canvas, BODY_SIZE), _along(arrow))
-            found += [(spot.at, _off_the_line(text, spot.side), spot.side, span) for text, span in told]
-    if found:
-        points, words, sides, spans = zip(*found, strict=True)
-        write(canvas, points, words, list(sides), "@ink", BODY_SIZE, spans)
+        body, place = with_body.get(arrow.id), with_place.get(arrow.id)
+        if not body and not place:
+            continue
+        known = min(arrow.kept.values()) if place else None
+        longest = max(body or "", place or "", key=len)
+        spot = labels.place(longest + "  ", _size(canvas, BODY_SIZE), _along(arrow))
+        if body:
+            bodies.append((spot, _off_the_line(body, spot.side), (0, known)))
+        if place:
+            places.append((spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None)))
+    _write_beside(canvas, bodies, {"until_outcome": True})
+    _write_beside(canvas, places, {"outcome": True})
 
 
-def _told(arrow: Arrow, body: str | None, place: str | None) -> list[tuple[str, Span]]:
-    """What is written beside an arrow, and when: its body, until its place in the record is known."""
-    known = min(arrow.kept.values(), default=None) if place else None
-    told: list[tuple[str, Span]] = [(body, (0, known))] if body else []
-    return [*told, (f"<b>{place}</b>", (known, None))] if place and known is not None else told
+def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
+    if texts:
+        spots, words, spans = zip(*texts, strict=True)
+        points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
+        trace = write(canvas, points, words, sides, "@ink", BODY_SIZE, spans)
+        trace["meta"] |= meta
 
 
 def _off_the_line(text: str, side: str) -> str:

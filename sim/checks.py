@@ -36,8 +36,7 @@ def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
     Consistency needs every process to have recorded, channel states and conservation a complete
     snapshot; before that they are undecided and left out.
     """
-    history = History(execution.scenario.processes, execution.events)
-    return {snapshot.id: _verdicts(execution, history, snapshot) for snapshot in snapshots_of(execution)}
+    return {snapshot.id: _verdicts(execution, execution.history, snapshot) for snapshot in snapshots_of(execution)}
 
 
 def _verdicts(execution: Execution, history: History, snapshot: Snapshot) -> list[Verdict]:

@@ -60,6 +60,11 @@ class Engine:
         self.between = {(channel.source, channel.target): channel for channel in channels}
         self.number_of = {name: number for number, name in enumerate(processes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
+        self._timed = {(item.process, item.place): item for item in agenda if item.place is not None}
+        self._waiting: list[list[AgendaItem]] = [[] for _ in processes]
+        for item in agenda:
+            if item.place is None:
+                self._waiting[item.process].append(item)
         self._out = Out()
         self._on_message = self._hook("on_message")
         self._on_send = self._hook("on_send")
@@ -106,8 +111,15 @@ class Engine:
             return True
         return False
 
+    def planned(self, state: State, process: Process) -> list[AgendaItem]:
+        """What `process` may do next, where it is enabled: its next timed item and those that wait, as listed."""
+        timed = self._timed.get((process.number, process.position))
+        waiting = [item for item in self._waiting[process.number] if item.number in state.waiting]
+        return waiting if timed is None else sorted([timed, *waiting], key=lambda item: item.number)
+
     def _candidates(self, state: State) -> Iterator[Action]:
-        for item in self.agenda:
+        planned = [item for process in state.processes for item in self.planned(state, process)]
+        for item in sorted(planned, key=lambda item: item.number):
             yield item.action
         if self.workload.takes_turns:
             for process in state.processes:

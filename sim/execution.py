@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple
+from functools import cached_property, wraps
+from typing import Any, NamedTuple, TypeVar
 
+from sim.causality import History
 from sim.delays import DelaysExhausted
 from sim.engine import LOG_WIDTH, Engine
 from sim.model import (
@@ -24,6 +25,7 @@ from sim.model import (
     SEND,
     Action,
     Channel,
+    Deliver,
     Event,
     Initiate,
     State,
@@ -67,7 +69,8 @@ class Execution:
 
     `log` is flat, LOG_WIDTH values a row; `events` is the event table made of it. `steps` is the
     number of atomic actions. `initiations` holds (step, time, action) of each Initiate: one that finds
-    its snapshot already recorded does nothing, and so leaves no row.
+    its snapshot already recorded does nothing, and so leaves no row. `done` is the step at which each item
+    of the scenario's agenda was carried out, by item number (missing: never).
     """
 
     scenario: Scenario
@@ -75,6 +78,7 @@ class Execution:
     log: list[Any]
     steps: int
     initiations: list[tuple[int, float, Initiate]]
+    done: dict[int, int]
     final: State
 
     @cached_property
@@ -98,6 +102,11 @@ class Execution:
         return self.log[event.row * LOG_WIDTH + _BODY]
 
     @cached_property
+    def history(self) -> History:
+        """Its application events, by process, with what happened before what."""
+        return History(self.scenario.processes, self.events)
+
+    @cached_property
     def times(self) -> list[float]:
         """The time of every step, by its number (0: 0.0)."""
         times = {event.step: event.time for event in self.events}
@@ -118,6 +127,24 @@ class Execution:
         raise IndexError(f"step {step}: this execution has steps 0 to {self.steps}")
 
 
+Found = TypeVar("Found")
+
+
+def once(compute: Callable[[Execution], Found]) -> Callable[[Execution], Found]:
+    """`compute`, done once for each execution and kept with it, as its cached properties are."""
+    key = f"{compute.__module__}.{compute.__qualname__}"
+
+    @wraps(compute)
+    def found(execution: Execution) -> Found:
+        kept = vars(execution)
+        if key not in kept:
+            kept[key] = compute(execution)
+        result: Found = kept[key]
+        return result
+
+    return found
+
+
 def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEPS) -> Execution:
     """Runs `scenario` to its end, in place unless `copied`.
 
@@ -128,6 +155,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     scheduler = scenario.scheduler_for(engine, state)
     log: list[Any] = []
     initiations: list[tuple[int, float, Initiate]] = []
+    done: dict[int, int] = {}
     chooser = scheduler.choices()
     choice: Choice | None = None
     number = 0
@@ -142,8 +170,10 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             time, action = choice
             if copied:
                 scheduler.state = state = engine.copy_for(state, action)
-            if type(action) is Initiate:
-                initiations.append((number, time, action))
+            if not isinstance(action, Deliver) and action.item is not None:
+                done[action.item] = number
+                if isinstance(action, Initiate):
+                    initiations.append((number, time, action))
             sent = engine.perform(state, action, log, number, time)
             try:
                 choice = chooser.send(sent)
@@ -158,7 +188,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     finally:
         if collecting:
             gc.enable()
-    return Execution(scenario, engine, log, number, initiations, state)
+    return Execution(scenario, engine, log, number, initiations, done, state)
 
 
 def walk(scenario: Scenario) -> Iterator[Moment]:

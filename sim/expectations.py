@@ -59,7 +59,7 @@ def _check_names(scenario: Scenario) -> None:
 def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
     if "consistent_cuts" in expect or "linearizations" in expect:
         try:
-            lattice = History(execution.scenario.processes, execution.events).lattice()
+            lattice = execution.history.lattice()
         except ValueError as problem:
             raise ScenarioError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
         ways = list(lattice.values())[-1]
@@ -87,10 +87,9 @@ def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:
 
 def frontier_of(execution: Execution, cut: NamedCut) -> dict[str, int]:
     """The named cut as counts per process. Raises ScenarioError for an event that did not happen."""
-    history = History(execution.scenario.processes, execution.events)
     frontier = {}
     for process, label in cut.frontier.items():
-        index = next((event.index for event in history.of[process] if event.label == label), None)
+        index = next((event.index for event in execution.history.of[process] if event.label == label), None)
         if index is None:
             where = execution.scenario.at(f"cuts[{execution.scenario.cuts.index(cut) + 1}].frontier.{process}")
             problem = f"the cut {cut.name!r} ends at {label!r}, but {process} has no such event in this run"
@@ -100,7 +99,7 @@ def frontier_of(execution: Execution, cut: NamedCut) -> dict[str, int]:
 
 
 def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
-    history = History(execution.scenario.processes, execution.events)
+    history = execution.history
     cuts = {cut.name: cut for cut in execution.scenario.cuts}
     for name, expected in wanted.items():
         if name not in cuts:

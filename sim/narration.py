@@ -1,8 +1,9 @@
-"""Every step in plain words that name the rule, and why each recorded message is recorded."""
+"""Every step in plain words that name the rule."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -37,20 +38,21 @@ def sentences(execution: Execution) -> list[str]:
     return [told.sentence for told in narrate(execution)]
 
 
-def narrate(execution: Execution) -> list[Told]:
-    """Each step told, from 0 (the initial state) on."""
+def narrate(execution: Execution, first: int = 0, last: int | None = None) -> list[Told]:
+    """The steps `first` to `last` told, both included; from 0 (the initial state) to the end where not given."""
+    last = execution.steps if last is None else min(last, execution.steps)
+    low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
+    rows = {step: list(group) for step, group in groupby(execution.events[low:high], key=lambda event: event.step)}
     narrator = Narrator(execution)
-    rows = {step: list(group) for step, group in groupby(execution.events, key=lambda event: event.step)}
-    return [Told("", START)] + [narrator.tell(step, rows.get(step, [])) for step in range(1, execution.steps + 1)]
+    return [narrator.tell(step, rows.get(step, [])) for step in range(first, last + 1)]
 
 
 class Narrator:
-    """Tells the steps of one execution, in order."""
+    """Tells the steps of one execution, each by itself."""
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
         self.caption = words.captions(execution.scenario.processes, execution.engine.channels)
-        self.labels: dict[str, list[str]] = {name: [] for name in execution.scenario.processes}
         self.incoming: dict[str, list[str]] = {name: [] for name in execution.scenario.processes}
         for channel in execution.engine.channels:
             self.incoming[channel.target_name].append(channel.name)
@@ -61,14 +63,14 @@ class Narrator:
                 self.recorders.setdefault(message.id, []).append(snapshot.id)
 
     def tell(self, step: int, rows: Sequence[Event]) -> Told:
-        """The sentence of a step from its rows; call once per step, in order."""
+        """The sentence of a step from its rows."""
+        if step == 0:
+            return Told("", START)
         if not rows:
             return self._nothing(step)
         own = [row for row in rows if row.kind not in APPLICATION_KINDS]
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
         parts = [self._control(own, causes=events)] if own else []
-        for row in events:
-            self.labels[row.process].append(row.label or "")
         if events:
             parts.append(Told("Application event", " ".join(map(self._one, events))))
         told = Told(parts[0].rule, " ".join(part.sentence for part in parts))
@@ -135,6 +137,11 @@ class Narrator:
         rule = "Marker-receiving rule, not the first marker"
         return Told(rule, f"{process} receives the marker{of} from {source}, not its first: it {clauses}.")
 
+    def _recorded_state(self, rows: Sequence[Event]) -> str:
+        record = next(row for row in rows if row.kind == RECORD)
+        inside = self.execution.history.of[record.process][: record.index]
+        return words.state(self.execution.body_of(record), [event.label or "" for event in inside])
+
     def _clauses(self, rows: Sequence[Event], records: bool) -> list[str]:
         clauses = []
         process = rows[0].process
@@ -142,8 +149,7 @@ class Narrator:
         closed = [row.channel or "" for row in rows if row.kind == CHANNEL_CLOSED]
         markers = [self.caption[row.channel or ""] for row in rows if row.kind == MARKER_SEND]
         if records and snapshot is not None:
-            local = snapshot.local[process]
-            clauses.append(f"records its state {words.state(local.state, self.labels[process])}")
+            clauses.append(f"records its state {self._recorded_state(rows)}")
             clauses += [f"marks {self.caption[name]} empty" for name in closed]
         elif snapshot is not None:
             clauses += [
@@ -160,23 +166,3 @@ class Narrator:
         if any(row.kind == SNAPSHOT_ABORTED for row in rows):
             clauses.append("throws its recording away")
         return clauses
-
-
-def why_recorded(execution: Execution, snapshot: Snapshot, caption: Mapping[str, str]) -> dict[int, str]:
-    """For each message a snapshot recorded, by message id: the two events that decide, in a sentence."""
-    recorded_at = {e.process: e.step for e in execution.events if e.kind == RECORD and e.snapshot_id == snapshot.id}
-    sentences = {}
-    for message in snapshot.recorded_messages:
-        flight = execution.flights[message.id]
-        send, receive = flight.send, flight.receive
-        assert receive is not None  # what is recorded has been received
-        recorded = (
-            f"recorded (step {recorded_at[send.process]})" if send.process in recorded_at else "has recorded at all"
-        )
-        sentences[message.id] = (
-            f"{caption[message.channel.name]} holds {words.body(flight.body, send.label or '')}: "
-            f"sent at {send.label} (step {send.step}), before {send.process} {recorded}; "
-            f"received at {receive.label} (step {receive.step}), after {receive.process} recorded "
-            f"(step {recorded_at[receive.process]})."
-        )
-    return sentences

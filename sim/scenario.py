@@ -73,12 +73,17 @@ class NamedCut:
 
 @dataclass(frozen=True)
 class SchedulerChoice:
-    """Which scheduler, and its settings: `until` and `extra` of Tick, `order` of Manual."""
+    """Which scheduler, and its settings: `until` and `extra` of Tick, `order` of Manual (see `choice_name`)."""
 
     kind: str = "timed"
     until: int = 0
     extra: int | None = None
     order: tuple[str, ...] = ()
+
+    @property
+    def has_time(self) -> bool:
+        """Whether a delay decides when a message arrives; else it can only be held."""
+        return self.kind in ("timed", "tick")
 
 
 @dataclass(frozen=True)
@@ -134,9 +139,13 @@ class Scenario:
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
 
+    def delays_of_a_run(self) -> Delays:
+        """Where a run of this scenario takes the delay of each message from, in the order of sending."""
+        return Delays(self.seed, self.delay, self.marker_delay or self.delay, self.delays, self.processes)
+
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
         """The scheduler this scenario asks for, about to choose its first action."""
-        delays = Delays(self.seed, self.delay, self.marker_delay or self.delay, self.delays, self.processes)
+        delays = self.delays_of_a_run()
         choice = self.scheduler
         if choice.kind == "tick":
             return Tick(engine, state, delays, choice.until, choice.extra)

@@ -18,7 +18,7 @@ from operator import itemgetter
 from sim import randomness
 from sim.delays import Delays
 from sim.engine import Engine
-from sim.model import MARKER, Action, AgendaItem, Deliver, Initiate, Message, Send, State
+from sim.model import MARKER, Action, AgendaItem, Deliver, Initiate, Message, State
 
 SCRIPT, TURN, INITIATION, DELIVERY = range(4)
 Choice = tuple[float, Action]
@@ -203,7 +203,10 @@ class NotEnabled(Exception):
 
 
 class Manual(Untimed):
-    """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends."""
+    """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends.
+
+    A message is delivered when it is chosen and not before; one that is held cannot be chosen.
+    """
 
     def __init__(self, engine: Engine, state: State, delays: Delays, order: Sequence[str] = ()) -> None:
         super().__init__(engine, state, delays)
@@ -212,7 +215,7 @@ class Manual(Untimed):
     def choices(self) -> Choices:
         """Raises NotEnabled at a choice that is not enabled, naming those that are."""
         for step, wanted in enumerate(self._order, start=1):
-            named = {choice_name(self.engine, action): action for action in reversed(self._enabled())}
+            named = {choice_name(self.engine, self.state, action): action for action in self._enabled()}
             if wanted not in named:
                 known = ", ".join(named) or "none"
                 raise NotEnabled(step, f"choice {step}, {wanted!r}, is not enabled; enabled are: {known}")
@@ -220,10 +223,26 @@ class Manual(Untimed):
             self._note_held(sent)
 
 
-def choice_name(engine: Engine, action: Action) -> str:
-    """How a person writes a choice: `deliver P1->P2`, `initiate S1 at P1`, or `act P1`."""
+def choice_name(engine: Engine, state: State, action: Action) -> str:
+    """How a person writes a choice in `state`; no two enabled actions have the same name.
+
+    `deliver P1->P2` delivers the message that waits there longest, `deliver P1->P2 #2` the second in the
+    order of sending, and so on (on a channel that is not FIFO, or where markers overtake). `act P1` is the
+    first script line that P1 may do now, in the listed order, `act P1 #2` the second (where lines wait for
+    events). `initiate S1 at P1` starts a snapshot; `turn P1` is the next turn of P1's workload.
+    """
     if isinstance(action, Deliver):
-        return f"deliver {action.channel.name}"
+        place = state.queues[action.channel.number].index(action.message)
+        return _numbered(f"deliver {action.channel.name}", place)
+    process = state.processes[engine.actor(action)]
     if isinstance(action, Initiate):
-        return f"initiate {action.snapshot} at {engine.processes[action.process]}"
-    return f"act {engine.processes[action.channel.source if isinstance(action, Send) else action.process]}"
+        return f"initiate {action.snapshot} at {process.name}"
+    if action.item is None:
+        return f"turn {process.name}"
+    lines = [item for item in engine.planned(state, process) if not isinstance(item.action, Initiate)]
+    enabled = [item.number for item in lines if engine.is_enabled(state, item.action)]
+    return _numbered(f"act {process.name}", enabled.index(action.item))
+
+
+def _numbered(name: str, place: int) -> str:
+    return name if place == 0 else f"{name} #{place + 1}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sim.execution import Execution
+from sim.execution import Execution, once
 from sim.model import (
     APPLICATION_KINDS,
     MARKER_SEND,
@@ -63,6 +63,7 @@ class Snapshot:
         }
 
 
+@once
 def snapshots_of(execution: Execution) -> list[Snapshot]:
     """Every snapshot that was asked for, in the order of their first recording (never begun: last)."""
     asked = dict.fromkeys(start.snapshot for start in execution.scenario.snapshots)

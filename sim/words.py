@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sim.execution import Flight
 from sim.model import Channel
 
 _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
@@ -61,6 +62,13 @@ def body(value: Any, name: str) -> str:
         note = [f"“{value['note']}”"] if "note" in value else []
         return ", ".join(goods + order + note)
     return str(value)
+
+
+def message(flight: Flight) -> str:
+    """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
+    if flight.is_marker:
+        return f"the marker of {flight.send.snapshot_id}"
+    return body(flight.body, flight.send.label or "")
 
 
 def _amount(amount: int, good: str) -> str:

@@ -14,18 +14,19 @@ from diagrams.scene import compose
 from diagrams.theme import PALETTES
 from sim import library
 from sim.execution import run
+from sim.link import Shared
 from sim.scenario import Scenario, ScenarioError
 from views.session import sentence
-from views.uploads import EXPECTED, SUFFIXES, scenario_from
+from views.uploads import EXPECTED, SUFFIXES, shared_from
 
 CARDS_PER_ROW = 4
 TEASER = 120  # letters on a card
 
-Open = Callable[[Scenario], None]
+Open = Callable[[Shared], None]
 
 
 @st.dialog("Scenarios", width="large")
-def gallery(open_scenario: Open) -> None:
+def gallery(open_run: Open) -> None:
     """Every bundled scenario as a card with a small picture, by group."""
     scenarios = [library.load(name) for name in library.names()]
     groups = list(dict.fromkeys(scenario.group for scenario in scenarios))
@@ -35,16 +36,16 @@ def gallery(open_scenario: Open) -> None:
         columns = st.columns(CARDS_PER_ROW)
         for number, scenario in enumerate(members):
             with columns[number % CARDS_PER_ROW]:
-                _card(scenario, open_scenario)
+                _card(scenario, open_run)
 
 
-def _card(scenario: Scenario, open_scenario: Open) -> None:
+def _card(scenario: Scenario, open_run: Open) -> None:
     with st.container(border=True, height="stretch", gap="small"):
         st.html(_picture(scenario.name, st.context.theme.type or "light"))
         st.markdown(f"**{scenario.title or scenario.name}**")
         st.caption(teaser(scenario.story))
         if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
-            open_scenario(scenario)
+            open_run(Shared(scenario=scenario.name))
             st.rerun()
 
 
@@ -68,13 +69,13 @@ def teaser(story: str) -> str:
 
 
 @st.dialog("Open a file")
-def open_file(open_scenario: Open) -> None:
+def open_file(open_run: Open) -> None:
     """Take a scenario from the user's own files; what cannot be read is said in one sentence."""
     uploads = st.file_uploader(sentence(EXPECTED), type=list(SUFFIXES), accept_multiple_files=True)
     if not uploads:
         return
     try:
-        open_scenario(scenario_from({upload.name: upload.getvalue() for upload in uploads}))
+        open_run(shared_from({upload.name: upload.getvalue() for upload in uploads}))
     except ScenarioError as problem:
         st.html(f'<p class="cut-error" role="alert">{escape(sentence(str(problem)))}</p>')
         return

@@ -6,127 +6,260 @@ here knows of Streamlit, so it is tested without a browser.
 
 from __future__ import annotations
 
+import json
 import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from weakref import WeakValueDictionary
 
+from diagrams.export import exporter, formats
 from diagrams.payload import payload
-from diagrams.scene import compose
-from sim.edits import apply_edit, describe_edit
-from sim.execution import run
-from sim.scenario import Scenario, ScenarioError
+from diagrams.scene import Ghost, Scene, arrows_as_they_are, compose
+from sim.delays import Address
+from sim.edit_words import consequence, describe_edit
+from sim.edits import apply_edit
+from sim.execution import Execution, run
+from sim.link import Shared, query_of, read_query
+from sim.scenario import ORIENTATIONS, Scenario, ScenarioError
 from sim.tables import as_float
 
-Scene = dict[str, Any]
-MOST_STEPS = 20_000
+MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
+MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
+BIG = 20_000  # steps of a run whose execution is not kept for every session
+MOST_BIG = 3  # sessions for which it is
+WHOLE = 2_000  # steps of a run that is shown without a window
+WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
+
+_FORMATS = [{"name": name, "title": exporter(name).TITLE, "suffix": exporter(name).SUFFIX} for name in formats()]
+WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
 @dataclass(frozen=True)
 class Version:
-    """A scenario and, in words, the edits that led to it from the one that was opened."""
+    """A scenario, and the edits that led to it from the one that was opened: as data, and in words."""
 
     scenario: Scenario
-    edits: tuple[str, ...] = ()
+    edits: tuple[tuple[Mapping[str, Any], float], ...] = ()
+    words: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
+class Look:
+    """How the run is looked at: which way time runs (None: as the scenario has it), and, if it is long, through
+    which window: `width` steps around `step`, long runs of internal events drawn one by one or not.
+    """
+
+    orientation: str | None = None
+    step: int = 0
+    width: int = WINDOW
+    expanded: bool = False
+
+
+@dataclass(eq=False)
 class ExploreSession:
     """The state behind the Explore page of one browser session.
 
-    history: the scenario as it was opened, and one version per edit since.
-    ack: the number of the last edit taken from the browser, whether it was applied or refused.
-    revision: grows whenever another scenario is shown; only then the browser draws anew.
+    versions, at: the scenario as it was opened and one version per edit since; which of them is on show. Those
+        after it can be redone.
+    ack: the number of the last entry taken from the browser, whether it was applied or refused.
+    revision: grows whenever the browser is to draw something else.
     notice: what the browser is to tell the user: {"seq", "level": "error" | "info", "text"}.
-    link: the scenario that the page's address last asked for.
+    shared: what was opened: a bundled scenario or a file, with the step its link asked for.
+    wish: the dialog that the user has asked for and not been shown.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
-    history: list[Version] = field(default_factory=list)
+    versions: list[Version] = field(default_factory=list)
+    at: int = 0
     ack: int = 0
     revision: int = 0
     notice: dict[str, Any] | None = None
-    link: str | None = None
-    drawn: Scene | None = None
+    shared: Shared = field(default_factory=Shared)
+    wish: str | None = None
+    look: Look = field(default_factory=Look)
+
+    def __post_init__(self) -> None:
+        self._scene: Scene | None = None
+        self.drawn = b""  # the part of the scene that is on show, as JSON
+        self._original: dict[Address, Ghost] = {}
+        self._renumbered = 0  # the first revision that shows script lines by the numbers they have now
+        SESSIONS[self.id] = self
+
+    @property
+    def version(self) -> Version:
+        """The version on show."""
+        return self.versions[self.at]
 
     @property
     def scenario(self) -> Scenario:
         """The scenario on show."""
-        return self.history[-1].scenario
+        return self.version.scenario
 
-    def open(self, scenario: Scenario) -> None:
-        """Show `scenario` and forget what was there. Raises ScenarioError, and then nothing has changed."""
-        drawn = draw(scenario)
-        self.history = [Version(scenario)]
-        self.notice = None
-        self._show_another(drawn)
+    @property
+    def scene(self) -> Scene:
+        """The scene of the whole run on show; that of a big run may have to be composed again."""
+        if self._scene is None:
+            self._keep(compose(run_of(self.scenario), self._original))
+        assert self._scene is not None
+        return self._scene
+
+    def open(self, shared: Shared) -> None:
+        """Show what a link, a file or a card of the gallery asks for, and forget what was there.
+
+        Raises ScenarioError, and then nothing has changed.
+        """
+        execution = run_of(shared.base())
+        original = _original_arrows(execution) if shared.edits else {}
+        versions = [Version(execution.scenario)]
+        for edit, now in shared.edits:
+            words = describe_edit(execution, edit)
+            execution = apply_edit(execution, edit, now, MOST_STEPS)
+            versions.append(_next_version(versions[-1], execution.scenario, edit, now, words))
+        scene, look = compose(execution, original), Look(step=shared.step)
+        drawn = draw(scene, look)
+        self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
+        self._original, self._renumbered = original, self.revision + 1
+        self._show(scene, look, drawn)
 
     def absorb(self, outbox: object) -> None:
-        """Take from the browser's outbox every edit that was not taken before, in its order, and draw once."""
-        before = list(self.history)
+        """Take from the browser's outbox every entry that was not taken before, in its order, and draw once."""
+        before = self.versions, self.at, self.look, self._scene
+        revision = self.revision
         for entry in outbox if isinstance(outbox, list) else []:
             if _is_entry(entry) and entry["seq"] > self.ack:
                 self.ack = entry["seq"]  # first of all: an edit that fails must not come again with every run
-                self._take(entry["edit"], float(entry["time"]))
-        if self.history[-1:] != before[-1:]:
-            try:
-                self._show_another(draw(self.scenario))
-            except ScenarioError as problem:
-                self.history = before
-                self.tell(str(problem))
+                self._take(entry)
+        unchanged = self._scene is before[3] and self.look == before[2]
+        if unchanged or self.revision != revision:  # nothing new, or another run was opened and drawn
+            return
+        try:
+            self._show(self.scene, self.look, draw(self.scene, self.look))
+        except ScenarioError as problem:
+            self.versions, self.at, self.look, self._scene = before
+            self.tell(str(problem))
 
     def tell(self, text: str, level: str = "error") -> None:
         """Have the browser show one sentence."""
         self.notice = {"seq": self.ack, "level": level, "text": sentence(text)}
 
     def data(self) -> dict[str, Any]:
-        """What the component is given, except for where Plotly is found."""
+        """What the browser is told at every run of the page, except for `drawn`."""
         return {
             "revision": self.revision,
             "session": self.id,
             "ack": self.ack,
             "notice": self.notice,
-            "undo": len(self.history) - 1,
-            "edits": list(self.history[-1].edits),
-            "scene": self.drawn,
+            "undo": self.at,
+            "redo": len(self.versions) - 1 - self.at,
+            "edits": list(self.version.words),
+            "link": self.link(),
+            "step": self.shared.step,
+            "formats": _FORMATS,
         }
 
-    def _take(self, edit: Mapping[str, Any], now: float) -> None:
-        """Apply one edit, or say why not and leave everything as it is."""
+    def link(self) -> str:
+        """The query of a link to the run on show, without a step."""
+        return urlencode(query_of(self.shared.edited(self.version.edits)))
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        """Do what one entry asks for, or say why not and leave everything as it is."""
+        edit, now = entry["edit"], float(entry["time"])
         try:
-            self._apply(edit, now)
+            if edit["do"] in WISHES:
+                self.wish = edit["do"]
+            elif edit["do"] == "restore":
+                self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
+            elif edit["do"] == "look":
+                self.look = _look(edit)
+            else:
+                self._change(edit, now, entry.get("revision", self.revision))
         except ScenarioError as problem:
             self.tell(str(problem))
-        else:
-            self.notice = None
 
-    def _apply(self, edit: Mapping[str, Any], now: float) -> None:
-        """Put another version on top, or take one off. A reset is an edit too, so it can be undone."""
-        version = self.history[-1]
-        if edit["do"] == "undo":
-            self.history = self.history[:-1] or self.history
+    def _change(self, edit: Mapping[str, Any], now: float, seen: int) -> None:
+        """Put another version on show. A reset is an edit too, so it can be undone."""
+        self.notice = None
+        if edit["do"] in ("undo", "redo"):
+            at = self.at + (1 if edit["do"] == "redo" else -1)
+            if 0 <= at < len(self.versions):
+                self.at = at
+                self._scenario_changed(None)
         elif edit["do"] == "reset":
-            if version.edits:
-                self.history.append(self.history[0])
+            if self.version.edits:
+                self._add(self.versions[0], None)
+        elif "item" in edit and seen < self._renumbered:
+            raise ScenarioError("the script has changed since this diagram was drawn; make the change again")
         else:
-            edited = apply_edit(version.scenario, edit, now)
-            self.history.append(Version(edited, (*version.edits, describe_edit(version.scenario, edit))))
+            before = self.scene.execution
+            if self.at == 0:
+                self._original = _original_arrows(before)
+            after = apply_edit(before, edit, now, MOST_STEPS)
+            words = describe_edit(before, edit)
+            self._add(_next_version(self.version, after.scenario, edit, now, words), after)
+            told = consequence(before, after, edit)
+            if told:
+                self.tell(told, "info")
+            if edit["do"] != "delete":
+                return
+        self._renumbered = self.revision + 1
 
-    def _show_another(self, drawn: Scene) -> None:
-        """Note that another scenario is on show, and its scene."""
-        self.drawn = drawn
+    def _add(self, version: Version, execution: Execution | None) -> None:
+        """Put a version on top of the one on show; what had been undone is gone."""
+        self.versions = [*self.versions[: self.at + 1], version]
+        self.at += 1
+        self._scenario_changed(execution)
+
+    def _scenario_changed(self, execution: Execution | None) -> None:
+        self._keep(compose(execution or run_of(self.scenario), self._original))
+
+    def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
+        """Note that something else is on show."""
+        self.look, self.drawn = look, drawn
+        self._keep(scene)
         self.revision += 1
 
+    def _keep(self, scene: Scene) -> None:
+        """Keep a scene at hand; those of big runs only for the sessions that looked at one last."""
+        self._scene = scene
+        if scene.last <= BIG:
+            return
+        if self in _WITH_BIG_RUN:
+            _WITH_BIG_RUN.remove(self)
+        _WITH_BIG_RUN.append(self)
+        while len(_WITH_BIG_RUN) > MOST_BIG:
+            _WITH_BIG_RUN.pop(0)._scene = None
 
-def draw(scenario: Scenario) -> Scene:
-    """The scene of a scenario's run, as plain JSON. Raises ScenarioError when it cannot run, or is too big."""
+
+SESSIONS: WeakValueDictionary[str, ExploreSession] = WeakValueDictionary()
+_WITH_BIG_RUN: list[ExploreSession] = []
+
+
+def run_of(scenario: Scenario) -> Execution:
+    """The run of a scenario. Raises ScenarioError when it cannot run, or is too big for a page."""
     if len(scenario.channels) > MOST_CHANNELS:
         raise ScenarioError(
             f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
         )
-    return payload(compose(run(scenario, most_steps=MOST_STEPS)))
+    return run(scenario, most_steps=MOST_STEPS)
+
+
+def _original_arrows(execution: Execution) -> dict[Address, Ghost]:
+    """Where the arrows are before any edit; of a big run they are not remembered."""
+    return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
+
+
+def draw(scene: Scene, look: Look) -> bytes:
+    """A scene as JSON, as it is looked at: whole, or of a long run the window."""
+    if scene.last > WHOLE:
+        first = max(0, min(look.step - look.width // 2, scene.last - look.width))
+        scene = scene.window(first, first + look.width, expanded=look.expanded)
+    orientation = look.orientation or scene.execution.scenario.orientation
+    document = payload(scene, (orientation,))
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def sentence(text: str) -> str:
@@ -137,6 +270,20 @@ def sentence(text: str) -> str:
     return front + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
+def _next_version(
+    version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str
+) -> Version:
+    return Version(scenario, (*version.edits, (edit, now)), (*version.words, words))
+
+
+def _look(edit: Mapping[str, Any]) -> Look:
+    """What a browser asks to look at, kept within bounds."""
+    numbers = (as_float(edit.get("step", 0)), as_float(edit.get("width", WINDOW)))
+    step, width = (int(number) if math.isfinite(number) else 0 for number in numbers)
+    orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
+    return Look(orientation, max(0, step), min(max(width, LEAST_WINDOW), MOST_WINDOW), edit.get("expanded") is True)
+
+
 def _is_entry(entry: object) -> bool:
     """Whether the browser sent what it should: state can come from anywhere."""
     if not isinstance(entry, dict):
@@ -144,6 +291,7 @@ def _is_entry(entry: object) -> bool:
     edit, time = entry.get("edit"), entry.get("time")
     return (
         isinstance(entry.get("seq"), int)
+        and isinstance(entry.get("revision", 0), int)
         and isinstance(time, int | float)
         and math.isfinite(as_float(time))
         and isinstance(edit, dict)

@@ -10,21 +10,27 @@ from pathlib import PurePath
 
 from sim.cos418 import read_case, read_delays
 from sim.files import decode, parse_toml
-from sim.scenario import Scenario, ScenarioError
+from sim.link import Shared
+from sim.scenario import ScenarioError
+from sim.writing import dumps
 
 SUFFIXES = (".toml", ".top", ".events", ".json")
 
 EXPECTED = "open one .toml file, or a .top and an .events file together (with a .json file of delays if you like)"
 
 
-def scenario_from(files: Mapping[str, bytes]) -> Scenario:
-    """The scenario in the files, given as name -> content. Raises ScenarioError with one sentence."""
+def shared_from(files: Mapping[str, bytes]) -> Shared:
+    """The run in the files, given as name -> content. Raises ScenarioError with one sentence."""
     names = {PurePath(name).suffix.lower(): name for name in files}
     texts = {suffix: decode(files[name], name) for suffix, name in names.items()}
     if len(names) == len(files) and set(names) == {".toml"}:
-        return parse_toml(texts[".toml"], PurePath(names[".toml"]).stem, names[".toml"])
+        name = names[".toml"]
+        parse_toml(texts[".toml"], PurePath(name).stem, name)
+        return Shared(toml=texts[".toml"], name=PurePath(name).stem)
     if len(names) == len(files) and set(names) - {".json"} == {".top", ".events"}:
         delays = read_delays(texts[".json"], names[".json"]) if ".json" in names else None
-        return read_case(texts[".top"], texts[".events"], delays, seed=0, name=PurePath(names[".events"]).stem)
+        name = PurePath(names[".events"]).stem
+        case = read_case(texts[".top"], texts[".events"], delays, seed=0, name=name)
+        return Shared(toml=dumps(case), name=name)
     given = ", ".join(files) or "nothing"
     raise ScenarioError(f"{given}: {EXPECTED}")

@@ -1,14 +1,20 @@
-"""Plotly.js from this very server, so that the app works without any other network."""
+"""What the browser keeps: Plotly.js and the explorer's own script and style sheet, from this very server.
+
+So the app works without any other network, and an edit's answer need not carry them. A hash or version in
+each address says when to fetch anew.
+"""
 
 import gzip
+from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 
 from plotly.offline import get_plotlyjs, get_plotlyjs_version
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-PLOTLY_URL = f"/vendor/plotly-{get_plotlyjs_version()}.min.js"
+from diagrams import browser
 
 _HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -16,14 +22,30 @@ _HEADERS = {
 }
 
 
-@cache
-def _plotly_js() -> bytes:
-    return gzip.compress(get_plotlyjs().encode("utf-8"), compresslevel=6, mtime=0)
+def _address(name: str, suffix: str, text: str) -> str:
+    return f"/vendor/{name}-{sha256(text.encode()).hexdigest()[:16]}{suffix}"
 
 
-def _serve_plotly(request: Request) -> Response:
-    """The library, compressed once per process; its version is in the address, so browsers keep it."""
-    return Response(_plotly_js(), media_type="text/javascript", headers=_HEADERS)
+PLOTLY_URL = f"/vendor/plotly-{get_plotlyjs_version()}.min.js"
+SCRIPT_URL = _address("explorer", ".js", browser.script())
+STYLES_URL = _address("explorer", ".css", browser.styles())
 
 
-ROUTES = [Route(PLOTLY_URL, _serve_plotly)]
+def _file(url: str, read: Callable[[], str], media_type: str) -> Route:
+    """The route of a file that is compressed once per process."""
+
+    @cache
+    def content() -> bytes:
+        return gzip.compress(read().encode("utf-8"), compresslevel=6, mtime=0)
+
+    def serve(request: Request) -> Response:
+        return Response(content(), media_type=media_type, headers=_HEADERS)
+
+    return Route(url, serve)
+
+
+ROUTES = [
+    _file(PLOTLY_URL, get_plotlyjs, "text/javascript"),
+    _file(SCRIPT_URL, browser.script, "text/javascript"),
+    _file(STYLES_URL, browser.styles, "text/css"),
+]

@@ -3,36 +3,32 @@
 class ChangeView {
   /** @param submit called with an edit; @param onSelect with the id of the chosen message. */
   constructor(node, submit, onSelect) {
-    this.submit = submit;
     this.picker = new MessagePicker(onSelect);
     this.editor = new MessageEditor(submit);
     this.additions = new Additions(submit);
-    this.undo = el("button", { type: "button", onclick: () => submit({ do: "undo" }) }, "Undo");
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits" });
     node.append(
-      el("div", { class: "cc-row cc-history" }, el("h3", {}, "When a message arrives"), this.undo, this.reset),
+      el("h3", {}, "When a message arrives"),
       this.picker.node,
       this.editor.node,
       el("h3", {}, "Add to the run"),
       this.additions.node,
-      el("h3", {}, "Edits so far"),
+      el("div", { class: "cc-row cc-history" }, el("h3", {}, "Edits so far"), this.reset),
       this.edits,
     );
   }
 
-  show(scene, palette, step, selected) {
+  show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.nudgeBy = niceFraction(scene.steps.at(-1).time);
+    this.nudgeBy = niceFraction(scene.end);
     this.additions.show(scene);
-    this.selected = selected;
-    this.editor.show(this.message(selected), this.nudgeBy);
+    this.selected = null; // ids are another run's now: the selection follows
     this.stepTo(step);
   }
 
-  showHistory(edits, undo) {
-    this.undo.disabled = !undo;
+  history({ edits }) {
     this.reset.disabled = !edits.length;
     const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
@@ -42,10 +38,12 @@ class ChangeView {
   stepTo(step) {
     this.step = step;
     this.picker.show(this.scene, this.palette, step, this.selected);
-    this.additions.stepTo(this.scene.steps[step].time);
+    this.additions.stepTo(stepAt(this.scene, step).time);
   }
 
-  select(id) {
+  /** Only messages are changed here; whatever else is selected has its own place. */
+  select(selection) {
+    const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
     this.editor.show(this.message(id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);

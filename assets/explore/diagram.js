@@ -3,8 +3,8 @@
 /** With more arrows than this nothing moves between the steps. */
 const GLIDE_UP_TO = 300;
 
-/** How near (in pixels) to an arrow a click still means that arrow. */
-const REACH = 10;
+/** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
+const REACH = { event: 11, arrow: 10, line: 16 };
 
 /** The first trace of every diagram: a broad stroke below the selected arrow, seen on light and on dark. */
 const HIGHLIGHT = {
@@ -15,25 +15,58 @@ const HIGHLIGHT = {
   line: { color: "rgba(105, 130, 165, 0.5)", width: 16 },
 };
 
+/**
+ * Plotly walks its whole schema to find which attributes of a trace are lists: half a millisecond for every trace
+ * at every drawing. The answer depends on the kind of trace and on which of its keys are lists, so it is kept.
+ */
+function rememberArrayAttributes() {
+  const schema = Plotly.PlotSchema;
+  if (!schema?.findArrayAttributes || schema.remembered) return;
+  schema.remembered = new Map();
+  const find = schema.findArrayAttributes;
+  schema.findArrayAttributes = (trace) => {
+    const key = [trace.type, trace.mode, ...listsIn(trace._input, "")].join();
+    if (!schema.remembered.has(key)) schema.remembered.set(key, find(trace));
+    return schema.remembered.get(key).slice();
+  };
+}
+
+/** The paths of all lists in a trace. */
+function listsIn(value, path) {
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key.startsWith("_") || key === "meta") return [];
+    if (Array.isArray(item)) return [path + key];
+    return item !== null && typeof item === "object" ? listsIn(item, `${path}${key}.`) : [];
+  });
+}
+
 class Diagram {
-  /** @param onSelect called with the id of the message whose arrow was clicked. */
-  constructor(node, onSelect) {
+  /**
+   * @param onPick called with what was clicked: {kind: "event", at} (a place in the columns of events),
+   *   {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}; each with clientX and clientY
+   * @param onView called whenever things have come to lie elsewhere: drawn, stepped, zoomed, moved, resized
+   */
+  constructor(node, onPick, onView) {
     this.node = node;
-    this.onSelect = onSelect;
+    this.onPick = onPick;
+    this.onView = onView;
     this.drawn = false;
     this.selected = null;
     this.cut = null;
+    this.predicting = false;
     this.config = this.plotConfig();
     this.listen();
-    this.observer = new ResizeObserver(() => this.drawn && node.clientWidth && Plotly.Plots.resize(node));
+    this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(node);
   }
 
   /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */
-  draw(figure, view, steps, step) {
-    this.steps = steps;
+  draw(figure, view, scene, events, step) {
+    this.scene = scene;
+    this.events = events;
     this.step = step;
-    this.place = steps[step].place;
+    this.place = stepAt(scene, step).place;
+    this.isDown = "ticktext" in figure.layout.xaxis;
     this.traces = [HIGHLIGHT, ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
@@ -47,8 +80,20 @@ class Diagram {
     const layout = { ...figure.layout, uirevision: view, autosize: true };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
     Plotly.react(this.node, data, layout, this.config);
-    if (!this.drawn) this.node.on("plotly_doubleclick", () => this.showWhole());
+    if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
+    this.onView();
+  }
+
+  listenToPlotly() {
+    this.node.on("plotly_doubleclick", () => this.showWhole());
+    this.node.on("plotly_relayout", () => this.onView());
+    this.node.on("plotly_relayouting", () => this.onView());
+  }
+
+  resize() {
+    if (!this.drawn || !this.node.clientWidth) return;
+    Plotly.Plots.resize(this.node).then(() => this.onView());
   }
 
   /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
@@ -73,14 +118,15 @@ class Diagram {
       if (this.cursors[index] || mask?.differs(this.step, step)) touched.push(index);
     });
     this.step = step;
-    this.place = this.steps[step].place;
+    this.place = stepAt(this.scene, step).place;
     this.update(touched);
+    this.onView();
   }
 
   /** Between two steps: move the line of now and the arrows on their way. A big diagram waits for the step. */
   glide(part) {
     if (this.arrows.length > GLIDE_UP_TO) return;
-    const [here, next] = this.steps.slice(this.step, this.step + 2);
+    const [here, next] = [stepAt(this.scene, this.step), stepAt(this.scene, this.step + 1)];
     this.place = here.place + part * (next.place - here.place);
     const moving = (index) => this.cursors[index] || this.masks[index]?.isGrowing(this.step);
     this.update([...this.traces.keys()].filter(moving));
@@ -94,8 +140,18 @@ class Diagram {
     Plotly.restyle(this.node, { visible: indices.map((index) => this.isWanted(this.traces[index])) }, indices);
   }
 
+  /** Hide whatever gives away what a snapshot recorded, while somebody predicts it. */
+  predict(predicting) {
+    if (predicting === this.predicting) return;
+    this.predicting = predicting;
+    const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.outcome);
+    if (indices.length) Plotly.restyle(this.node, { visible: indices.map((i) => this.isWanted(this.traces[i])) }, indices);
+    this.update([...this.traces.keys()].filter((index) => this.traces[index].meta?.until_outcome));
+  }
+
   /** Whether a trace is to be seen at all: the lines of the scenario's own cuts only on demand. */
   isWanted(trace) {
+    if (this.predicting && trace.meta?.outcome) return false;
     return trace.meta?.cut != null ? trace.meta.cut === this.cut : trace.visible ?? true;
   }
 
@@ -123,7 +179,8 @@ class Diagram {
   /** The x and y of one trace as they are now; nothing for a trace that never changes. */
   coordinates(index) {
     if (index === 0) return this.highlight();
-    if (this.masks[index]) return this.masks[index].at(this.step, this.place);
+    const told = this.predicting && this.traces[index].meta?.until_outcome;
+    if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.place);
     const axis = this.cursors[index];
     if (!axis) return {};
     const { x, y } = this.traces[index];
@@ -136,7 +193,7 @@ class Diagram {
     return arrow ? { x: [arrow.x0, arrow.x1], y: [arrow.y0, arrow.y1] } : { x: [null], y: [null] };
   }
 
-  /** A click (not a drag) near an arrow selects its message; the pointer shows where that works. */
+  /** A click (not a drag) picks what lies under it; the pointer shows where there is something. */
   listen() {
     let pressed = null;
     this.onPress = (event) => (pressed = event);
@@ -144,31 +201,88 @@ class Diagram {
       const moved = pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
       const inPlot = pressed?.target.closest?.(".nsewdrag");
       pressed = null;
-      if (!inPlot || moved > 4) return;
-      const id = this.messageAt(event);
-      if (id != null) this.onSelect(id);
+      if (inPlot && moved <= 4) this.onPick({ ...this.pickAt(event), clientX: event.clientX, clientY: event.clientY });
     };
     this.onHover = (event) => {
-      this.node.classList.toggle("cc-over-arrow", event.buttons === 0 && this.messageAt(event) != null);
+      if (event.buttons === 0) this.node.classList.toggle("cc-over", this.pickAt(event).kind !== "nothing");
     };
     this.node.addEventListener("pointerdown", this.onPress, true);
     this.node.addEventListener("pointermove", this.onHover);
     window.addEventListener("pointerup", this.onRelease, true);
   }
 
-  /** The id of the visible arrow nearest to a pointer event, or null when none is within reach. */
-  messageAt(event) {
-    const { xaxis, yaxis } = this.node._fullLayout ?? {};
-    if (!xaxis) return null;
+  /** What lies under a pointer event: an event before an arrow, an arrow before a process line. */
+  pickAt(event) {
+    const point = this.within(event);
+    if (!point) return { kind: "nothing" };
+    const at = this.eventAt(point);
+    if (at != null) return { kind: "event", at };
+    const id = this.messageAt(point);
+    if (id != null) return { kind: "message", id };
+    const { lane, place, distance } = this.laneAt(point);
+    return distance <= REACH.line ? { kind: "line", lane, time: Math.max(0, place) } : { kind: "nothing" };
+  }
+
+  /** A pointer event in pixels of the diagram's node, or null before anything is drawn. */
+  within({ clientX, clientY }) {
+    if (!this.drawn) return null;
     const box = this.node.getBoundingClientRect();
-    const point = [event.clientX - box.left - xaxis._offset, event.clientY - box.top - yaxis._offset];
+    return [clientX - box.left, clientY - box.top];
+  }
+
+  /** Where a lane and a place on the time axis lie, in pixels of the diagram's node. */
+  toPixel(lane, place) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const [x, y] = this.isDown ? [lane, place] : [place, lane];
+    return [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
+  }
+
+  /** The lane (a fraction between lanes) and the place on the time axis of a point in pixels. */
+  fromPixel([x, y]) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const across = xaxis.p2d(x - xaxis._offset);
+    const along = yaxis.p2d(y - yaxis._offset);
+    return this.isDown ? { lane: across, place: along } : { lane: along, place: across };
+  }
+
+  /** The part of the node in which things are drawn: {left, top, right, bottom} in pixels. */
+  plotBox() {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const [left, top] = [xaxis._offset, yaxis._offset];
+    return { left, top, right: left + xaxis._length, bottom: top + yaxis._length };
+  }
+
+  /** The nearest process line to a point: its lane, the place beside the point, and how far off it is. */
+  laneAt(point) {
+    const { lane, place } = this.fromPixel(point);
+    const nearest = Math.min(this.scene.processes.length - 1, Math.max(0, Math.round(lane)));
+    const [x, y] = this.toPixel(nearest, place);
+    return { lane: nearest, place, distance: Math.hypot(point[0] - x, point[1] - y) };
+  }
+
+  /** The event of the window nearest to a point, or null when none is within reach. */
+  eventAt(point) {
+    const { events, scene } = this;
     let nearest = null;
-    let least = REACH;
+    let least = REACH.event;
+    const end = events.firstFrom(scene.until + 1);
+    for (let at = events.firstFrom(scene.first); at < end; at += 1) {
+      const [x, y] = this.toPixel(events.lane[at], stepAt(scene, events.step[at]).place);
+      const distance = Math.hypot(point[0] - x, point[1] - y);
+      if (distance < least) [nearest, least] = [at, distance];
+    }
+    return nearest;
+  }
+
+  /** The id of the visible arrow nearest to a point, or null when none is within reach. */
+  messageAt(point) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const pixel = (x, y) => [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
+    let nearest = null;
+    let least = REACH.arrow;
     for (const arrow of this.arrows) {
       if (!isShown(arrow.span, this.step)) continue;
-      const from = [xaxis.d2p(arrow.x0), yaxis.d2p(arrow.y0)];
-      const to = [xaxis.d2p(arrow.x1), yaxis.d2p(arrow.y1)];
-      const distance = distanceToSegment(point, from, to);
+      const distance = distanceToSegment(point, pixel(arrow.x0, arrow.y0), pixel(arrow.x1, arrow.y1));
       if (distance < least) [nearest, least] = [arrow.id, distance];
     }
     return nearest;

@@ -5,58 +5,96 @@ const visits = new Map();
 
 const explorers = new WeakMap();
 
-const TABS = ["record", "network", "change", "story"];
+const TABS = ["record", "ask", "network", "change", "story"];
+
+/** So many steps of a long run are asked for at a time. */
+const WINDOW = 300;
 
 /** One browser session's step, tab and edits under way; a new session numbers its edits from `ack` on. */
-function visitOf({ session, ack }) {
-  if (!visits.has(session)) visits.set(session, { step: 0, tab: "record", outbox: new Outbox(ack) });
+function visitOf({ session, ack, step }) {
+  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: "record", outbox: new Outbox(ack) });
   return visits.get(session);
 }
 
+/**
+ * The hub. Its parts draw one thing each and know nothing of one another. A part may have `show(scene,
+ * palette, step)`, called for a new scene or theme; `stepTo(step)`; `select(selection)`; `view()`, called when
+ * things in the diagram have come to lie elsewhere; `takes(pick)`, to have a click in the diagram for itself;
+ * `history(data)`, what Python says of the edits; `close()`.
+ *
+ * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` a place in the columns of events.
+ */
 class Explorer {
   constructor(root) {
     this.root = root;
     this.visit = null;
-    this.selected = null;
+    this.selection = null;
     const view = (name) => root.querySelector(`[data-view=${name}]`);
-    const select = (message) => this.select(message);
     this.rule = root.querySelector(".cc-rule");
     this.sentence = root.querySelector(".cc-words");
     this.hint = root.querySelector(".cc-hint");
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
-    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (id) => this.selectFromDiagram(id));
+    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.tell("view"));
     this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
-    this.record = new RecordView(view("record"));
-    this.network = new Network(view("network"));
-    this.change = new ChangeView(view("change"), (edit) => this.submit(edit), select);
-    this.tabs = { record: this.record, network: this.network, change: this.change };
+    const choose = (id) => this.select({ kind: "message", id });
+    this.tabs = {
+      record: new RecordView(view("record")),
+      network: new Network(view("network")),
+      change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
+    };
+    this.aside = []; // the parts that are no tab
+    this.stale = new Set(TABS); // the tabs that have not shown this scene
+    this.tools = {
+      scenarios: () => this.submit({ do: "scenarios" }),
+      open: () => this.submit({ do: "open" }),
+      undo: () => this.submit({ do: "undo" }),
+      redo: () => this.submit({ do: "redo" }),
+    };
     this.listen();
   }
 
   listen() {
-    this.root.querySelectorAll("[data-tab]").forEach((tab) => {
+    const { root } = this;
+    root.querySelectorAll("[data-tab]").forEach((tab) => {
       tab.addEventListener("click", () => this.openTab(tab.dataset.tab));
     });
-    this.root.addEventListener("click", letGo);
+    root.querySelectorAll("[data-tool]").forEach((button) => {
+      button.addEventListener("click", () => this.tools[button.dataset.tool]?.());
+    });
+    root.addEventListener("click", letGo);
     this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
     window.addEventListener("resize", this.onResize);
-    this.notice = this.root.querySelector(".cc-notice");
+    this.onKey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onKey);
+    this.notice = root.querySelector(".cc-notice");
     this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
-    this.turn = this.root.querySelector(".cc-orientation");
+    this.turn = root.querySelector(".cc-orientation");
     this.turn.addEventListener("click", () => this.toggleOrientation());
+  }
+
+  /** Every part there is. */
+  get parts() {
+    return [...Object.values(this.tabs), ...this.aside];
+  }
+
+  /** Call a method of every part that has it; a tab that waits to be opened learns all of it then. */
+  tell(method, ...values) {
+    const isStale = (part) => Object.keys(this.tabs).some((name) => this.tabs[name] === part && this.stale.has(name));
+    this.parts.filter((part) => !isStale(part)).forEach((part) => part[method]?.(...values));
   }
 
   /** Take what Python sent. Only a new scene or another theme is drawn anew. */
   receive(data, setStateValue) {
     this.send = (entries) => setStateValue("outbox", entries);
+    this.data = data;
     if (this.visit !== visitOf(data)) this.enter(visitOf(data));
     this.visit.outbox.acknowledge(data.ack);
     this.showPending();
     const scheme = schemeOf(this.root);
     if (data.revision !== this.revision) this.takeScene(data.scene, data.revision);
     else if (scheme !== this.scheme) this.redraw();
-    this.change.showHistory(data.edits, data.undo);
+    this.showHistory(data);
     this.showNotice(data.notice);
     this.root.dataset.ready = "true";
     this.root.dataset.ack = data.ack;
@@ -73,17 +111,19 @@ class Explorer {
   takeScene(scene, revision) {
     const { visit } = this;
     const scenario = `${scene.name} ${scene.title}`;
-    const last = scene.steps.length - 1;
-    if (visit.scenario === scenario) {
-      visit.step = visit.last > 0 && visit.step === visit.last ? last : Math.min(visit.step, last);
-      this.selected = this.scene ? foundAgain(this.selected, this.scene, scene) : null;
+    const events = new Events(scene);
+    this.looking = false;
+    if (visit.scenario == null || visit.scenario === scenario) {
+      const wasAtEnd = visit.last > 0 && visit.step === visit.last;
+      visit.step = wasAtEnd ? scene.last : Math.min(visit.step, scene.last);
+      visit.orientation ??= scene.orientation;
+      this.selection = this.scene ? foundAgain(this.selection, this, scene, events) : null;
     } else {
-      Object.assign(visit, { scenario, step: 0, cut: null, orientation: scene.orientation });
-      this.selected = null;
+      Object.assign(visit, { step: 0, cut: null, orientation: scene.orientation });
+      this.selection = null;
     }
-    visit.last = last;
-    this.scene = scene;
-    this.revision = revision;
+    Object.assign(visit, { scenario, last: scene.last });
+    Object.assign(this, { scene, events, revision });
     this.redraw();
     this.root.dataset.scene = scene.name;
   }
@@ -92,20 +132,30 @@ class Explorer {
   redraw() {
     const { scene, visit } = this;
     this.scheme = schemeOf(this.root);
+    this.magnification = magnification(); // both read styles, so they come before anything is written
     this.root.dataset.scheme = this.scheme;
-    const palette = scene.palettes[this.scheme];
-    this.magnification = magnification();
-    const figure = enlarge(painted(scene.figures[visit.orientation], palette), this.magnification);
-    this.diagram.selected = this.selected;
+    this.palette = scene.palettes[this.scheme];
+    setText(this.root.querySelector(".cc-title"), scene.title);
+    const drawn = scene.figures[visit.orientation] ?? Object.values(scene.figures)[0];
+    const figure = enlarge(painted(drawn, this.palette), this.magnification);
+    this.diagram.selected = this.selectedMessage();
     this.diagram.cut = visit.cut;
-    this.diagram.draw(figure, `${visit.scenario} ${visit.orientation}`, scene.steps, visit.step);
-    this.record.show(scene, palette, visit.step);
-    this.network.show(scene, palette, visit.step);
-    this.change.show(scene, palette, visit.step, this.selected);
-    this.showSigns(palette);
+    const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
+    this.diagram.draw(figure, view, scene, this.events, this.shownStep());
+    this.stale = new Set(TABS);
+    this.aside.forEach((part) => this.present(part));
+    this.openTab(visit.tab);
+    this.showSigns(this.palette);
     showStory(this.story, scene, this.signs, visit.cut, (cut) => this.showCut(cut));
     this.showOrientation();
     this.showStep();
+  }
+
+  /** Have a part show the scene there is. */
+  present(part) {
+    part.show?.(this.scene, this.palette, this.shownStep());
+    part.select?.(this.selection);
+    part.history?.(this.data);
   }
 
   /** The signs below the diagram take the colours of the scheme. */
@@ -113,16 +163,42 @@ class Explorer {
     for (const name of ["p0", "s0", "mark"]) this.root.style.setProperty(`--cc-${name}`, palette[name]);
   }
 
+  /** Whether the run is seen through a window. */
+  isLong() {
+    return this.scene.first > 0 || this.scene.until < this.scene.last;
+  }
+
+  /** The step that is drawn: the one chosen, or while Python brings the part of the run around it, the nearest. */
+  shownStep() {
+    return Math.min(Math.max(this.visit.step, this.scene.first), this.scene.until);
+  }
+
   /** Show another step; a series of moves within one frame is drawn once. */
   goTo(step) {
     this.visit.step = step;
+    this.lookAround(step);
     this.showStep();
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = null;
-      this.diagram.stepTo(this.visit.step);
-      this.tabs[this.visit.tab]?.stepTo(this.visit.step);
+      this.diagram.stepTo(this.shownStep());
+      for (const part of [this.tabs[this.visit.tab], ...this.aside]) part?.stepTo?.(this.shownStep());
     });
+  }
+
+  /** Near the edge of the window ask for the part of the run around the step, once at a time. */
+  lookAround(step) {
+    const { first, until, last } = this.scene;
+    const margin = (until - first) * 0.1;
+    const isNear = (step > until - margin && until < last) || (step < first + margin && first > 0);
+    if (isNear && !this.looking) this.look(step);
+  }
+
+  /** Ask for another window: `width` steps around `step`, long runs of internal events drawn one by one or not. */
+  look(step, width = this.visit.width ?? WINDOW, expanded = this.visit.expanded ?? false) {
+    Object.assign(this.visit, { width, expanded });
+    this.looking = true;
+    this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
   }
 
   /** Between two steps nothing happens but time: the line of now and the messages in flight move on. */
@@ -130,24 +206,39 @@ class Explorer {
     if (this.visit.step === this.visit.last) return; // an edit has just made the run end here
     if (this.frame) return; // the step itself is still to be drawn
     this.diagram.glide(part);
-    this.network.glide(part);
+    this.tabs[this.visit.tab]?.glide?.(part);
   }
 
   showStep() {
     const { step } = this.visit;
-    const { rule, sentence } = this.scene.steps[step];
-    setText(this.rule, rule);
-    setText(this.sentence, sentence);
-    this.sentence.dataset.length = sentence.length > 190 ? "longest" : sentence.length > 130 ? "long" : "short";
+    const isHere = step === this.shownStep();
+    const told = isHere ? stepAt(this.scene, step) : { rule: "", sentence: `Going to step ${step} …`, time: null };
+    setText(this.rule, told.rule);
+    setText(this.sentence, told.sentence);
+    const length = told.sentence.length;
+    this.sentence.dataset.length = length > 190 ? "longest" : length > 130 ? "long" : "short";
     this.hint.hidden = step > 0;
-    this.transport.show(step, this.scene.steps);
+    this.transport.show(step, this.scene.last, told.time);
     this.root.dataset.step = step;
   }
 
-  select(id) {
-    this.selected = id;
-    this.diagram.select(id);
-    this.change.select(id);
+  /** Something was clicked in the diagram. */
+  pick(pick) {
+    if (this.parts.some((part) => part.takes?.(pick))) return;
+    const { kind, id, at } = pick;
+    this.select(kind === "message" ? { kind, id } : kind === "event" ? { kind, at } : null);
+    if (this.selection) this.openTab("ask");
+  }
+
+  /** Select a message or an event (null: neither): the diagram marks it, and every part is told. */
+  select(selection) {
+    this.selection = selection;
+    this.diagram.select(this.selectedMessage());
+    this.tell("select", selection);
+  }
+
+  selectedMessage() {
+    return this.selection?.kind === "message" ? this.selection.id : null;
   }
 
   showCut(cut) {
@@ -155,24 +246,23 @@ class Explorer {
     this.diagram.showCut(cut);
   }
 
-  selectFromDiagram(id) {
-    this.openTab("change");
-    this.select(id);
-  }
-
-  /** Only the open tab follows the steps; another one catches up when it is opened. */
+  /** Only the open tab shows a new scene and follows the steps; another one catches up when it is opened. */
   openTab(name) {
     this.visit.tab = name;
     TABS.forEach((tab) => {
       this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);
       this.root.querySelector(`[data-view=${tab}]`).hidden = tab !== name;
     });
-    if (this.scene) this.tabs[name]?.stepTo(this.visit.step);
+    if (!this.scene) return;
+    if (this.stale.delete(name)) this.present(this.tabs[name] ?? {});
+    else this.tabs[name]?.stepTo(this.shownStep());
   }
 
+  /** Python draws one of the two at a time. */
   toggleOrientation() {
     this.visit.orientation = this.visit.orientation === "down" ? "right" : "down";
-    this.redraw();
+    if (this.scene.figures[this.visit.orientation]) this.redraw();
+    else this.look(this.visit.step);
   }
 
   /** The button shows how time runs and says where a click leads. */
@@ -183,14 +273,22 @@ class Explorer {
     this.turn.setAttribute("aria-label", this.turn.title);
   }
 
+  /** Hand an edit (or a wish, such as to look elsewhere) to Python. */
   submit(edit) {
     const { outbox, step } = this.visit;
-    this.send(outbox.add(edit, step, this.scene.steps[step].time));
+    this.send(outbox.add(edit, step, stepAt(this.scene, step).time, this.revision));
     this.showPending();
   }
 
   showPending() {
     this.root.toggleAttribute("data-pending", this.visit.outbox.waiting.length > 0);
+  }
+
+  /** What can be undone and redone, and the edits in words. */
+  showHistory(data) {
+    this.root.querySelector("[data-tool=undo]").disabled = !data.undo;
+    this.root.querySelector("[data-tool=redo]").disabled = !data.redo;
+    this.tell("history", data);
   }
 
   /** A notice is shown once: dismissed, it stays away until Python has another. */
@@ -204,19 +302,37 @@ class Explorer {
     setText(this.notice.querySelector(".cc-notice-text"), notice.text);
   }
 
+  /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), unless a field has the focus: it has an undo of its own. */
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || typesInto(event.target)) return;
+    const key = event.key.toLowerCase();
+    const tool = key === "z" ? (event.shiftKey ? "redo" : "undo") : key === "y" ? "redo" : null;
+    if (!tool) return;
+    event.preventDefault();
+    this.tools[tool]();
+  }
+
   close() {
     cancelAnimationFrame(this.frame);
     window.removeEventListener("resize", this.onResize);
+    document.removeEventListener("keydown", this.onKey);
     this.transport.close();
     this.diagram.close();
-    this.network.close();
+    this.tell("close");
   }
 }
 
-/** The id in a new scene of a message known by its id in an old one: ids change, addresses do not. */
-function foundAgain(id, before, after) {
-  const address = JSON.stringify(before.messages.find((message) => message.id === id)?.address);
-  return after.messages.find((message) => JSON.stringify(message.address) === address)?.id ?? null;
+/** A selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
+function foundAgain(selection, { scene, events }, newScene, newEvents) {
+  if (selection?.kind === "message") {
+    const address = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.address);
+    const found = newScene.messages.find((message) => JSON.stringify(message.address) === address);
+    return found ? { kind: "message", id: found.id } : null;
+  }
+  if (selection?.kind !== "event") return null;
+  const label = events.label(selection.at);
+  for (let at = 0; at < newEvents.count; at += 1) if (newEvents.label(at) === label) return { kind: "event", at };
+  return null;
 }
 
 /** After a click with the mouse a button or radio gives the focus back, so that the keys step and play again. */
@@ -228,21 +344,32 @@ function letGo(event) {
   });
 }
 
-/** Plotly is a classic script, fetched once per page from this very server. */
-function loadPlotly(url) {
-  window.consistentCutPlotly ??= new Promise((resolve, reject) => {
-    const script = el("script", { src: url });
-    script.addEventListener("load", resolve);
-    const failure = new Error(`The drawing library did not load from ${url}: reload the page.`);
-    script.addEventListener("error", () => reject(failure));
-    document.head.append(script);
+/** A file from this very server, fetched once per page: a classic script or a style sheet. */
+function load(tag, attributes) {
+  const url = attributes.src ?? attributes.href;
+  window.consistentCutFiles ??= {};
+  window.consistentCutFiles[url] ??= new Promise((resolve, reject) => {
+    const node = el(tag, attributes);
+    node.addEventListener("load", resolve);
+    node.addEventListener("error", () => reject(new Error(`${url} did not load: reload the page.`)));
+    document.head.append(node);
   });
-  return window.consistentCutPlotly;
+  return window.consistentCutFiles[url];
 }
 
 /** Streamlit calls this at every run and every change of theme, and what it returns when the place goes. */
-export default async function ({ data, parentElement, setStateValue }) {
-  await loadPlotly(data.plotly_url);
+export default async function ({ data: bytes, parentElement, setStateValue }) {
+  const data = JSON.parse(new TextDecoder().decode(bytes));
+  await Promise.all([
+    load("script", { src: data.plotly_url }),
+    load("link", { rel: "stylesheet", href: data.styles_url }),
+  ]);
+  return show(data, parentElement, setStateValue);
+}
+
+/** Show what Python sent, in the explorer of this place. */
+export function show(data, parentElement, setStateValue) {
+  rememberArrayAttributes();
   const root = parentElement.querySelector(".cc");
   if (!explorers.has(root)) explorers.set(root, new Explorer(root));
   const explorer = explorers.get(root);

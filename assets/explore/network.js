@@ -34,8 +34,8 @@ class Network {
 
   /** The same messages a part of the way to the next step's time: they have come further. */
   glide(part) {
-    const here = this.scene.steps[this.step].time;
-    const next = this.scene.steps[this.step + 1]?.time ?? here;
+    const here = stepAt(this.scene, this.step).time;
+    const next = stepAt(this.scene, this.step + 1).time;
     this.now = here + part * (next - here);
     this.refresh();
   }

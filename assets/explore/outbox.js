@@ -7,10 +7,10 @@ class Outbox {
     this.waiting = [];
   }
 
-  /** Queue an edit made at a step; returns the list to hand to Python. */
-  add(edit, step, time) {
+  /** Queue an edit made at a step of the scene `revision`; returns the list to hand to Python. */
+  add(edit, step, time, revision) {
     this.last += 1;
-    this.waiting.push({ seq: this.last, step, time, edit });
+    this.waiting.push({ seq: this.last, step, time, revision, edit });
     return this.waiting.slice();
   }
 

@@ -9,7 +9,9 @@ const MANY_PROCESSES = 6;
 const NO_SNAPSHOT = "No snapshot in this run. Start one in the Change tab.";
 
 class RecordView {
-  constructor(node) {
+  /** @param goTo called with the step at which something clicked was recorded */
+  constructor(node, goTo) {
+    this.goTo = goTo;
     this.meters = el("div");
     this.selector = el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" });
     this.cards = el("div");
@@ -25,7 +27,7 @@ class RecordView {
     if (!ids.includes(this.chosen)) this.chosen = ids[0] ?? null;
     this.scene = scene;
     this.snapshots = scene.snapshots;
-    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette));
+    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, this.goTo));
     this.buttons = this.parts.map((part) => this.selectorButton(part));
     this.selector.replaceChildren(...this.buttons.map(({ button }) => button));
     this.selector.hidden = ids.length < 2;
@@ -69,12 +71,12 @@ function phase(snapshot, step) {
 
 /** One snapshot. Built once per scene; a step only writes the texts that differ. */
 class SnapshotCard {
-  constructor(snapshot, palette) {
+  constructor(snapshot, palette, goTo) {
     this.snapshot = snapshot;
     this.colour = resolveColour(snapshot.colour, palette);
     this.status = el("p", { class: "cc-status" });
-    this.processes = snapshot.processes.map((process) => new StateRow(process));
-    this.channels = new ChannelList(snapshot.channels);
+    this.processes = snapshot.processes.map((process) => new StateRow(process, goTo));
+    this.channels = new ChannelList(snapshot.channels, goTo);
     this.why = el("ul", { class: "cc-why" });
     this.verdicts = el("ul", { class: "cc-verdicts" });
     this.facts = el("p", { class: "cc-facts" });
@@ -101,8 +103,8 @@ class SnapshotCard {
     this.node.dataset.phase = phase(snapshot, step);
     this.processes.forEach((row) => row.stepTo(step));
     this.channels.stepTo(step);
-    const why = valueAt(snapshot.why, step) ?? [];
-    refill(this.why, why.join("\n"), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
+    const why = snapshot.why.filter(([since]) => since <= step);
+    refill(this.why, String(why.length), () => why.map(([, sentence]) => el("li", {}, ...unbroken(sentence))));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
     setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + judged(verdicts));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
@@ -110,26 +112,53 @@ class SnapshotCard {
   }
 }
 
+/** A recorded value that is a button, though it looks like text: it leads to the step at which it came about. */
+class Came {
+  /** @param timeline the values over the steps; @param goTo called with the step to show */
+  constructor(timeline, goTo) {
+    this.stops = timeline.map(([step]) => step).filter((step) => step > 0);
+    this.node = el("button", { type: "button", class: "cc-came", onclick: () => goTo(this.stop) });
+    this.node.disabled = !this.stops.length;
+  }
+
+  show(text, step) {
+    setText(this.node, text);
+    this.stop = this.stopFrom(step);
+    const what = this.stop === this.stops.at(-1) ? "recorded" : "changed";
+    const title = this.stop == null ? "" : `${what} at step ${this.stop}: show`;
+    if (this.node.title !== title) this.node.title = title;
+  }
+
+  /** The last change up to a step, else the first; whoever is at one already goes on to the next, and round. */
+  stopFrom(step) {
+    const latest = this.stops.findLast((stop) => stop <= step);
+    if (latest != null && latest < step) return latest;
+    return this.stops.find((stop) => stop > step) ?? this.stops[0];
+  }
+}
+
 /** The recorded state of one process. */
 class StateRow {
-  constructor(process) {
+  constructor(process, goTo) {
     this.process = process;
-    this.text = el("dd");
+    this.value = new Came(process.text, goTo);
+    this.text = el("dd", {}, this.value.node);
     this.nodes = [el("dt", {}, process.name), this.text];
   }
 
   stepTo(step) {
     const text = valueAt(this.process.text, step) ?? "not recorded yet";
-    setText(this.text, text);
+    this.value.show(text, step);
     this.text.classList.toggle("cc-quiet", text === "not recorded yet");
   }
 }
 
 /** The channels' recorded states; of many channels only those that hold or await messages are listed. */
 class ChannelList {
-  constructor(channels) {
+  constructor(channels, goTo) {
     this.channels = channels;
-    this.rows = channels.map((channel) => el("li", { "data-channel": channel.name }));
+    this.values = channels.map((channel) => new Came(channel.text, goTo));
+    this.rows = channels.map((channel, index) => el("li", { "data-channel": channel.name }, this.values[index].node));
     this.listed = el("ul", { class: "cc-channels" });
     this.rest = ["empty", "idle"].map((state) => new ChannelRest(state));
     this.node = el("div", {}, this.listed, ...this.rest.map((rest) => rest.node));
@@ -138,7 +167,7 @@ class ChannelList {
   stepTo(step) {
     const states = this.channels.map((channel) => valueAt(channel.state, step) ?? "idle");
     this.channels.forEach((channel, index) => {
-      setText(this.rows[index], valueAt(channel.text, step) ?? channel.caption);
+      this.values[index].show(valueAt(channel.text, step) ?? channel.caption, step);
       this.rows[index].dataset.state = states[index];
     });
     const few = this.channels.length <= FEW_CHANNELS;

@@ -12,6 +12,11 @@ function valueAt(timeline, step) {
   return low ? timeline[low - 1][1] : undefined;
 }
 
+/** A step of the scene's window as it is told: {time, place, rule, sentence}; beyond the window its nearest step. */
+function stepAt(scene, step) {
+  return scene.steps[Math.min(Math.max(step, scene.first), scene.until) - scene.first];
+}
+
 /** True when an element that is shown on [from, until) can be seen at `step`. */
 function isShown([from, until], step) {
   return from <= step && (until == null || step < until);

@@ -29,13 +29,14 @@ class Transport {
     document.addEventListener("keydown", this.onKey);
   }
 
-  show(step, steps) {
+  /** @param time of the step, or null while it is not known yet */
+  show(step, last, time) {
     this.step = step;
-    this.last = steps.length - 1;
+    this.last = last;
     this.slider.max = this.last;
     this.slider.value = step;
     this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
-    const words = `step ${step} of ${this.last} · time ${plainNumber(steps[step].time)}`;
+    const words = `step ${step} of ${last} · time ${time == null ? "…" : plainNumber(time)}`;
     this.slider.setAttribute("aria-valuetext", words);
     setText(this.position, words);
     this.root.querySelectorAll("[data-go=first], [data-go=back]").forEach((b) => (b.disabled = step === 0));

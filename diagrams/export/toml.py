@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from diagrams.export import View
 from diagrams.scene import Scene
 from sim.writing import dumps
 
+TITLE = "Scenario file"
+SUFFIX = ".toml"
+MEDIA_TYPE = "application/toml"
 
-def export(scene: Scene, step: int) -> str:
+
+def export(scene: Scene, view: View) -> bytes:
     """The scenario as TOML."""
-    return dumps(scene.execution.scenario)
+    return dumps(scene.execution.scenario).encode("utf-8")

@@ -10,11 +10,11 @@ import pytest
 from diagrams import theme
 from diagrams.__main__ import main
 from diagrams.cuts import curve
-from diagrams.export.svg import export as svg
-from diagrams.export.svg import thumbnail
+from diagrams.export import View
+from diagrams.export.svg import export, thumbnail
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
-from diagrams.scene import Scene, compose
+from diagrams.scene import Scene, arrows_as_they_are, compose
 from diagrams.spacetime import figure
 from sim import library
 from sim.edits import apply_edit
@@ -27,6 +27,10 @@ SCENARIOS = library.names()
 @cache
 def scene(name: str) -> Scene:
     return compose(run(library.load(name)))
+
+
+def svg(scene: Scene) -> str:
+    return export(scene, View.of(scene)).decode("utf-8")
 
 
 def value_at(timeline, step):
@@ -99,8 +103,8 @@ def test_the_record_grows_as_the_lecture_tells_it():
 
 
 def test_a_held_message_is_drawn_as_never_received():
-    held = apply_edit(library.load("lecture"), {"do": "hold", "message": {"label": "H"}}, 0.0)
-    document = payload(compose(run(held)))
+    held = apply_edit(run(library.load("lecture")), {"do": "hold", "message": {"label": "H"}}, 0.0)
+    document = payload(compose(held))
     message = next(entry for entry in document["messages"] if entry["name"].startswith("H"))
     assert message["held"] and message["received"] is None and message["arrival"] is None
     behind = next(entry for entry in document["messages"] if entry["channel"] == "P2->P1" and entry["kind"] == "marker")
@@ -148,12 +152,13 @@ def test_what_a_user_writes_is_shown_letter_by_letter():
 def test_what_an_open_channel_has_recorded_is_told_too():
     """The marker on C21 never comes, so C21 stays open: H->D has been recorded all the same, and why is told."""
     marker = {"channel": "P2->P1", "kind": "marker", "snapshot": "S1"}
-    scene = compose(run(apply_edit(library.load("lecture"), {"do": "hold", "message": marker}, 0.0)))
+    scene = compose(apply_edit(run(library.load("lecture")), {"do": "hold", "message": marker}, 0.0))
     (record,) = record_of(scene)
     (channel,) = [entry for entry in record["channels"] if entry["caption"] == "C21"]
     assert channel["text"][-1][1] == "C21 = <H->D, ...recording..."
-    assert record["why"][-1][1][0].startswith("C21 holds H->D: sent at H")
-    assert "P1 is recording C21 for S1" in next(told.sentence for told in scene.steps if told.sentence.startswith("D:"))
+    assert record["why"][-1][1].startswith("C21 holds H->D: sent at H")
+    sentences = [told.sentence for told in scene.steps.values()]
+    assert "P1 is recording C21 for S1" in next(told for told in sentences if told.startswith("D:"))
 
 
 def test_a_message_recorded_from_a_process_that_never_records_is_told_too():
@@ -170,4 +175,43 @@ def test_a_message_recorded_from_a_process_that_never_records_is_told_too():
     """
     document = payload(compose(run(parse_toml(text, "waiting"))))
     (record,) = document["snapshots"]
-    assert "before P2 has recorded at all" in record["why"][-1][1][0]
+    assert "before P2 has recorded at all" in record["why"][-1][1]
+
+
+LONG = """
+processes = 3
+workload = { kind = "bank", transfers = 200 }
+snapshots = [{ id = "S1", process = "P1", at = 60.0 }]
+"""
+
+
+def test_a_window_shows_what_the_whole_shows_there():
+    whole = compose(run(parse_toml(LONG, "long")))
+    part = whole.window(100, 160)
+    assert [dot for dot in whole.dots if 100 <= dot.step <= 160] == list(part.dots)
+    shared = [arrow for arrow in whole.arrows if 100 <= arrow.sent <= 160]
+    assert [arrow for arrow in part.arrows if arrow.sent >= 100] == shared
+    assert part.steps == {step: whole.steps[step] for step in range(100, 161)}
+    document = payload(part)
+    assert (document["first"], document["until"], len(document["steps"])) == (100, 160, 61)
+    assert document["events"] == payload(whole)["events"], "searching and asking see the whole run"
+    for meter, all_of_it in zip(document["meters"], meters(whole), strict=True):
+        for step in range(100, 161):
+            assert value_at(meter["processes"], step) == value_at(all_of_it["processes"], step)
+
+
+def test_long_runs_of_internal_events_are_one_dot_unless_expanded():
+    text = "processes = 2\n" + "".join(f'[[script]]\nprocess = "P1"\nat = {t}\n' for t in range(1, 11))
+    whole = compose(run(parse_toml(text, "busy")))
+    assert [(dot.count, dot.text) for dot in whole.dots] == [(10, "10 internal events, P1.1 to P1.10, steps 1 to 10")]
+    assert len(whole.window(0, whole.last, expanded=True).dots) == 10
+    go.Figure(theme.resolve(figure(whole, "down"), theme.LIGHT))
+
+
+def test_moved_arrows_leave_a_ghost():
+    before = run(library.load("lecture"))
+    after = apply_edit(before, {"do": "delay", "message": {"label": "E"}, "delay": 300}, 0.0)
+    assert compose(before, arrows_as_they_are(before)).ghosts == []
+    (ghost,) = compose(after, arrows_as_they_are(before)).ghosts
+    moved = next(flight for flight in before.flights if flight.send.label == "E")
+    assert (ghost.start, ghost.end) == (moved.send.time, moved.receive.time)

@@ -52,6 +52,6 @@ def test_a_body_that_repeats_the_senders_letter_is_not_written_again():
 
 
 def test_what_is_held_is_told_from_what_waits_behind_it():
-    held = apply_edit(library.load("lecture"), {"do": "hold", "message": {"label": "H"}}, 0.0)
-    texts = texts_of(compose(run(held)), "down", "markers+text")
+    held = apply_edit(run(library.load("lecture")), {"do": "hold", "message": {"label": "H"}}, 0.0)
+    texts = texts_of(compose(held), "down", "markers+text")
     assert sorted(texts) == ["<b>held</b>", "<b>waits behind it</b>"]

@@ -9,6 +9,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -55,18 +56,17 @@ def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) ->
     pytest.fail(f"the app did not start:\n{log.read_text()}")
 
 
-@pytest.fixture(scope="session")
-def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app on a free port of this machine, stopped again whatever happens."""
-    log = tmp_path_factory.mktemp("app") / "server.log"
+@contextmanager
+def serving(script: str, log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Streamlit script on a free port of this machine, stopped again whatever happens: its address and process."""
     port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
     with log.open("wb") as output:
         server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_until_healthy(server, url, log)
-            yield url
+            yield url, server
         finally:
             server.terminate()
             try:
@@ -74,6 +74,13 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 server.kill()
                 server.wait()
+
+
+@pytest.fixture(scope="session")
+def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the app, for all tests of a run."""
+    with serving("app.py", tmp_path_factory.mktemp("app") / "server.log") as (url, _):
+        yield url
 
 
 class Trouble:
@@ -214,6 +221,11 @@ class ExplorerPage:
     def edit(self, button: str) -> None:
         """Press a button that submits an edit, and wait until Python has answered."""
         self.page.get_by_role("button", name=button, exact=True).click()
+        self.page.wait_for_selector(".cc:not([data-pending])")
+
+    def turn(self) -> None:
+        """Let time run the other way, and wait for the diagram that Python draws."""
+        self.page.locator(".cc-orientation").click()
         self.page.wait_for_selector(".cc:not([data-pending])")
 
     def edits(self) -> list[str]:

@@ -179,7 +179,7 @@ def test_a_cut_of_the_story_is_drawn_on_demand(explorer):
 
 
 def test_zoom_survives_steps_and_edits(explorer):
-    explorer.page.locator(".cc-orientation").click()
+    explorer.turn()
     shown = "JSON.stringify(document.querySelector('.cc-diagram').layout.yaxis.range)"
     whole = explorer.page.evaluate(shown)
     explorer.page.locator(".cc-diagram .nsewdrag").hover()
@@ -192,7 +192,7 @@ def test_zoom_survives_steps_and_edits(explorer):
     assert explorer.page.evaluate(shown) == zoomed
     explorer.page.locator(".cc-diagram .nsewdrag").dblclick()
     explorer.page.wait_for_function(f"{shown} === {whole!r}")
-    explorer.page.locator(".cc-orientation").click()
+    explorer.turn()
 
 
 def test_click_on_an_arrow_chooses_its_message(explorer):
@@ -208,6 +208,7 @@ def test_click_on_an_arrow_chooses_its_message(explorer):
         }"""
     )
     explorer.page.mouse.click(*middle)
+    explorer.tab("Change")
     assert explorer.page.locator(".cc-messages input:checked").count() == 1
     assert explorer.page.get_by_label("Delay").is_visible()
 

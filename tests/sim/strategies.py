@@ -7,9 +7,13 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from sim.addresses import addresses
+from sim.choices import all_choices
 from sim.delays import Address, DelayRule
+from sim.edits import apply_edit
+from sim.execution import Execution
 from sim.model import APP, MARKER
-from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.topology import Edge, Topology, unreachable
 from sim.validate import validate
 
@@ -125,3 +129,66 @@ def overrides(
 def has_holds(scenario: Scenario) -> bool:
     """Whether some message may never arrive."""
     return math.inf in scenario.delays.values()
+
+
+# --------------------------------------------------------------------------- edits
+
+
+@st.composite
+def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
+    """An edit that a person could make while looking at a run, and the time they look at."""
+    scenario = execution.scenario
+    kinds = ["internal", "snapshot", "manual"]
+    kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
+    kinds += ["hold", "release"] if execution.flights else []
+    kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
+    kinds += ["change", "delete"] if execution.engine.agenda else []
+    kinds += ["choose"] if scenario.scheduler.kind == "manual" else []
+    do = draw(st.sampled_from(kinds))
+    return {"do": do, **draw(_details(do, execution))}, draw(TIMES)
+
+
+@st.composite
+def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
+    """The other keys of an edit."""
+    scenario = execution.scenario
+    process = st.sampled_from(scenario.processes)
+    if do in ("delay", "hold", "release"):
+        message = draw(st.sampled_from(addresses(execution)))._asdict()
+        return {"message": message, **({"delay": draw(TIMES)} if do == "delay" else {})}
+    if do in ("change", "delete"):
+        item = draw(st.sampled_from(items(scenario)))
+        changes = {"at": draw(TIMES)} if draw(st.booleans()) else {"process": draw(process)}
+        return {"item": item, **(changes if do == "change" else {})}
+    if do in ("manual", "choose"):
+        after = draw(st.integers(0, execution.steps))
+        if do == "manual":
+            return {"after": after}
+        (enabled,) = all_choices(execution, after, after)
+        return {"after": after, "choice": draw(st.sampled_from(enabled)).choice if enabled else "nothing"}
+    at = {"at": draw(TIMES)} if draw(st.booleans()) else {}
+    if do == "send":
+        channel = draw(st.sampled_from(scenario.channels))
+        body = draw(st.integers(1, 5)) if scenario.workload == "bank" else draw(st.sampled_from(["", "text"]))
+        return {"process": channel.source_name, "to": channel.target_name, "body": body, **at}
+    return {"process": draw(process), **at}
+
+
+def items(scenario: Scenario) -> list[dict[str, int]]:
+    """Everything that the scenario plans, as edits name it."""
+    lines = [{"script": place} for place in range(len(scenario.script))]
+    return [*lines, *({"snapshots": place} for place in range(len(scenario.snapshots)))]
+
+
+@st.composite
+def edited(draw: Any, execution: Execution, most: int = 5) -> list[tuple[dict[str, Any], float, Execution]]:
+    """Edits one after another, each with the time one looked at and the run it led to; refused ones left out."""
+    found: list[tuple[dict[str, Any], float, Execution]] = []
+    for _ in range(draw(st.integers(1, most))):
+        edit, now = draw(edits(execution))
+        try:
+            execution = apply_edit(execution, edit, now)
+        except ScenarioError:
+            continue
+        found.append((edit, now, execution))
+    return found

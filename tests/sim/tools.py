@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sim.checks import Verdict, verdicts_of
+from sim.edits import apply_edit
 from sim.execution import Execution, run
 from sim.model import APPLICATION_KINDS, Event
 from sim.scenario import Initiation, Scenario, ScriptLine
@@ -33,6 +34,10 @@ def send(process: str, to: str, at: float, body: Any = None, **names: Any) -> Sc
 
 def start(process: str, at: float, snapshot: str = "S1", after: str | None = None) -> Initiation:
     return Initiation(snapshot, process, at, after)
+
+
+def edited_by(scenario: Scenario, edit: dict[str, Any], now: float) -> Scenario:
+    return apply_edit(run(scenario), edit, now).scenario
 
 
 def conserved_by(workload: Workload) -> Conserved:

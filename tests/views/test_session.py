@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
-from sim import library
-from sim.files import parse_toml
+import views.session
+from sim.link import Shared
 from sim.scenario import ScenarioError
-from views.session import ExploreSession, sentence
+from views.session import SESSIONS, ExploreSession, sentence
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -20,24 +23,30 @@ def entry(seq: int, edit: dict[str, object]) -> dict[str, object]:
 @pytest.fixture
 def session() -> ExploreSession:
     session = ExploreSession()
-    session.open(library.load("lecture"))
+    session.open(Shared(scenario="lecture"))
     return session
 
 
+def scene(session: ExploreSession) -> dict[str, Any]:
+    """What the browser draws."""
+    document: dict[str, Any] = json.loads(session.drawn)
+    return document
+
+
 def test_an_edit_makes_a_new_version_and_a_new_revision(session):
-    before = session.data()
+    before, steps = session.data(), len(scene(session)["steps"])
     session.absorb([entry(1, ADD)])
     after = session.data()
     assert (after["ack"], after["undo"], len(after["edits"])) == (1, 1, 1)
     assert after["revision"] > before["revision"]
-    assert len(after["scene"]["steps"]) == len(before["scene"]["steps"]) + 1
+    assert len(scene(session)["steps"]) == steps + 1
 
 
 def test_an_outbox_that_comes_twice_is_applied_once(session):
     session.absorb([entry(1, ADD)])
     session.absorb([entry(1, ADD), entry(2, ADD)])
     session.absorb([entry(1, ADD), entry(2, ADD)])
-    assert (session.ack, len(session.history)) == (2, 3)
+    assert (session.ack, len(session.versions)) == (2, 3)
 
 
 def test_a_refused_edit_leaves_everything_and_says_why(session):
@@ -75,7 +84,7 @@ def test_a_scenario_that_cannot_run_is_not_opened(session, monkeypatch):
 
     monkeypatch.setattr("views.session.run", refuse)
     with pytest.raises(ScenarioError):
-        session.open(library.load("lecture"))
+        session.open(Shared(scenario="lecture"))
     assert session.data() == before
 
 
@@ -103,24 +112,108 @@ def test_sentences_begin_with_a_capital_unless_with_a_name():
     assert sentence("Done!") == "Done!"
 
 
-def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(session):
+def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(session, monkeypatch):
     before = session.data()
-    crowd = parse_toml("processes = 102", "crowd")
     with pytest.raises(ScenarioError, match="10302 channels"):
-        session.open(crowd)
-    text = 'processes = 2\nworkload = { kind = "bank", transfers = 20000 }'
+        session.open(Shared(toml="processes = 102", name="crowd"))
+    monkeypatch.setattr("views.session.MOST_STEPS", 100)
+    text = 'processes = 2\nworkload = { kind = "bank", transfers = 200 }'
     with pytest.raises(ScenarioError, match="bound its workload"):
-        session.open(parse_toml(text, "endless"))
+        session.open(Shared(toml=text, name="endless"))
     assert session.data() == before
 
 
 def test_edits_that_cannot_be_drawn_are_taken_back(session, monkeypatch):
-    def refuse(scenario):
+    def refuse(scene, look):
         raise ScenarioError("too big")
 
-    before = session.data()
+    before, drawn = session.data(), session.drawn
     monkeypatch.setattr("views.session.draw", refuse)
     session.absorb([entry(1, {"do": "internal", "process": "P1", "at": 5})])
     after = session.data()
-    assert (after["edits"], after["scene"], after["ack"]) == (before["edits"], before["scene"], 1)
+    assert (after["edits"], session.drawn, after["ack"]) == (before["edits"], drawn, 1)
     assert after["notice"]["text"] == "Too big."
+
+
+LONG = """
+processes = 4
+workload = { kind = "bank", transfers = 2000 }
+snapshots = [{ id = "S1", process = "P1", at = 500.0 }]
+"""
+
+
+def test_redo_brings_back_what_undo_took_and_a_new_edit_ends_that(session):
+    session.absorb([entry(1, ADD), entry(2, {**ADD, "process": "P2"})])
+    edited = session.scenario
+    session.absorb([entry(3, {"do": "undo"}), entry(4, {"do": "undo"})])
+    assert (session.data()["undo"], session.data()["redo"]) == (0, 2)
+    session.absorb([entry(5, {"do": "redo"}), entry(6, {"do": "redo"}), entry(7, {"do": "redo"})])
+    assert session.scenario == edited
+    session.absorb([entry(8, {"do": "undo"}), entry(9, ADD)])
+    assert session.data()["redo"] == 0
+
+
+def test_a_link_opens_the_same_run_with_its_edits(session):
+    session.absorb([entry(1, ADD), entry(2, {"do": "hold", "message": {"label": "H"}})])
+    other = ExploreSession()
+    other.absorb([entry(1, {"do": "restore", "link": session.link() + "&step=7"})])
+    assert other.scenario == session.scenario
+    assert (other.data()["edits"], other.data()["step"]) == (session.data()["edits"], 7)
+
+
+def test_a_damaged_link_leaves_the_run_on_show_and_says_so(session):
+    before = session.scenario
+    session.absorb([entry(1, {"do": "restore", "link": "scenario=lecture&edits=AAAA"})])
+    assert session.scenario == before
+    assert session.notice["level"] == "error"
+
+
+def test_a_change_to_a_line_that_has_another_number_by_now_is_refused(session):
+    seen = {"revision": session.revision}
+    move = {"do": "change", "item": {"script": 3}, "at": 1.0}
+    session.absorb([{**entry(1, {"do": "delete", "item": {"script": 1}}), **seen}, {**entry(2, move), **seen}])
+    assert len(session.version.edits) == 1
+    assert "again" in session.notice["text"]
+    session.absorb([{**entry(3, {"do": "internal", "process": "P2", "at": 3}), "revision": session.revision}])
+    assert len(session.version.edits) == 2
+
+
+def test_what_fifo_does_is_told(session):
+    session.absorb([entry(1, {"do": "hold", "message": {"label": "H"}})])
+    assert session.notice["level"] == "info"
+
+
+def test_a_long_run_is_seen_through_a_window_that_can_be_moved():
+    session = ExploreSession()
+    session.open(Shared(toml=LONG, name="long"))
+    shown = scene(session)
+    assert (shown["first"], len(shown["steps"])) == (0, 301)
+    session.absorb([entry(1, {"do": "look", "step": 2000, "width": 100})])
+    shown = scene(session)
+    assert (shown["first"], shown["until"], len(shown["steps"])) == (1950, 2050, 101)
+    assert all(step["sentence"] for step in shown["steps"])
+    sent = {message["id"]: message for message in shown["messages"]}
+    assert all(message["sent"] <= 2050 and (message["received"] or 0) >= 1950 for message in sent.values())
+    assert session.data()["undo"] == 0, "looking elsewhere is no edit"
+
+
+def test_wishes_are_noted_and_nothing_else_changes(session):
+    before = session.data()
+    session.absorb([entry(1, {"do": "scenarios"})])
+    assert session.wish == "scenarios"
+    assert session.data() == {**before, "ack": 1}
+
+
+def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
+    monkeypatch.setattr("views.session.BIG", 100)
+    sessions = [ExploreSession() for _ in range(views.session.MOST_BIG + 1)]
+    for session in sessions:
+        session.open(Shared(toml=LONG, name="long"))
+    assert sessions[0]._scene is None and sessions[-1]._scene is not None
+    sessions[0].absorb([entry(1, {"do": "look", "step": 2000})])
+    assert scene(sessions[0])["first"] > 0
+
+
+def test_a_session_is_found_by_its_id():
+    session = ExploreSession()
+    assert SESSIONS[session.id] is session

@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sim.execution import run
-from sim.scenario import ScenarioError
-from views.uploads import scenario_from
+from sim.scenario import Scenario, ScenarioError
+from views.uploads import shared_from
+
+
+def scenario_from(files: dict[str, bytes]) -> Scenario:
+    return shared_from(files).base()
+
 
 TOP = b"2\nN1 1\nN2 0\nN1 N2\nN2 N1\n"
 EVENTS = b"send N1 N2 1\nsnapshot N2\ntick 8\n"

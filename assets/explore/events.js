@@ -1,0 +1,64 @@
+/* All application events of the run, as columns (diagrams/columns.py): what searching and asking read. */
+
+const EVENT_KINDS = ["internal", "send", "receive"];
+const SENT = 1; // places in EVENT_KINDS
+const RECEIVED = 2;
+
+class Events {
+  constructor(scene) {
+    const { count, lane, kind, step, message, labels } = scene.events;
+    this.count = count;
+    this.processes = scene.processes;
+    this.lane = new Uint16Array(bytesOf(lane));
+    this.kind = new Uint8Array(bytesOf(kind));
+    this.step = new Int32Array(bytesOf(step));
+    this.message = new Int32Array(bytesOf(message)); // -1: none
+    this.labels = labels;
+    this.total = new Int32Array(this.processes.length); // of each process
+    this.index = this.numbered();
+  }
+
+  /** Each event's number among those of its process, from 1. */
+  numbered() {
+    return Int32Array.from(this.lane, (lane) => (this.total[lane] += 1));
+  }
+
+  /** An event's own label, or `P1.3`. */
+  label(at) {
+    return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;
+  }
+
+  /** The first event whose step is >= `step`; steps ascend. */
+  firstFrom(step) {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.step[middle] < step) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The partner of a send or receive (the receive or send of its message), or -1. */
+  partner(at) {
+    this.partners ??= this.paired();
+    return this.partners[at];
+  }
+
+  paired() {
+    const partners = new Int32Array(this.count).fill(-1);
+    const sentAt = new Map();
+    for (let at = 0; at < this.count; at += 1) {
+      if (this.kind[at] === SENT) sentAt.set(this.message[at], at);
+      if (this.kind[at] !== RECEIVED || !sentAt.has(this.message[at])) continue;
+      partners[at] = sentAt.get(this.message[at]);
+      partners[partners[at]] = at;
+    }
+    return partners;
+  }
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
+}

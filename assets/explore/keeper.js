@@ -1,0 +1,205 @@
+/* Nothing is lost: the address bar holds the run on show, and the tab keeps the edits that are under way. */
+
+/** A link of more characters cannot be pasted everywhere (sim/link.py). */
+const LONGEST_LINK = 2000;
+
+/** How long the address waits for the steps to come to rest, in milliseconds. */
+const ADDRESS_MS = 400;
+
+const KEPT = "consistent-cut";
+
+/** What asks for a dialog or another window is not asked for again. */
+const PASSING = new Set(["scenarios", "open", "look"]);
+
+/** Whether the tab's first session has begun: only then does it matter how one came to the page. */
+let hasArrived = false;
+
+/** Of a query only what names a run: no step, no view, nothing of Streamlit's. */
+function runIn(query) {
+  const params = new URLSearchParams(query);
+  const names = ["scenario", "run", "edits"].filter((name) => params.has(name));
+  return new URLSearchParams(names.map((name) => [name, params.get(name)])).toString();
+}
+
+/** The address of a run (the query that names it) at a step. Streamlit's own parameters stay. */
+function addressOf(link, step, isPresenting = false) {
+  const shell = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+  const view = isPresenting ? [["view", "present"]] : [];
+  const query = new URLSearchParams([...shell, ...new URLSearchParams(runIn(link)), ["step", step], ...view]);
+  return `${location.origin}${location.pathname}?${query}`;
+}
+
+/** Where no link fits the address names no run at all, or it would name another one. */
+function bareAddress() {
+  const shell = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+  return location.origin + location.pathname + (shell.length ? `?${new URLSearchParams(shell)}` : "");
+}
+
+/**
+ * The address bar follows the run and the step; another scenario is another entry of the history. The tab keeps
+ * the present link, of any length, and the edits that Python has not acknowledged. A new server session in the same
+ * tab (after a reload, a lost connection, a new server) is given both: first the link, then the edits, each once.
+ */
+class Keeper {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.session = null; // the server's session that is known to show what was kept
+    this.awaited = null; // the link given to Python and not opened yet: {seq, link, step, revision, waiting}
+    this.onBack = (event) => this.goBack(event.state);
+    this.onHide = () => this.settle();
+    window.addEventListener("popstate", this.onBack);
+    window.addEventListener("pagehide", this.onHide);
+  }
+
+  history() {
+    queueMicrotask(() => this.meet()); // once everything knows of the new scene
+  }
+
+  pending() {
+    this.keep();
+  }
+
+  stepTo() {
+    this.keep();
+    this.showAddress();
+  }
+
+  /** Python has said something: perhaps in a session that knows nothing of what this tab had. */
+  meet() {
+    const { data } = this.explorer;
+    if (data.session !== this.session) this.begin(data);
+    else if (this.awaited && data.ack >= this.awaited.seq) this.resume(data);
+    this.keep();
+    this.showAddress();
+  }
+
+  begin({ session, link }) {
+    this.session = session;
+    this.awaited = null;
+    const kept = readKept();
+    const isFirst = !hasArrived;
+    hasArrived = true;
+    if (!kept || kept.session === session || (isFirst && isOnPurpose(kept))) return;
+    if (kept.link && runIn(kept.link) !== runIn(link)) this.restore(kept);
+    else this.takeUp(kept);
+  }
+
+  /** Have Python open a link; then go to its step and make the edits that waited. */
+  restore({ link, step, revision, waiting = [] }) {
+    const { explorer } = this;
+    explorer.submit({ do: "restore", link: `${runIn(link)}&step=${step}` });
+    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting };
+  }
+
+  /** Python has opened the link, or has said why not: then the edits are another run's, and are given up. */
+  resume({ notice }) {
+    const { seq, ...kept } = this.awaited;
+    this.awaited = null;
+    const isRefused = notice?.level === "error" && notice.seq === seq;
+    if (!isRefused) this.takeUp(kept);
+  }
+
+  takeUp({ step, revision, waiting }) {
+    const { explorer } = this;
+    const { outbox } = explorer.visit;
+    explorer.goTo(Math.min(step, explorer.scene.last));
+    for (const { edit, step, time, ...entry } of waiting) {
+      const isOfThisDrawing = entry.revision >= revision;
+      outbox.add(edit, step, time, explorer.revision - (isOfThisDrawing ? 0 : 1));
+    }
+    if (!waiting.length) return;
+    explorer.send(outbox.waiting.slice());
+    explorer.showPending();
+  }
+
+  /** Keep what there is now; before that is decided, what was kept stays. */
+  keep() {
+    const { data, visit } = this.explorer;
+    if (!data || data.session !== this.session) return;
+    const own = this.awaited?.seq;
+    const made = visit.outbox.waiting.filter(({ seq, edit }) => seq !== own && !PASSING.has(edit.do));
+    const { link, step, revision, waiting } = this.awaited ?? {
+      link: data.link,
+      step: visit.step,
+      revision: this.explorer.revision,
+      waiting: [],
+    };
+    const kept = { session: data.session, link, step, revision, waiting: [...waiting, ...made], search: location.search };
+    try {
+      sessionStorage.setItem(KEPT, JSON.stringify(kept));
+    } catch {
+      // the tab may keep nothing, or no more: then the address has to do
+    }
+  }
+
+  /** Write the address once the steps have come to rest; a change of scenario at once, as a new entry. */
+  showAddress() {
+    const { data, visit, root } = this.explorer;
+    if (this.awaited || data.session !== this.session) return;
+    const address = data.link ? addressOf(data.link, visit.step, "presenting" in root.dataset) : bareAddress();
+    const wanted = { address: address.length <= LONGEST_LINK ? address : bareAddress(), link: data.link };
+    const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;
+    Object.assign(this, { scenario: visit.scenario, isBack: false });
+    if (isAnother) {
+      this.settleAddress(); // the entry that one leaves says where one was
+      remember("pushState", wanted);
+    }
+    this.wanted = wanted;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.settle(), ADDRESS_MS);
+  }
+
+  settleAddress() {
+    clearTimeout(this.timer);
+    if (this.wanted && this.wanted.address !== location.href) remember("replaceState", this.wanted);
+    this.wanted = null;
+  }
+
+  settle() {
+    this.settleAddress();
+    this.keep();
+  }
+
+  /** Back or Forward: the address, or for a long link its entry, says what to show. */
+  goBack(state) {
+    const { explorer } = this;
+    clearTimeout(this.timer);
+    this.wanted = null;
+    if (!explorer.data) return;
+    const query = location.search.slice(1);
+    const step = Number(new URLSearchParams(query).get("step") ?? 0) || 0;
+    const link = runIn(query) || state?.link;
+    this.isBack = true;
+    if (!link || runIn(link) === runIn(explorer.data.link)) explorer.goTo(Math.min(step, explorer.scene.last));
+    else this.restore({ link, step, revision: explorer.revision });
+  }
+
+  close() {
+    this.settle();
+    window.removeEventListener("popstate", this.onBack);
+    window.removeEventListener("pagehide", this.onHide);
+  }
+}
+
+function readKept() {
+  try {
+    return JSON.parse(sessionStorage.getItem(KEPT));
+  } catch {
+    return null;
+  }
+}
+
+/** Whether somebody came here by another address than the one that was kept; a reload comes for what was there. */
+function isOnPurpose(kept) {
+  const [entry] = performance.getEntriesByType("navigation");
+  return entry?.type !== "reload" && location.search !== kept.search;
+}
+
+/** An entry of the history. A link too long for the address lies beside it, as far as the browser takes it. */
+function remember(how, { address, link }) {
+  try {
+    history[how]({ link }, "", address);
+  } catch {
+    history[how](null, "", address);
+  }
+}

@@ -1,0 +1,136 @@
+/* What lies over the diagram: shapes, little windows, and values that have been asked for. */
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an SVG element; otherwise like `el`. */
+function shape(tag, attributes = {}, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  setShape(node, attributes);
+  node.append(...children.filter((child) => child != null));
+  return node;
+}
+
+/** Set attributes of an SVG element; null takes one away. */
+function setShape(node, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value == null) node.removeAttribute(name);
+    else node.setAttribute(name, value);
+  }
+}
+
+/** A number without the dust of binary fractions. */
+function clean(value) {
+  return Number(value.toPrecision(12));
+}
+
+/** Whether delays and times mean anything to this run's scheduler. */
+function hasTimes(scene) {
+  return !["random", "manual"].includes(scene.scheduler);
+}
+
+/** Under ticks everything happens at whole times. */
+function isTicking(scene) {
+  return scene.scheduler === "tick";
+}
+
+/** A time near `time` that a person would name, when `length` units of time are on show. */
+function roundedTime(scene, time, length) {
+  const grid = isTicking(scene) ? 1 : niceFraction(length) / 10;
+  return clean(Math.round(time / grid) * grid);
+}
+
+/** What one nudge changes: a hundredth of the run, or a twentieth. */
+function nudgeOf(scene, large) {
+  const step = niceFraction(scene.end) * (large ? 1 : 0.2);
+  return isTicking(scene) ? Math.max(1, Math.round(step)) : step;
+}
+
+/**
+ * Values asked for and not yet answered. A quick series of nudges adds up, for each starts from the last value
+ * asked for and not from a scene that is about to change.
+ */
+class Asked {
+  /** @param submit takes an edit and returns its number */
+  constructor(submit) {
+    this.submit = submit;
+    this.values = new Map();
+  }
+
+  of(key) {
+    return this.values.get(key)?.value;
+  }
+
+  ask(key, value, edit) {
+    this.values.set(key, { value, seq: this.submit(edit) });
+  }
+
+  /** Forget what has been answered, whether it was done or refused. */
+  acknowledge(ack) {
+    for (const [key, { seq }] of this.values) if (seq <= ack) this.values.delete(key);
+  }
+}
+
+/** How far a window keeps from the place that it is about, and from places that it must not cover. */
+const BESIDE = 16;
+
+/** Put a window beside a point of its layer: wholly inside the layer and, where that is possible, off `keepFree`. */
+function placeBeside(node, [x, y], keepFree = []) {
+  const { clientWidth: width, clientHeight: height } = node.parentElement;
+  const { offsetWidth: wide, offsetHeight: high } = node;
+  const [after, before] = [(at, size) => at + BESIDE, (at, size) => at - BESIDE - size];
+  const centred = (at, size) => at - size / 2;
+  const ways = [[after, after], [before, after], [after, before], [before, before], [centred, after], [centred, before]];
+  const inside = (at, size, room) => Math.max(2, Math.min(at, room - size - 2));
+  const spots = ways.map(([across, along]) => {
+    const wanted = [across(x, wide), along(y, high)];
+    const [left, top] = [inside(wanted[0], wide, width), inside(wanted[1], high, height)];
+    const covered = [[x, y], ...keepFree].filter(([px, py]) => {
+      return px > left - 10 && px < left + wide + 10 && py > top - 10 && py < top + high + 10;
+    });
+    return { left, top, cost: covered.length * 1000 + Math.hypot(left - wanted[0], top - wanted[1]) };
+  });
+  const { left, top } = spots.reduce((best, spot) => (spot.cost < best.cost ? spot : best));
+  node.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+}
+
+/**
+ * A little window over the diagram. Escape and a press elsewhere close it; the first gives the focus back.
+ * Opened with the mouse it takes the focus itself, since the page takes it from clicked buttons (`letGo`).
+ */
+class Popup {
+  constructor(layer, attributes) {
+    this.layer = layer;
+    this.node = el("div", { ...attributes, tabindex: "-1", hidden: true });
+    this.node.classList.add("cc-popup");
+    this.node.addEventListener("keydown", (event) => this.key(event));
+    layer.append(this.node);
+  }
+
+  get isOpen() {
+    return !this.node.hidden;
+  }
+
+  /** @param giveBack returns the element that is to have the focus again, or null */
+  open(point, { keepFree = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
+    this.point = point;
+    this.giveBack = giveBack;
+    this.node.hidden = false;
+    placeBeside(this.node, point, keepFree);
+    if (byKeyboard) focus?.focus();
+    else if (focus) this.node.focus({ preventScroll: true });
+  }
+
+  close(giveBack = false) {
+    if (!this.isOpen) return;
+    this.node.hidden = true;
+    if (giveBack) this.giveBack?.()?.focus?.();
+    this.giveBack = null;
+    this.onClose?.();
+  }
+
+  key(event) {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    this.close(true);
+  }
+}

@@ -1,0 +1,260 @@
+/* Dialogs: the link to the run on show, and what it can be saved as. */
+
+/** A native dialog: the focus stays in it and goes back where it was. Keys and clicks in it are its own. */
+class Dialog {
+  constructor(root, title, ...content) {
+    const own = (event) => event.stopPropagation();
+    const close = el("button", { type: "button", class: "cc-dialog-close", "aria-label": "Close", onclick: () => this.close() }, "×");
+    this.heading = el("h2", {}, title);
+    this.node = el(
+      "dialog",
+      { class: "cc-dialog", role: "dialog", "aria-label": title, onclick: own, onkeydown: own },
+      el("header", {}, this.heading, close),
+      ...content,
+    );
+    this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.isOutside(event) && this.close());
+    root.append(this.node);
+  }
+
+  get isOpen() {
+    return this.node.open;
+  }
+
+  open() {
+    if (!this.isOpen) this.node.showModal();
+  }
+
+  close() {
+    this.node.close();
+  }
+
+  isOutside({ clientX, clientY }) {
+    const { left, right, top, bottom } = this.node.getBoundingClientRect();
+    return clientX < left || clientX > right || clientY < top || clientY > bottom;
+  }
+}
+
+/** Fetch an exported file and hand it to the user. Throws an Error with the server's sentence. */
+async function saveExport(explorer, format, options, signal) {
+  await acknowledged(explorer, signal);
+  const query = new URLSearchParams(options);
+  const answer = await fetch(`/export/${explorer.data.session}/${format}?${query}`, { signal }).catch((problem) => {
+    throw signal?.aborted ? problem : new Error("The server cannot be reached. Try again once it is back.");
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))?.[1] ?? `export.${format}`;
+  const url = URL.createObjectURL(await answer.blob());
+  const link = el("a", { href: url, download: name, hidden: true });
+  explorer.root.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  return name;
+}
+
+/** Wait until Python has taken all edits, so that what is saved is what is seen; not for ever. */
+async function acknowledged({ visit }, signal) {
+  for (let waited = 0; waited < 100 && visit.outbox.waiting.length && !signal?.aborted; waited += 1) {
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** The link to this run at this step; a run that is too long for a link is saved as a file. */
+class ShareDialog {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.link = el("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => this.link.select() });
+    this.copied = el("span", { class: "cc-said-so", role: "status" });
+    this.presents = el("input", { type: "checkbox", onchange: () => this.refresh() });
+    this.size = el("p", { class: "cc-quiet" });
+    this.short = el(
+      "div",
+      {},
+      el("p", {}, "Whoever opens this link sees this run, with every change made to it, at this step."),
+      el("div", { class: "cc-link" }, this.link, this.button("Copy", () => this.copy())),
+      el("label", { class: "cc-check" }, this.presents, "Open it in the presenter view"),
+      el("p", { class: "cc-said-line" }, this.size, this.copied),
+    );
+    this.excess = el("p");
+    this.saved = el("p", { class: "cc-said-so", role: "status" });
+    this.long = el("div", {}, this.excess, this.button("Save as a file", () => this.save()), this.saved);
+    this.dialog = new Dialog(explorer.root, "Share this run", this.short, this.long);
+  }
+
+  button(text, onclick) {
+    return el("button", { type: "button", class: "cc-primary", onclick }, text);
+  }
+
+  open() {
+    [this.copied, this.saved].forEach((node) => setText(node, ""));
+    this.presents.checked = false;
+    this.refresh();
+    this.dialog.open();
+    if (!this.short.hidden) this.link.focus();
+  }
+
+  /** An edit that was under way has arrived: the link has it too. */
+  history() {
+    if (this.dialog.isOpen) this.refresh();
+  }
+
+  refresh() {
+    const { data, visit } = this.explorer;
+    const address = addressOf(data.link, visit.step, this.presents.checked);
+    const isShort = Boolean(data.link) && address.length <= LONGEST_LINK;
+    this.link.value = address;
+    this.short.hidden = !isShort;
+    this.long.hidden = isShort;
+    setText(this.copied, "");
+    setText(this.size, `${address.length} characters`);
+    const length = data.link ? ` (${address.length} characters; ${LONGEST_LINK} can be pasted anywhere)` : "";
+    setText(this.excess, `This run is too long for a link${length}: save it as a file. Whoever opens the file sees the same run.`);
+  }
+
+  async copy() {
+    setText(this.copied, (await copied(this.link)) ? "Copied ✓" : "Press Ctrl+C to copy it.");
+  }
+
+  async save() {
+    try {
+      setText(this.saved, `Saved as ${await saveExport(this.explorer, "toml", {})} ✓`);
+    } catch (problem) {
+      setText(this.saved, problem.message);
+    }
+  }
+
+  close() {
+    this.dialog.node.remove();
+  }
+}
+
+/** Copy a field's text; pages that are not served securely have only the old way. */
+async function copied(field) {
+  try {
+    await navigator.clipboard.writeText(field.value);
+    return true;
+  } catch {
+    field.select();
+    return document.execCommand("copy");
+  }
+}
+
+/** What each format is asked for; those of which nothing is known here are asked for everything. */
+const PICTURE = ["step", "orientation", "theme"];
+const ASKED = {
+  svg: PICTURE,
+  png: PICTURE,
+  pdf: PICTURE,
+  tikz: PICTURE,
+  deck: ["range", "orientation", "theme"],
+  gif: ["range", "orientation", "theme"],
+  html: ["step", "orientation"],
+  mermaid: ["step"],
+  plantuml: ["step"],
+  ...Object.fromEntries(["csv", "jsonl", "parquet", "shiviz", "toml"].map((name) => [name, []])),
+};
+
+/** Saving the run on show in any of the formats there are. */
+class ExportDialog {
+  constructor(explorer) {
+    this.explorer = explorer;
+    const number = () => el("input", { type: "number", min: "0", step: "1", required: true });
+    const menu = (...options) => el("select", {}, ...options.map(([value, text]) => el("option", { value }, text)));
+    this.format = el("select", { onchange: () => this.ask() });
+    [this.step, this.from, this.to] = [number(), number(), number()];
+    this.orientation = menu(["down", "from top to bottom"], ["right", "from left to right"]);
+    this.theme = menu(["light", "light"], ["dark", "dark"]);
+    this.fields = {
+      step: [field("Step", this.step)],
+      range: [field("From step", this.from), field("to step", this.to)],
+      orientation: [field("Time runs", this.orientation)],
+      theme: [field("Colours", this.theme)],
+    };
+    this.told = el("p", { class: "cc-export-said", role: "status" });
+    this.button = el("button", { type: "submit", class: "cc-primary" }, "Download");
+    this.form = el(
+      "form",
+      { onsubmit: (event) => this.submit(event), novalidate: true },
+      field("Format", this.format),
+      el("div", { class: "cc-row" }, ...Object.values(this.fields).flat()),
+      el("div", { class: "cc-row cc-export-end" }, this.button, this.told),
+    );
+    this.dialog = new Dialog(explorer.root, "Export this run", this.form);
+    this.dialog.node.addEventListener("close", () => this.work?.abort());
+  }
+
+  open() {
+    const { data, scene, scheme, visit } = this.explorer;
+    refill(this.format, JSON.stringify(data.formats), () =>
+      data.formats.map(({ name, title, suffix }) => el("option", { value: name }, `${title} (${suffix})`)),
+    );
+    for (const input of [this.step, this.from, this.to]) input.max = scene.last;
+    this.step.value = visit.step;
+    this.from.value = scene.first;
+    this.to.value = scene.until;
+    this.orientation.value = visit.orientation;
+    this.theme.value = scheme;
+    this.tell("");
+    this.ask();
+    this.dialog.open();
+    this.format.focus();
+  }
+
+  /** Show the fields of the format; of a long run a picture holds a range of steps. */
+  ask() {
+    this.asked = [...(ASKED[this.format.value] ?? ["step", "range", "orientation", "theme"])];
+    if (this.explorer.isLong() && this.asked.includes("theme") && !this.asked.includes("range")) this.asked.push("range");
+    for (const [name, nodes] of Object.entries(this.fields)) nodes.forEach((node) => (node.hidden = !this.asked.includes(name)));
+    this.tell("");
+  }
+
+  options() {
+    const given = {
+      step: { step: this.step.value },
+      range: { from: this.from.value, to: this.to.value },
+      orientation: { orientation: this.orientation.value },
+      theme: { theme: this.theme.value },
+    };
+    return Object.assign({}, ...this.asked.map((name) => given[name]));
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    if (this.work) return;
+    this.work = new AbortController();
+    const { signal } = this.work;
+    this.tell("Working …", "working");
+    this.button.disabled = true;
+    try {
+      this.tell(`Saved as ${await saveExport(this.explorer, this.format.value, this.options(), signal)} ✓`, "done");
+    } catch (problem) {
+      this.tell(signal.aborted ? "" : problem.message, "error");
+    }
+    this.work = null;
+    this.button.disabled = false;
+  }
+
+  tell(text, state = "") {
+    setText(this.told, text);
+    this.told.dataset.state = state;
+  }
+
+  close() {
+    this.work?.abort();
+    this.dialog.node.remove();
+  }
+}
+
+/** The parts beyond the tabs: predict, present, share, export, and what keeps the run. A still page keeps nothing. */
+function extras(explorer) {
+  const { root, tools } = explorer;
+  const predictor = new Predictor(explorer);
+  const presenter = new Presenter(explorer, () => predictor.leave());
+  tools.predict = () => predictor.toggle();
+  tools.present = () => presenter.toggle();
+  if ("still" in root.dataset) return [predictor, presenter];
+  const [share, exporter] = [new ShareDialog(explorer), new ExportDialog(explorer)];
+  tools.share = () => share.open();
+  tools.export = () => exporter.open();
+  return [predictor, presenter, share, exporter, new Keeper(explorer)];
+}

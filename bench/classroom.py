@@ -1,0 +1,342 @@
+"""A class at work: `python -m bench.classroom [--sessions 30] [--seconds 120]`.
+
+One server, thirty sessions that each make an edit every two to four seconds. Thirty browsers would measure how this
+machine draws, so all but two of the sessions speak Streamlit's protocol and draw nothing; the two are real tabs that
+step and drag. What is told is what the class would feel (waits, lost edits, errors) and what it costs (CPU, memory).
+
+Exit status 1 when anything went wrong: an exception in the server's log, a lost edit, a refusal that no user has
+earned, an error in a tab.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Page, async_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+
+from bench.waits import HANDLE, WATCH, at_rank, median, path
+from sim import library
+from tests.e2e.conftest import BROWSERS, FLAGS, Trouble, serving
+
+THINKING_S = (2.0, 4.0)
+PATIENCE_S = 60
+BURST = 3  # edits that are made in one go now and then, faster than the server answers
+SESSIONS_KEPT_S = 125  # Streamlit keeps a lost session for two minutes, should its browser come back
+EDITS = {"delay": 6, "hold": 2, "release": 2, "send": 2, "internal": 2, "snapshot": 1, "undo": 3}  # how often
+
+# What a user may well try and must be told; any other refusal is a fault of the page or of this bench.
+EARNED = re.compile(r"cannot send|has no|already|knows no delays|list of choices|holds no|whole amount|no channel")
+
+
+@dataclass
+class Findings:
+    """What a class finds out together."""
+
+    opened: list[float] = field(default_factory=list)  # ms
+    edits: list[float] = field(default_factory=list)  # ms
+    in_tabs: list[float] = field(default_factory=list)  # ms
+    sent: int = 0
+    acknowledged: int = 0
+    bytes_received: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    errors: list[str] = field(default_factory=list)
+
+
+def now_ms() -> float:
+    """A clock in milliseconds."""
+    return time.perf_counter() * 1000
+
+
+class Student:
+    """One session without a browser: it keeps the outbox as assets/explore/outbox.js does."""
+
+    def __init__(self, connection: ClientConnection, findings: Findings, scenario: str, seed: int) -> None:
+        self.connection = connection
+        self.findings = findings
+        self.query = f"scenario={scenario}"
+        self.random = random.Random(seed)
+        self.data: dict[str, Any] = {"ack": -1}
+        self.widget = ""
+        self.fragment = ""
+        self.page = ""
+        self.sent = 0
+        self.waiting: list[dict[str, Any]] = []
+
+    async def open(self) -> None:
+        """Open the page, as a browser does."""
+        start = now_ms()
+        await self._rerun()
+        await self._until_acknowledged(0)
+        self.findings.opened.append(now_ms() - start)
+
+    async def work_until(self, end: float) -> None:
+        """Think, edit, wait for the answer; again and again."""
+        while True:
+            thinking = self.random.uniform(*THINKING_S)
+            if time.monotonic() + thinking > end:
+                return
+            await asyncio.sleep(thinking)
+            for _ in range(BURST if self.random.random() < 0.05 else 1):
+                await self.make(self.any_edit())
+            start = now_ms()
+            await self._until_acknowledged(self.sent)
+            self.findings.edits.append(now_ms() - start)
+            self._note_refusal()
+
+    def any_edit(self) -> dict[str, Any]:
+        """A random edit that makes sense in the scene on show."""
+        scene, choose = self.data["scene"], self.random.choice
+        do = self.random.choices([*EDITS], [*EDITS.values()])[0]
+        if do in ("delay", "hold", "release"):
+            fitting = [message for message in scene["messages"] if message["held"] == (do == "release")]
+            if fitting:
+                edit = {"do": do, "message": choose(fitting)["address"]}
+                return {**edit, "delay": self.random.randint(1, 60)} if do == "delay" else edit
+            do = "undo"
+        if do == "undo":
+            return {"do": do}
+        at = round(self.random.uniform(0, scene["steps"][-1]["time"]), 2)
+        if do == "send":
+            channel = choose(scene["channels"])
+            body = "1" if "amount" in scene["body_hint"] else "hello"
+            return {"do": do, "process": channel["source"], "to": channel["target"], "body": body, "at": at}
+        return {"do": do, "process": choose(scene["processes"]), "at": at}
+
+    async def make(self, edit: dict[str, Any]) -> None:
+        """Put an edit into the outbox and hand the whole of it to the server."""
+        self.sent += 1
+        step = self.data["scene"]["steps"][0]
+        entry = {"seq": self.sent, "step": 0, "time": step["time"], "revision": self.data["revision"], "edit": edit}
+        self.waiting.append(entry)
+        await self._rerun()
+
+    async def _rerun(self) -> None:
+        message = BackMsg()
+        state = message.rerun_script
+        state.query_string = self.query
+        state.page_script_hash = self.page
+        if self.waiting:
+            widget = state.widget_states.widgets.add()
+            widget.id = self.widget
+            widget.json_value = json.dumps({"outbox": self.waiting})
+            state.fragment_id = self.fragment
+        await self.connection.send(message.SerializeToString())
+
+    async def _until_acknowledged(self, ack: int) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            while self.data["ack"] < ack:
+                content = await self.connection.recv()
+                assert isinstance(content, bytes)
+                self.findings.bytes_received += len(content)
+                self._take(ForwardMsg.FromString(content))
+
+    def _take(self, message: ForwardMsg) -> None:
+        if message.HasField("new_session"):
+            self.page = message.new_session.page_script_hash
+        element = message.delta.new_element
+        if element.HasField("exception"):
+            self.findings.errors.append(f"the page shows an exception: {element.exception.message}")
+        if not element.HasField("bidi_component"):
+            return
+        component = element.bidi_component
+        self.widget, self.fragment = component.id, message.delta.fragment_id
+        data = json.loads(component.bytes or component.json)
+        if "session" in self.data and data["session"] != self.data["session"]:
+            self.findings.errors.append("a session was lost and begun anew")
+        self.data = data
+        self.waiting = [entry for entry in self.waiting if entry["seq"] > data["ack"]]
+
+    def _note_refusal(self) -> None:
+        notice = self.data["notice"]
+        if notice is None or notice["level"] != "error" or notice["seq"] != self.sent:
+            return
+        self.findings.refused[re.sub(r"\d+(\.\d+)?", "0", notice["text"])] += 1
+        if not EARNED.search(notice["text"]):
+            self.findings.errors.append(f"refused: {notice['text']}")
+
+
+async def student(url: str, findings: Findings, number: int, starts: asyncio.Barrier, seconds: float) -> None:
+    """A whole session without a browser; all sessions begin their work together."""
+    names = library.names()
+    scenario = names[number % len(names)]
+    address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
+    try:
+        async with connect(address, subprotocols=["streamlit"], max_size=None) as connection:
+            one = Student(connection, findings, scenario, seed=number)
+            await one.open()
+            await starts.wait()
+            await one.work_until(time.monotonic() + seconds)
+            findings.sent += one.sent
+            findings.acknowledged += one.data["ack"]
+            await starts.wait()
+    except Exception as problem:
+        findings.errors.append(f"session {number} on {scenario}: {problem!r}")
+        await starts.abort()
+
+
+async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier, seconds: float) -> None:
+    """A whole session in a real tab: stepping with keys, dragging arrow heads."""
+    trouble = Trouble(page)  # type: ignore[arg-type]
+    try:
+        await page.goto(url)
+        await page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg", timeout=PATIENCE_S * 1000)
+        await starts.wait()
+        end = time.monotonic() + seconds
+        made = 0
+        while time.monotonic() < end:
+            for key in ("End", "ArrowLeft", "ArrowLeft", "ArrowRight"):
+                await page.keyboard.press(key)
+            await edit_in_tab(page, back=made % 2 == 1)
+            findings.in_tabs.append(await page.evaluate("window.benchWait"))
+            made += 1
+            await asyncio.sleep(random.uniform(*THINKING_S))
+        findings.sent += made
+        findings.acknowledged += min(made, int(await page.locator(".cc").get_attribute("data-ack") or 0))
+        findings.errors += trouble.found
+        await starts.wait()
+    except Exception as problem:
+        findings.errors.append(f"a tab: {problem!r}")
+        await starts.abort()
+
+
+async def edit_in_tab(page: Page, back: bool) -> None:
+    """Drag an arrow head; where there is none to drag, add an internal event."""
+    handle = await page.evaluate(HANDLE)
+    if handle:
+        await page.mouse.move(handle["x"], handle["y"])
+        await page.mouse.down()
+        for x, y in path(handle, back):
+            await page.mouse.move(x, y)
+        await page.evaluate(WATCH, ["pointerup", "answered"])
+        await page.mouse.up()
+    else:
+        await page.get_by_role("tab", name="Change").click()
+        await page.evaluate(WATCH, ["click", "answered"])
+        await page.get_by_role("button", name="Add", exact=True).click()
+
+
+@dataclass
+class Gauge:
+    """CPU and memory of the server, from /proc."""
+
+    process: int
+
+    def cpu_s(self) -> float:
+        """CPU seconds since the server's start."""
+        fields = Path(f"/proc/{self.process}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory_mb(self) -> float:
+        """The resident memory now."""
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{self.process}/status").read_text())
+        return int(found[1]) / 1024 if found else float("nan")
+
+
+async def lesson(url: str, gauge: Gauge, sessions: int, tabs: int, seconds: float) -> tuple[Findings, dict[str, float]]:
+    """The whole class: what it found, and what it cost the server."""
+    await student(url, Findings(), 0, asyncio.Barrier(1), 0)  # so that everything is imported
+    findings, cost = Findings(), {"memory before": gauge.memory_mb()}
+    starts = asyncio.Barrier(sessions + 1)
+    executable = next(filter(None, map(shutil.which, BROWSERS)))
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        contexts = [await browser.new_context(viewport={"width": 1280, "height": 720}) for _ in range(tabs)]
+        pages = [await context.new_page() for context in contexts]
+        tasks = [asyncio.create_task(tab(page, url, findings, starts, seconds)) for page in pages]
+        others = range(sessions - tabs)
+        tasks += [asyncio.create_task(student(url, findings, number, starts, seconds)) for number in others]
+        try:
+            await starts.wait()
+            cost["memory, all open"], cpu, start = gauge.memory_mb(), gauge.cpu_s(), time.monotonic()
+            await starts.wait()
+            cost["CPU, share of a core"] = (gauge.cpu_s() - cpu) / (time.monotonic() - start)
+            cost["memory, at the end"] = gauge.memory_mb()
+        except asyncio.BrokenBarrierError:
+            pass  # whoever broke it has said why
+        await asyncio.gather(*tasks)
+        await browser.close()
+    await asyncio.sleep(5)
+    cost["memory, 5 s after"] = gauge.memory_mb()
+    return findings, cost
+
+
+async def afterwards(url: str, gauge: Gauge) -> float:
+    """The memory when Streamlit has forgotten the sessions, for which somebody must come."""
+    await asyncio.sleep(SESSIONS_KEPT_S)
+    await student(url, Findings(), 0, asyncio.Barrier(1), 0)
+    await asyncio.sleep(2)
+    return gauge.memory_mb()
+
+
+def problems_in(log: str) -> Iterator[str]:
+    """The exceptions of a server's log, each by its last line."""
+    for block in log.split("Traceback (most recent call last):")[1:]:
+        yield "server: " + next((line for line in block.splitlines()[1:] if line and line[0] != " "), "an exception")
+
+
+def waits(what: str, times: list[float]) -> str:
+    """A line of the report."""
+    return f"  {what:34}{len(times):6} times, median {median(times):6.0f} ms, p95 {at_rank(times, 0.95):6.0f} ms"
+
+
+def report(findings: Findings, cost: dict[str, float], sessions: int) -> None:
+    """Print what the class found."""
+    print(waits("opening the page, all at once", findings.opened))
+    print(waits("edit to answer, at the client", findings.edits))
+    print(waits("edit to repainted, in real tabs", findings.in_tabs))
+    print(f"  edits sent {findings.sent}, acknowledged {findings.acknowledged}")
+    print(f"  received by the clients without a browser: {findings.bytes_received / 1e6:.0f} MB")
+    for what, value in cost.items():
+        print(f"  {what:34}{value:8.2f}" if "CPU" in what else f"  {what:34}{value:8.0f} MB")
+    if "memory, at the end" in cost:
+        each = (cost["memory, at the end"] - cost["memory before"]) / sessions
+        print(f"  memory per session                {each:8.1f} MB")
+    for text, times in findings.refused.most_common():
+        print(f"  refused {times} times: {text}")
+    for text, times in Counter(findings.errors).most_common():
+        print(f"  ERROR, {times} times: {text}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Give the lesson; 1 when anything went wrong."""
+    parser = argparse.ArgumentParser(prog="bench.classroom", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--sessions", type=int, default=30)
+    parser.add_argument("--tabs", type=int, default=2, help="how many of the sessions are real browser tabs")
+    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--no-afterwards", action="store_true", help="do not wait until sessions are forgotten")
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "server.log"
+        with serving("app.py", log) as (url, server):
+            findings, cost = asyncio.run(
+                lesson(url, gauge := Gauge(server.pid), given.sessions, given.tabs, given.seconds)
+            )
+            if not given.no_afterwards:
+                cost["memory, sessions forgotten"] = asyncio.run(afterwards(url, gauge))
+        findings.errors += problems_in(log.read_text())
+    if findings.sent != findings.acknowledged:
+        findings.errors.append(f"{findings.sent - findings.acknowledged} edits were lost")
+    print(f"{given.sessions} sessions, {given.tabs} of them in a browser, {given.seconds:g} s")
+    report(findings, cost, given.sessions)
+    return 1 if findings.errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

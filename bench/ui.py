@@ -1,0 +1,213 @@
+"""How fast the page is: `python -m pytest bench/ui.py -p tests.e2e.conftest -s -q`, in a real browser.
+
+Waits of the person at the browser, beside what one step costs on a plain `st.plotly_chart` page that shows the same
+figure (bench/plain_page.py), in the same run of the same browser. Nothing is asserted of times: machines differ and
+are shared. What is asserted is that what was waited for did happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from bench.waits import HANDLE, KEYS, WATCH, at_rank, median, path
+from tests.e2e.conftest import ExplorerPage, serving
+
+SCENARIOS = ("lecture", "overlapping", "hundred")
+STEPS = 15
+EDITS = 15
+OPENINGS = 5
+LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
+OPENING_LIMIT_MS = 120_000
+
+LONG_RUN = """
+title = "{events} events"
+processes = 5
+topology = {{ kind = "complete" }}
+workload = {{ kind = "bank", balance = 1000, transfers = {transfers} }}
+delay = {{ kind = "uniform", low = 1, high = 20 }}
+snapshots = [{{ id = "S1", process = "P1", at = 50 }}]
+"""
+
+
+class Row(NamedTuple):
+    """A line of the table: what was waited for, where, how often and how long, and how long it may take."""
+
+    what: str
+    where: str
+    times: list[float]
+    target: float | None = None
+    note: str = ""
+
+
+PLAIN = "plain page: click to step"
+
+
+@pytest.fixture(scope="module")
+def table() -> Iterator[list[Row]]:
+    """The rows that the measurements add; printed when all is measured."""
+    rows: list[Row] = []
+    yield rows
+    plain = {row.where: median(row.times) for row in rows if row.what == PLAIN}
+    print(f"\n\n{'wait in ms':48}{'times':>6}{'median':>8}{'p95':>8}{'target':>8}  of a plain page's step")
+    for row in rows:
+        print(line(row, plain.get(row.where)))
+
+
+def line(row: Row, plain: float | None) -> str:
+    """A line of the table, with the ratio to the plain page's step of the same scenario."""
+    start = f"{row.what:34}{row.where:14}"
+    if not row.times:
+        return f"{start}{row.note}"
+    middle = median(row.times)
+    target = f"{row.target:8.0f}" if row.target else " " * 8
+    ratio = f"  {middle / plain:5.2f}" if plain else ""
+    return f"{start}{len(row.times):6}{middle:8.0f}{at_rank(row.times, 0.95):8.0f}{target}{ratio}  {row.note}"
+
+
+@pytest.fixture(scope="module")
+def plain_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of the plain page."""
+    with serving("bench/plain_page.py", tmp_path_factory.mktemp("plain") / "server.log") as (url, _):
+        yield url
+
+
+@pytest.fixture
+def explorer(fresh_explorer: ExplorerPage) -> ExplorerPage:
+    """The Explore page with patience for long runs."""
+    fresh_explorer.page.set_default_timeout(OPENING_LIMIT_MS)
+    return fresh_explorer
+
+
+def wait_ms(explorer: ExplorerPage) -> float:
+    """What the wait that WATCH has begun to watch took."""
+    found: float = explorer.page.evaluate("window.benchWait")
+    return found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_plain_page_steps(explorer: ExplorerPage, plain_url: str, table: list[Row], name: str) -> None:
+    """From the click on the plain page's button to its repainted chart: through Python and back."""
+    page = explorer.page
+    page.goto(f"{plain_url}/?scenario={name}")
+    page.get_by_text("step 0", exact=True).wait_for()
+    times = []
+    for step in range(STEPS):
+        page.evaluate(WATCH, ["click", "step"])
+        page.get_by_role("button", name="Step").click()
+        times.append(wait_ms(explorer))
+        assert page.locator(".gtitle").text_content() == f"step {step + 1}"
+    explorer.trouble.found.clear()  # of the plain page only what it costs is of interest
+    table.append(Row(PLAIN, name, times))
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_key_to_painted_step(explorer: ExplorerPage, table: list[Row], name: str) -> None:
+    """From the arrow key to the frame in which the step is painted."""
+    explorer.open(f"?scenario={name}")
+    table.append(Row("key to painted step", name, keys(explorer), target=60))
+
+
+def keys(explorer: ExplorerPage) -> list[float]:
+    """The waits of some steps, once the page has warmed up."""
+    explorer.page.evaluate(KEYS, STEPS)
+    explorer.press("Home")
+    found: list[float] = explorer.page.evaluate(KEYS, STEPS)
+    return found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_drag_to_repainted_diagram(explorer: ExplorerPage, table: list[Row], name: str) -> None:
+    """A message's arrow head is dragged with the mouse: from the release to the repainted diagram."""
+    explorer.open(f"?scenario={name}")
+    explorer.press("End")
+    if not explorer.page.locator(".cc-handles .cc-handle[data-message]").count():
+        table.append(Row("drag release to repainted", name, [], note="no handles to drag"))
+        return
+    times = [drag(explorer, back=n % 2 == 1) for n in range(EDITS)]
+    assert explorer.page.locator(".cc-notice[data-level=error]:visible").count() == 0
+    table.append(Row("drag release to repainted", name, times, target=200))
+
+
+def drag(explorer: ExplorerPage, back: bool) -> float:
+    """Drag the first handle in sight, and wait until Python has answered."""
+    mouse = explorer.page.mouse
+    handle = explorer.page.evaluate(HANDLE)
+    mouse.move(handle["x"], handle["y"])
+    mouse.down()
+    for x, y in path(handle, back):
+        mouse.move(x, y)
+    explorer.page.evaluate(WATCH, ["pointerup", "answered"])
+    mouse.up()
+    return wait_ms(explorer)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_edit_to_repainted_diagram(explorer: ExplorerPage, table: list[Row], name: str) -> None:
+    """A message's delay is changed in the Change tab: from the click to the repainted diagram."""
+    explorer.open(f"?scenario={name}")
+    explorer.tab("Change")
+    explorer.page.locator(".cc-messages label").first.click()
+    delay = explorer.page.get_by_label("Delay")
+    before = float(delay.input_value())
+    times = []
+    for n in range(EDITS):
+        delay.fill(str(before if n % 2 else before + 1))
+        explorer.page.evaluate(WATCH, ["click", "answered"])
+        explorer.page.get_by_role("button", name="Apply", exact=True).click()
+        times.append(wait_ms(explorer))
+    table.append(Row("Apply to repainted", name, times, target=200))
+
+
+def test_choosing_a_scenario_to_painted_diagram(explorer: ExplorerPage, table: list[Row]) -> None:
+    """From the click on a card of the gallery to its diagram."""
+    page = explorer.page
+    for name in SCENARIOS:
+        times = []
+        for other in ("two_banks", "ring", "star", "tutorial", "widgets")[:OPENINGS]:
+            explorer.open(f"?scenario={other}")
+            page.get_by_role("button", name="Scenarios").click()
+            card = page.locator(f".st-key-open-{name} button")
+            card.wait_for()
+            page.evaluate(WATCH, ["click", name])
+            card.click()
+            times.append(wait_ms(explorer))
+        table.append(Row("choosing to painted diagram", name, times))
+
+
+@pytest.mark.parametrize("events", LONG_RUNS)
+def test_long_run(explorer: ExplorerPage, table: list[Row], tmp_path: Path, events: int) -> None:
+    """From the choice of a file with a long run to its diagram, and a step there."""
+    file = tmp_path / f"run_of_{events}.toml"
+    file.write_text(LONG_RUN.format(events=events, transfers=events // 10))
+    where = f"{events:,} events"
+    times = []
+    for _ in range(3):
+        explorer.open()
+        opened = open_file(explorer, file)
+        if opened is None:
+            table.append(Row("file to painted diagram", where, [], note=f"refused: {refusal(explorer)}"))
+            return
+        times.append(opened)
+    table.append(Row("file to painted diagram", where, times, target=LONG_RUNS[events]))
+    table.append(Row("key to painted step", where, keys(explorer), target=60, note=f"{explorer.last:,} steps"))
+
+
+def open_file(explorer: ExplorerPage, file: Path) -> float | None:
+    """Choose a file in the dialog: how long its diagram takes, or None when it is refused."""
+    page = explorer.page
+    page.get_by_role("button", name="Open file").click()
+    chooser = page.locator("[data-testid=stFileUploader] input[type=file]")
+    chooser.wait_for(state="attached")
+    page.evaluate(WATCH, ["change", file.stem])
+    chooser.set_input_files(file)
+    page.locator(f".cc[data-scene={file.stem}], .cut-error").first.wait_for()
+    return None if page.locator(".cut-error").count() else wait_ms(explorer)
+
+
+def refusal(explorer: ExplorerPage) -> str:
+    """What the dialog says."""
+    return explorer.page.locator(".cut-error").inner_text()

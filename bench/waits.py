@@ -1,0 +1,83 @@
+"""How long a wait is for the person at the browser: measured inside the page, from what they do to the second frame
+after the page has answered, so that the test driver's own latency is no part of it."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+# To be called with [event, condition] before something is done: window.benchWait becomes a promise of milliseconds,
+# from the next event of that name (pointerup, click, change) to two frames after a change to the element that
+# `condition` names makes it true.
+WATCH = """([event, condition]) => {
+  const [selector, holds] = {
+    answered: [".cc", (root) => !root.hasAttribute("data-pending")],
+    step: ["[data-testid=stPlotlyChart]", () => document.querySelector(".gtitle")?.textContent !== window.benchTitle],
+  }[condition] ?? [".cc", (root) => root.dataset.scene === condition && !root.hasAttribute("data-pending")];
+  window.benchTitle = document.querySelector(".gtitle")?.textContent;
+  window.benchWait = new Promise((done) => {
+    const begin = () => {
+      const start = performance.now();
+      const observer = new MutationObserver(() => {
+        const node = document.querySelector(selector);
+        if (!node || !holds(node)) return;
+        observer.disconnect();
+        requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - start)));
+      });
+      const everything = { attributes: true, childList: true, subtree: true, characterData: true };
+      if (condition === "step") observer.observe(document.body, everything);
+      else observer.observe(document.querySelector(selector), { attributes: true });
+    };
+    window.addEventListener(event, begin, { capture: true, once: true });
+  });
+}"""
+
+# From a step's key to its paint, so many times: the task after the frame runs when that frame is drawn.
+KEYS = """async (times) => {
+  const found = [];
+  for (let n = 0; n < times; n++) {
+    await new Promise((done) => setTimeout(done, 100));
+    const start = performance.now();
+    document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    }));
+    found.push(performance.now() - start);
+  }
+  return found;
+}"""
+
+# The first handle of the overlay whose middle can be seen and is not covered: where it is, and how time runs there.
+HANDLE = """() => {
+  const down = document.querySelector(".cc-orientation")?.dataset.orientation === "down";
+  for (const handle of document.querySelectorAll(".cc-handles .cc-handle[data-message]")) {
+    const box = handle.getBoundingClientRect();
+    const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+    const top = document.elementFromPoint(x, y);
+    if (top && (top === handle || handle.contains(top))) return { x, y, down };
+  }
+  return null;
+}"""
+
+DRAG_BY = 18  # pixels along the time axis
+DRAG_MOVES = 4
+
+
+def path(handle: dict[str, Any], back: bool) -> list[tuple[float, float]]:
+    """The points over which the mouse drags a handle: along the time axis, on or back."""
+    x, y, sign = handle["x"], handle["y"], -1 if back else 1
+    ways = [sign * DRAG_BY * (move + 1) / DRAG_MOVES for move in range(DRAG_MOVES)]
+    return [(x, y + way) if handle["down"] else (x + way, y) for way in ways]
+
+
+def at_rank(times: list[float], share: float) -> float:
+    """The value below which that share of some waits lies."""
+    ordered = sorted(times)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def median(times: list[float]) -> float:
+    """The median, or NaN of nothing."""
+    return statistics.median(times) if times else float("nan")

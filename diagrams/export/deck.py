@@ -1,0 +1,29 @@
+"""Scene -> a PDF to lecture with: one page for each step, the diagram below the step's sentence."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import vl_convert
+from pypdf import PdfReader, PdfWriter
+
+from diagrams.export import View
+from diagrams.export.svg import document
+from diagrams.scene import Scene
+from diagrams.slides import slides
+
+TITLE = "PDF deck, a page for each step"
+SUFFIX = ".pdf"
+MEDIA_TYPE = "application/pdf"
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """A page for each step of the view's range. Raises ScenarioError beyond slides.MOST_PAGES pages."""
+    writer = PdfWriter()
+    writer.add_metadata({"/Title": scene.execution.scenario.title})
+    for picture in slides(scene, view):
+        page = vl_convert.svg_to_pdf(document(picture, view.palette))
+        writer.append(PdfReader(BytesIO(page)))
+    file = BytesIO()
+    writer.write(file)
+    return file.getvalue()

@@ -1,0 +1,18 @@
+"""Scene -> the event table of the whole run as JSON Lines, whatever the step: an object for each row."""
+
+from __future__ import annotations
+
+import json
+
+from diagrams.export import View
+from diagrams.scene import Scene
+
+TITLE = "Event table, JSON Lines"
+SUFFIX = ".jsonl"
+MEDIA_TYPE = "application/jsonl"
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """A line for each row of the table, with all its columns; those that are null are written as such. UTF-8."""
+    lines = (json.dumps(event._asdict(), ensure_ascii=False) for event in scene.execution.events)
+    return "".join(f"{line}\n" for line in lines).encode("utf-8")

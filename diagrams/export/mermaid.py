@@ -1,0 +1,50 @@
+"""Scene -> a Mermaid sequence diagram of what happens up to a step (https://mermaid.js.org)."""
+
+from __future__ import annotations
+
+from diagrams.export import View
+from diagrams.scene import Scene
+from diagrams.sequence import Item, Note, sequence
+from sim.scenario import ScenarioError
+
+TITLE = "Mermaid sequence diagram"
+SUFFIX = ".mmd"
+MEDIA_TYPE = "text/vnd.mermaid"
+
+MOST_LETTERS = 50_000  # Mermaid's own limit (maxTextSize), which a diagram cannot raise
+
+_PLAIN = frozenset(" ,.>()'*+-/=?!_|“”’…→")
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """Messages of the computation are unbroken arrows, markers dashed ones, what is never received ends in a cross.
+
+    Raises ScenarioError where Mermaid would refuse to read so long a text.
+    """
+    last = len(scene.lanes) - 1
+    names = [f"    participant p{lane} as {_escaped(name)}" for lane, name in enumerate(scene.lanes)]
+    text = "\n".join(["sequenceDiagram", *names, *(_line(item, last) for item in sequence(scene, view))]) + "\n"
+    if len(text) > MOST_LETTERS:
+        raise ScenarioError(
+            f"Mermaid reads at most {MOST_LETTERS} letters, and up to step {view.step} these are {len(text)}: "
+            "give an earlier step"
+        )
+    return text.encode("utf-8")
+
+
+def _line(item: Item, last: int) -> str:
+    text = _escaped(item.text)
+    if isinstance(item, Note):
+        lanes = f"p{item.lane}" if item.lane is not None else f"p0,p{last}" if last else "p0"
+        return f"    Note over {lanes}: {text}"
+    arrow = ("--" if item.marker else "-") + ("x" if item.lost else ">>")
+    return f"    p{item.source}{arrow}p{item.target}: {text}"
+
+
+def _escaped(text: str) -> str:
+    """Letters and digits as they are; of the rest, what means something to Mermaid by its number."""
+    return "".join(
+        letter if letter.isalnum() or letter in _PLAIN else f"#{ord(letter)};"
+        for letter in text
+        if letter.isprintable()
+    )

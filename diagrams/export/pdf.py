@@ -1,0 +1,17 @@
+"""Scene -> PDF, of any step: the SVG picture as one page, one point for a pixel, its fonts built in."""
+
+from __future__ import annotations
+
+import vl_convert
+
+from diagrams.export import View, svg
+from diagrams.scene import Scene
+
+TITLE = "PDF picture"
+SUFFIX = ".pdf"
+MEDIA_TYPE = "application/pdf"
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """The diagram after the view's step."""
+    return vl_convert.svg_to_pdf(svg.export(scene, view).decode("utf-8"))

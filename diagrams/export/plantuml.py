@@ -1,0 +1,40 @@
+"""Scene -> a PlantUML sequence diagram of what happens up to a step (https://plantuml.com)."""
+
+from __future__ import annotations
+
+from diagrams.export import View
+from diagrams.scene import Scene
+from diagrams.sequence import Item, Note, sequence
+
+TITLE = "PlantUML sequence diagram"
+SUFFIX = ".puml"
+MEDIA_TYPE = "text/plain"
+
+_PLAIN = frozenset(" ,.;>{}()'+=?|“”’…→")
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """Messages of the computation are unbroken arrows, markers dashed ones, what is never received ends in a cross."""
+    last = len(scene.lanes) - 1
+    names = [f'participant "{_escaped(name)}" as p{lane}' for lane, name in enumerate(scene.lanes)]
+    items = [_line(item, last) for item in sequence(scene, view)]
+    return "\n".join(["@startuml", *names, *items, "@enduml", ""]).encode("utf-8")
+
+
+def _line(item: Item, last: int) -> str:
+    text = _escaped(item.text)
+    if isinstance(item, Note):
+        lanes = f"p{item.lane}" if item.lane is not None else f"p0, p{last}" if last else "p0"
+        return f"note over {lanes} : {text}"
+    arrow = ("-->" if item.marker else "->") + ("x" if item.lost else "")
+    return f"p{item.source} {arrow} p{item.target} : {text}"
+
+
+def _escaped(text: str) -> str:
+    """Letters and digits as they are; of the rest, what may mean something to PlantUML by its number."""
+    letters = zip(text, text[1:] + " ", strict=True)
+    return "".join(
+        letter if letter.isalnum() or letter in _PLAIN or (letter, after) == ("-", ">") else f"<U+{ord(letter):04X}>"
+        for letter, after in letters
+        if letter.isprintable()
+    )

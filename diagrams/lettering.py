@@ -1,0 +1,54 @@
+"""How much room a text takes, and how it is made to fit: reckoned without a font, a little on the wide side."""
+
+from __future__ import annotations
+
+import unicodedata
+from itertools import accumulate
+
+ELLIPSIS = "…"
+LEAST_SIZE = 9.0  # pixels: smaller letters cannot be read
+
+_NARROW = frozenset("iljtfrI.,;:'’|!()[]{}/\\ \u00a0-")
+_WIDE = frozenset("mwMW@%—…→")
+
+
+def width_of(text: str, size: float) -> float:
+    """The width in pixels of `text` in letters of `size` pixels (Liberation Sans, bold included)."""
+    return size * sum(map(_advance, text))
+
+
+def _advance(letter: str) -> float:
+    """The width of a letter as a part of the size of its type."""
+    if letter in _NARROW:
+        return 0.4
+    if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
+        return 1.0
+    return 0.75 if letter.isupper() or ord(letter) > 0x2FF else 0.6
+
+
+def cropped(text: str, size: float, room: float) -> str:
+    """`text`, or as much of its beginning as `room` pixels hold, with an ellipsis."""
+    if width_of(text, size) <= room:
+        return text
+    widths = accumulate(width_of(letter, size) for letter in text)
+    rest = room - width_of(ELLIPSIS, size)
+    return text[: sum(width <= rest for width in widths)].rstrip() + ELLIPSIS
+
+
+def fitted(text: str, size: float, room: float) -> tuple[str, float]:
+    """`text` and the size at which it fits into `room` pixels: smaller letters first, then fewer of them."""
+    smaller = max(LEAST_SIZE, min(size, room / max(width_of(text, 1.0), 1e-9)))
+    return cropped(text, smaller, room), smaller
+
+
+def wrapped(text: str, size: float, room: float, most_lines: int) -> list[str]:
+    """`text` as lines that fit into `room` pixels; what does not fit into `most_lines` is cut off with an ellipsis."""
+    lines: list[str] = []
+    words = text.split()
+    while words and len(lines) < most_lines - 1:
+        count = 1
+        while count < len(words) and width_of(" ".join(words[: count + 1]), size) <= room:
+            count += 1
+        lines.append(cropped(" ".join(words[:count]), size, room))
+        words = words[count:]
+    return [*lines, cropped(" ".join(words), size, room)] if words else lines

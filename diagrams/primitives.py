@@ -1,0 +1,85 @@
+"""What a drawing is made of: lines, areas, discs and texts, in pixels, with colours as tokens of diagrams.theme."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Pixel = tuple[float, float]  # (x, y) from the top left corner, y grows downwards
+Path = tuple[Pixel, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle of a picture, in pixels."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        """From the left side to the right one."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """From the top to the bottom."""
+        return self.bottom - self.top
+
+    @property
+    def sides(self) -> tuple[float, float, float, float]:
+        """Left, top, width and height."""
+        return self.left, self.top, self.width, self.height
+
+
+@dataclass(frozen=True)
+class Line:
+    """Lines of one look, each through its points, `width` pixels wide.
+
+    `dash` holds lengths on and off in pixels (none: unbroken).
+    """
+
+    strokes: tuple[Path, ...]
+    colour: str
+    width: float
+    dash: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Area:
+    """Filled polygons of one look with an outline `width` pixels wide (0: none); `fill` may be "" for none."""
+
+    polygons: tuple[Path, ...]
+    fill: str
+    outline: str = ""
+    width: float = 0.0
+
+
+@dataclass(frozen=True)
+class Disc:
+    """A filled circle with an outline `width` pixels wide (0: none); `fill` may be "" for none."""
+
+    centre: Pixel
+    radius: float
+    fill: str
+    outline: str = ""
+    width: float = 0.0
+
+
+@dataclass(frozen=True)
+class Text:
+    """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
+
+    `size` is in pixels; `style` is "", "bold" or "italic". It has a halo of the paper's colour.
+    """
+
+    at: Pixel
+    letters: str
+    anchor: str
+    size: float
+    colour: str
+    style: str = ""
+
+
+Primitive = Line | Area | Disc | Text

@@ -1,0 +1,77 @@
+"""What may happen next at each step of a run, for a person who chooses: its name, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from sim import words
+from sim.execution import Execution, once
+from sim.fifo import held
+from sim.model import Action, Deliver, Initiate, Internal, State
+from sim.scheduler import choice_name
+
+
+class Enabled(NamedTuple):
+    """An action that may be chosen: its name as `order` has it, what it is in words, and at which process it happens.
+
+    `message` is the id of the message that it delivers (None: it delivers none).
+    """
+
+    choice: str
+    words: str
+    message: int | None
+    process: str
+
+
+def all_choices(execution: Execution, first: int = 0, last: int | None = None) -> list[list[Enabled]]:
+    """What may happen after each of the steps `first` to `last` (to the end where not given), in one walk.
+
+    Step 0 is the initial state. Where messages have delays, held ones are among them: who chooses by hand may
+    deliver them. Where they have none, a held message is one that cannot be chosen.
+    """
+    last = execution.steps if last is None else last
+    hidden = frozenset() if execution.scenario.scheduler.has_time else held(execution)
+    caption = words.captions(execution.scenario.processes, execution.engine.channels)
+    return [_enabled(execution, state, hidden, caption) for state in islice(_states(execution), first, last + 1)]
+
+
+@once
+def choices_made(execution: Execution) -> tuple[str, ...]:
+    """The choice that every step of the run was, by name."""
+    made = []
+    before = execution.engine.initial()
+    for moment in execution.moments():
+        made.append(choice_name(execution.engine, before, moment.action))
+        before = moment.state
+    return tuple(made)
+
+
+def _states(execution: Execution) -> Iterator[State]:
+    yield execution.engine.initial()
+    for moment in execution.moments():
+        yield moment.state
+
+
+def _enabled(execution: Execution, state: State, hidden: frozenset[int], caption: dict[str, str]) -> list[Enabled]:
+    engine = execution.engine
+    found = []
+    for action in engine.enabled(state):
+        message = action.message.id if isinstance(action, Deliver) else None
+        if message not in hidden:
+            process = engine.processes[engine.actor(action)]
+            told = _in_words(execution, action, process, caption)
+            found.append(Enabled(choice_name(engine, state, action), told, message, process))
+    return found
+
+
+def _in_words(execution: Execution, action: Action, process: str, caption: dict[str, str]) -> str:
+    if isinstance(action, Deliver):
+        name = words.message(execution.flights[action.message.id])
+        return f"deliver {name} on {caption[action.channel.name]}"
+    if isinstance(action, Initiate):
+        return f"{process} starts {action.snapshot}"
+    if isinstance(action, Internal):
+        return f"{process} has {'an internal event' if action.label is None else f'its event {action.label}'}"
+    return f"{process} sends {words.body(action.body, action.label or 'a message')} to {action.channel.target_name}"

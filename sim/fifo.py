@@ -1,0 +1,67 @@
+"""What FIFO does to a run: which message waits behind which, though its own delay has passed."""
+
+from __future__ import annotations
+
+import math
+
+from sim.delays import HOLD
+from sim.execution import Execution, Flight, once
+from sim.model import APP, MARKER, Channel, Message
+
+
+@once
+def own_delays(execution: Execution) -> list[float]:
+    """The delay that each message was given, by id, in time units (HOLD: held), whatever was in front of it."""
+    delays = execution.scenario.delays_of_a_run()
+    return [delays.of(_message(flight)) for flight in execution.flights]
+
+
+def _message(flight: Flight) -> Message:
+    send = flight.send
+    kind = MARKER if flight.is_marker else APP
+    return Message(flight.id, flight.channel, kind, None, send.snapshot_id, None, send.index, send.label, None)
+
+
+def due(execution: Execution, flight: Flight) -> float:
+    """The time at which a message would arrive by its own delay alone. Means nothing where there is no time."""
+    delay = own_delays(execution)[flight.id]
+    if execution.scenario.scheduler.kind != "tick":
+        return flight.send.time + delay
+    at = math.floor(flight.send.time) + 1 + delay
+    return at if at == HOLD else float(math.ceil(at))
+
+
+@once
+def held(execution: Execution) -> frozenset[int]:
+    """The ids of the messages that were given no delay that ends."""
+    return frozenset(message for message, delay in enumerate(own_delays(execution)) if delay == HOLD)
+
+
+@once
+def waits_behind(execution: Execution) -> dict[int, int]:
+    """For each message that FIFO holds back, by id: the message in front of it that does so.
+
+    That is the one whose own delay is the reason: of several in a row, all wait behind the first.
+    """
+    front: dict[Channel, Flight] = {}
+    found: dict[int, int] = {}
+    overtakes = execution.engine.algorithm.overtakes
+    for flight in execution.flights:
+        if not flight.channel.fifo or (overtakes and flight.is_marker):
+            continue
+        before = front.get(flight.channel)
+        if before is not None and _is_held_back(execution, flight, before, found):
+            found[flight.id] = found.get(before.id, before.id)
+        front[flight.channel] = flight
+    return found
+
+
+def _is_held_back(execution: Execution, flight: Flight, before: Flight, found: dict[int, int]) -> bool:
+    """Whether `flight`, sent next after `before` on its channel, could have come earlier without it."""
+    if flight.receive is None:
+        if before.receive is not None or flight.id in held(execution):
+            return False
+        return found.get(before.id, before.id) in held(execution)
+    if before.receive is None or not execution.scenario.scheduler.has_time:
+        return False
+    return due(execution, flight) < flight.receive.time and due(execution, flight) <= before.receive.time

@@ -1,0 +1,91 @@
+"""Drawings: which primitives there are at a step, and how texts are made to fit."""
+
+import pytest
+
+from diagrams import lettering
+from diagrams.drawing import Drawing, round_times, seen
+from diagrams.primitives import Area, Line, Text
+from tests.diagrams.tools import scene
+
+
+def test_a_message_on_its_way_ends_where_it_is():
+    trace = {"x": [0, 10, None], "y": [0, 20, None], "meta": {"stride": 3, "show": [[2, 5]], "grow": [[100.0, 200.0]]}}
+    assert seen(trace, 1, 90.0) == [None, None, None]
+    assert seen(trace, 2, 100.0) == [(0, 0), (0.2, 0.4), None]
+    assert seen(trace, 3, 150.0) == [(0, 0), (5, 10), None]
+    assert seen(trace, 4, 999.0) == [(0, 0), (10, 20), None]
+    assert seen(trace, 5, 200.0) == [None, None, None]
+    assert seen({**trace, "visible": False}, 3, 150.0) == []
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_the_line_of_now_lies_at_the_step_and_is_gone_at_the_end(orientation):
+    drawing = Drawing(scene("lecture"), orientation)
+    axis = 1 if orientation == "down" else 0
+
+    def now(step):
+        lines = [part for part in drawing.at(step).inside if isinstance(part, Line) and part.dash == (3.0, 4.0)]
+        return [point[axis] for line in lines for stroke in line.strokes for point in stroke]
+
+    places = [now(step) for step in range(1, 19)]
+    assert all(start == end for start, end in places[:-1]) and places[-1] == []
+    assert places[:-1] == sorted(places[:-1])
+
+
+def test_bold_arrows_end_at_the_line_of_now():
+    """At step 9 three markers are on their way; H has just been sent."""
+    picture = Drawing(scene("lecture"), "down").at(9)
+    (now,) = [part for part in picture.inside if isinstance(part, Line) and part.dash == (3.0, 4.0)]
+    bold = [part for part in picture.inside if isinstance(part, Line) and part.width == 3.2 and part.dash]
+    ends = [stroke[1][1] for line in bold for stroke in line.strokes]
+    assert len(ends) == 3 and ends == pytest.approx([now.strokes[0][0][1]] * 3, abs=0.1)
+
+
+def test_heads_are_never_longer_than_their_arrows():
+    for step in range(19):
+        for part in Drawing(scene("lecture"), "down").at(step).inside:
+            if isinstance(part, Area):
+                assert all(len(set(polygon)) >= 3 for polygon in part.polygons)
+
+
+@pytest.mark.parametrize("name", ["lecture", "overlapping", "hundred", "nasty", "widgets"])
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_lane_names_and_texts_lie_within_the_picture(name, orientation):
+    picture = Drawing(scene(name), orientation).at(scene(name).last)
+    texts = [part for part in picture.around if isinstance(part, Text)]
+    assert texts and all(0 < text.at[0] < picture.width and text.size <= text.at[1] < picture.height for text in texts)
+    names = [text.letters for text in texts if text.letters.rstrip("…") and text.size > 8]
+    assert any(scene(name).lanes[0].startswith(letters.rstrip("…")) for letters in names)
+
+
+def test_many_lanes_make_a_larger_picture():
+    assert Drawing(scene("hundred"), "right").at(0).height == 640
+    wide = scene("hundred").window(0, 10)
+    wide.lanes = tuple(f"P{number}" for number in range(1, 401))
+    assert Drawing(wide, "down").at(0).width == 2000
+    assert Drawing(wide, "right").at(0).height == 2000
+
+
+def test_texts_are_made_smaller_and_then_shorter_until_they_fit():
+    assert lettering.fitted("P1", 18, 100) == ("P1", 18)
+    letters, size = lettering.fitted("storefront", 18, 70)
+    assert letters == "storefront" and 9 <= size < 18 and lettering.width_of(letters, size) <= 70.0001
+    letters, size = lettering.fitted("a very long name of a process", 18, 70)
+    assert letters.endswith("…") and size == 9 and lettering.width_of(letters, size) <= 70
+
+
+def test_a_sentence_is_wrapped_to_its_room_and_loses_no_word():
+    sentence = " ".join(f"word{number}" for number in range(40))
+    lines = lettering.wrapped(sentence, 18, 400, 20)
+    assert " ".join(lines) == sentence and all(lettering.width_of(line, 18) <= 400 for line in lines)
+    short = lettering.wrapped(sentence, 18, 400, 3)
+    assert len(short) == 3 and short[-1].endswith("…") and short[:2] == lines[:2]
+    assert lettering.wrapped("", 18, 400, 3) == []
+    assert lettering.wrapped("x" * 200, 18, 400, 3)[0].endswith("…")
+
+
+def test_times_are_round_and_few():
+    assert round_times(-20, 1113) == [0, 200, 400, 600, 800, 1000]
+    assert round_times(0.2, 1.2) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
+    for high in (0.003, 1, 7, 99, 12345.6):
+        assert 3 <= len(round_times(0, high)) <= 9

@@ -1,0 +1,173 @@
+"""Formats, views of a scene, and the command line that exports them."""
+
+import os
+
+import pytest
+
+from diagrams import window
+from diagrams.__main__ import main
+from diagrams.export import View, exporter, formats
+from sim.scenario import ScenarioError
+from tests.diagrams.tools import exported, scene
+
+PICTURES = ("svg", "png", "pdf", "tikz")
+LIGHTER = [name for name in formats() if name not in ("deck", "gif")]
+
+
+def test_formats_come_in_the_order_of_the_menu():
+    wanted = "svg png pdf deck tikz html gif mermaid plantuml csv jsonl parquet shiviz toml".split()
+    assert formats() == [name for name in wanted if name in formats()]
+    assert set(wanted) - set(formats()) <= {"html"}
+
+
+@pytest.mark.parametrize("name", formats())
+def test_every_format_names_itself_for_a_menu(name):
+    form = exporter(name)
+    assert form.TITLE and form.SUFFIX.startswith(".") and form.MEDIA_TYPE.count("/") == 1
+    assert sum(exporter(other).TITLE == form.TITLE for other in formats()) == 1
+
+
+def test_a_view_shows_the_last_step_as_the_scenario_wants_it():
+    view = View.of(scene("lecture"))
+    assert (view.step, view.orientation, view.theme, view.steps) == (18, "down", "light", None)
+    assert View.of(scene("hundred")).orientation == "right"
+    assert View.of(scene("lecture"), steps=(3, 7)).step == 7
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"step": 19}, "--step 19: lecture has steps 0 to 18; give one of them"),
+        ({"step": -1}, "--step -1: lecture has steps 0 to 18; give one of them"),
+        ({"steps": (3, 7), "step": 8}, "--step 8: the range has steps 3 to 7; give one of them"),
+        ({"steps": (7, 3)}, "--steps 7-3: lecture has steps 0 to 18; give a range of them, such as 3-7"),
+        ({"steps": (0, 19)}, "--steps 0-19: lecture has steps 0 to 18; give a range of them, such as 3-7"),
+    ],
+)
+def test_a_view_of_what_is_not_there_is_refused(given, complaint):
+    with pytest.raises(ScenarioError) as problem:
+        View.of(scene("lecture"), **given)
+    assert str(problem.value) == complaint
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["lecture", "overlapping", "nasty"])
+def test_every_format_can_write_the_first_the_middle_and_the_last_step(name, theme, orientation):
+    for form in LIGHTER:
+        for step in (0, scene(name).last // 2, scene(name).last):
+            assert exported(name, form, step=step, theme=theme, orientation=orientation)
+
+
+@pytest.mark.parametrize("form", PICTURES)
+def test_step_theme_and_orientation_each_change_a_picture(form):
+    views = [{}, {"step": 9}, {"theme": "dark"}, {"orientation": "right"}]
+    assert len({exported("lecture", form, **view) for view in views}) == len(views)
+
+
+@pytest.mark.parametrize("form", [name for name in LIGHTER if name != "pdf"])  # which orders its fonts at random
+def test_the_same_view_gives_the_same_bytes(form):
+    assert exported("two_banks", form) == exported("two_banks", form)
+
+
+@pytest.mark.parametrize("form", LIGHTER)
+def test_a_hundred_processes_are_no_hindrance(form):
+    assert exported("hundred", form)
+
+
+@pytest.mark.parametrize("form", ["deck", "gif"])
+def test_too_many_pages_are_refused_with_advice(form):
+    with pytest.raises(ScenarioError, match="at most 300 steps.*give a range, such as --steps 0-299"):
+        exported("hundred", form)
+
+
+@pytest.mark.parametrize(
+    ("form", "limit", "complaint"),
+    [
+        ("mermaid", "MOST_LETTERS", "at most 500 letters.*give an earlier step"),
+        ("tikz", "MOST_LINES", "at most 500 lines.*export it as pdf"),
+        ("shiviz", "MOST_ENTRIES", "more than 500 clock entries: export the event table"),
+    ],
+)
+def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form, limit, complaint, monkeypatch):
+    monkeypatch.setattr(f"diagrams.export.{form}.{limit}", 500)
+    with pytest.raises(ScenarioError, match=complaint):
+        exported("hundred", form)
+
+
+def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
+    monkeypatch.setattr(window, "MOST_STEPS", 12)
+    with pytest.raises(ScenarioError, match="at most 12 steps, and these are 19: give a range, such as --steps 0-299"):
+        exported("lecture", "svg")
+    with pytest.raises(ScenarioError, match="these are 13"):
+        exported("lecture", "svg", steps=(2, 14))
+    picture = exported("lecture", "svg", steps=(9, 13)).decode()
+    assert ">H</text>" in picture and ">A</text>" not in picture.replace("<svg x=", "")
+    assert exported("lecture", "tikz", steps=(9, 13)).count(rb"\clip") == 1
+
+
+def test_too_many_messages_for_a_picture_are_refused(monkeypatch):
+    monkeypatch.setattr(window, "MOST_MESSAGES", 5)
+    with pytest.raises(ScenarioError, match="at most 5 messages, and in the steps 0 to 18 there are 10"):
+        exported("lecture", "pdf")
+
+
+# ------------------------------------------------------------------ the command line
+
+
+def command(*arguments: str, status: int) -> None:
+    """The command line's status: argparse leaves by itself."""
+    try:
+        found = main(["export", *arguments])
+    except SystemExit as leaving:
+        found = leaving.code
+    assert found == status, arguments
+
+
+@pytest.mark.parametrize("form", formats())
+def test_the_command_line_writes_every_format(form, tmp_path):
+    target = tmp_path / f"file{exporter(form).SUFFIX}"
+    settings = ["--orientation", "right", "--theme", "dark", "--steps", "3-6"]
+    command("lecture", "--format", form, "-o", str(target), "--step", "5", *settings, status=0)
+    assert target.stat().st_size > 100
+    assert os.listdir(tmp_path) == [target.name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--format", "bmp"], ["bmp", "svg", "toml"]),
+        (["--format", "svg", "--step", "19"], ["--step 19", "0 to 18"]),
+        (["--format", "svg", "--step", "x"], ["--step", "'x'"]),
+        (["--format", "deck", "--steps", "3"], ["'3' is no range", "3-7"]),
+        (["--format", "deck", "--steps", "7-3"], ["--steps 7-3", "0 to 18"]),
+        (["--format", "svg", "--orientation", "up"], ["up", "down", "right"]),
+        (["--format", "svg", "--theme", "red"], ["red", "light", "dark"]),
+    ],
+)
+def test_the_command_line_refuses_bad_input_in_one_line(arguments, words, tmp_path, capsys):
+    command("lecture", *arguments, "-o", str(tmp_path / "x"), status=2)
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1 and all(word in said for word in words)
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_file_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path, capsys):
+    for target in (tmp_path, tmp_path / "no" / "file.svg"):
+        command("lecture", "--format", "svg", "-o", str(target), status=2)
+        said = capsys.readouterr().err
+        assert said.count("\n") == 1 and str(target) in said and "cannot be written" in said
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failure_leaves_the_file_that_was_there(tmp_path, monkeypatch):
+    target = tmp_path / "picture.svg"
+    target.write_text("before")
+
+    def fail(path, content):
+        path.open("wb").write(content[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_bytes", fail)
+    command("lecture", "--format", "svg", "-o", str(target), status=2)
+    assert target.read_text() == "before" and os.listdir(tmp_path) == ["picture.svg"]

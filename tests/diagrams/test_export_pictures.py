@@ -1,0 +1,177 @@
+"""Pictures are opened by programs that read them: an XML parser, Pillow, poppler, pdflatex."""
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+import vl_convert
+from PIL import Image
+from pypdf import PdfReader
+
+from diagrams.export import tikz
+from tests.diagrams.tools import exported, scene
+
+SVG = "{http://www.w3.org/2000/svg}"
+BLEED = 60  # pixels around a picture in which nothing may be drawn
+
+needs_poppler = pytest.mark.skipif(
+    shutil.which("pdftoppm") is None, reason="no pdftoppm on this machine (Debian: poppler-utils)"
+)
+needs_latex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on this machine (Debian: texlive-latex-base texlive-pictures)"
+)
+
+
+def is_blank(picture: Image.Image) -> bool:
+    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+    return colours is None or len(colours) < 20
+
+
+def pages_of(pdf: bytes, folder: Path) -> list[Image.Image]:
+    """The pages of a PDF as poppler draws them."""
+    (folder / "file.pdf").write_bytes(pdf)
+    subprocess.run(["pdftoppm", "-r", "36", "-png", "file.pdf", "page"], cwd=folder, check=True, timeout=120)
+    return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]
+
+
+@pytest.mark.parametrize("name", ["lecture", "overlapping", "hundred", "two_banks", "nasty", "star"])
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_svg_is_xml_that_draws_nothing_outside_its_box(name, orientation):
+    document = ElementTree.fromstring(exported(name, "svg", orientation=orientation))
+    assert document.find(f"{SVG}title").text == scene(name).execution.scenario.title
+    width, height = (int(document.get(side)) for side in ("width", "height"))
+    assert document.get("viewBox") == f"0 0 {width} {height}"
+    document.set("viewBox", f"{-BLEED} {-BLEED} {width + 2 * BLEED} {height + 2 * BLEED}")
+    document.set("width", str(width + 2 * BLEED))
+    document.set("height", str(height + 2 * BLEED))
+    picture = Image.open(BytesIO(vl_convert.svg_to_png(ElementTree.tostring(document, encoding="unicode"))))
+    assert picture.getchannel("A").getbbox() == (BLEED, BLEED, BLEED + width, BLEED + height)
+
+
+def test_svg_uses_nothing_from_elsewhere():
+    text = exported("nasty", "svg").decode("utf-8")
+    assert not re.search(r"<(script|image|foreignObject|style|use|a)\b|href|url\(|\bon\w+=", text)
+    assert text.count("http") == 1
+
+
+def test_a_description_tells_the_step():
+    described = ElementTree.fromstring(exported("lecture", "svg", step=5)).find(f"{SVG}desc").text
+    assert described == f"Step 5 of 18. {scene('lecture').steps[5].sentence}"
+
+
+@pytest.mark.parametrize("name", ["lecture", "hundred", "nasty"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_png_has_twice_the_size_of_the_svg(name, theme):
+    picture = Image.open(BytesIO(exported(name, "png", theme=theme)))
+    assert (picture.format, picture.size) == ("PNG", (1800, 1280))
+    assert not is_blank(picture)
+    assert picture.convert("RGB").getpixel((2, 2)) == ((255, 255, 255) if theme == "light" else (14, 17, 23))
+
+
+def test_png_letters_are_there_without_system_fonts():
+    """The font that is asked for first is built in: text is drawn in it, not in what the machine has."""
+    fonts = {font["/BaseFont"].partition("+")[2] for font in _fonts(exported("nasty", "pdf"))}
+    assert {"LiberationSans", "LiberationSans-Bold"} <= fonts
+
+
+def _fonts(pdf: bytes) -> list:
+    (page,) = PdfReader(BytesIO(pdf)).pages
+    found = []
+    stack = [page["/Resources"]]
+    while stack:
+        resources = stack.pop().get_object()
+        found += [font.get_object() for font in resources.get("/Font", {}).values()]
+        inner = [each.get_object() for each in resources.get("/XObject", {}).values()]
+        stack += [each["/Resources"] for each in inner if "/Resources" in each]
+    return found
+
+
+@needs_poppler
+@pytest.mark.parametrize("name", ["lecture", "hundred", "nasty"])
+def test_pdf_is_one_page_of_the_size_of_the_svg(name, tmp_path):
+    (page,) = pages_of(exported(name, "pdf"), tmp_path)
+    assert page.size == (450, 320)
+    assert not is_blank(page)
+
+
+@needs_poppler
+def test_a_deck_has_a_page_for_each_step(tmp_path):
+    deck = exported("lecture", "deck")
+    texts = [page.extract_text() for page in PdfReader(BytesIO(deck)).pages]
+    assert len(texts) == 19
+    for step, text in enumerate(texts):
+        told = scene("lecture").steps[step]
+        assert f"Step {step} of 18" in text and told.rule in text
+        assert told.sentence in " ".join(text.split())
+    pages = pages_of(deck, tmp_path)
+    assert len(pages) == 19 and {page.size for page in pages} == {(480, 360)}
+    assert not any(map(is_blank, pages)) and len({page.tobytes() for page in pages}) == 19
+
+
+def test_a_deck_of_a_range_has_its_steps_only():
+    texts = [page.extract_text() for page in PdfReader(BytesIO(exported("lecture", "deck", steps=(3, 6)))).pages]
+    assert [re.search(r"Step (\d+) of 18", text)[1] for text in texts] == ["3", "4", "5", "6"]
+
+
+def test_gif_has_a_frame_for_each_step_and_loops():
+    animation = Image.open(BytesIO(exported("lecture", "gif", steps=(3, 9))))
+    assert (animation.format, animation.n_frames, animation.size) == ("GIF", 7, (960, 720))
+    assert animation.info["loop"] == 0
+    frames = []
+    for number in range(animation.n_frames):
+        animation.seek(number)
+        frames.append((animation.info["duration"], animation.convert("RGB").tobytes()))
+    assert [duration for duration, _ in frames] == [1000] * 6 + [4000]
+    assert len({pixels for _, pixels in frames}) == 7 and not is_blank(animation)
+
+
+def compiled(document: bytes, folder: Path) -> bytes:
+    """The PDF that pdflatex makes of a document, without a complaint."""
+    (folder / "picture.tex").write_bytes(document)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "picture.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    log = (folder / "picture.log").read_text(encoding="latin-1")
+    assert done.returncode == 0, log[-3000:]
+    assert not re.findall(r"^(?:Overfull|Missing character).*", log, re.MULTILINE)
+    return (folder / "picture.pdf").read_bytes()
+
+
+@needs_latex
+@needs_poppler
+@pytest.mark.parametrize("name", ["lecture", "nasty", "hundred"])
+def test_tikz_compiles_to_one_page_that_looks_like_the_svg(name, tmp_path):
+    (page,) = pages_of(compiled(exported(name, "tikz"), tmp_path), tmp_path)
+    assert page.size == (450, 320)
+    assert not is_blank(page)
+    svg = Image.open(BytesIO(vl_convert.svg_to_png(exported(name, "svg").decode(), scale=0.5))).convert("RGB")
+    assert difference(page, svg) < 12
+    assert difference(page, Image.new("RGB", page.size, "white")) > difference(page, svg) + 2
+
+
+def difference(one: Image.Image, other: Image.Image) -> float:
+    """The mean difference of two pictures, a little blurred, 0 to 255."""
+    small = [list(picture.convert("L").resize((90, 64)).getdata()) for picture in (one, other)]
+    return sum(abs(a - b) for a, b in zip(*small, strict=True)) / len(small[0])
+
+
+@needs_latex
+def test_whatever_a_text_holds_tikz_compiles(tmp_path):
+    """All of ASCII, of Latin-1 and Latin Extended, and a letter of each of many other blocks."""
+    letters = [chr(code) for code in (*range(0x20, 0x250), *range(0x250, 0x3000, 16), 0x6F22, 0x1F600)]
+    texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
+    ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
+    document = tikz.HEAD % {"width": 2000, "height": 900, "colours": r"\definecolor{paper}{HTML}{FFFFFF}"}
+    for number, text in enumerate([*texts, *ligatures]):
+        letters = tikz.typeset("".join(letter for letter in text if letter.isprintable()))
+        document += rf"\say{{base west}}{{10,{12 * number + 12}}}{{}}{{{letters}}}" + "\n"
+    assert compiled((document + tikz.TAIL).encode("ascii"), tmp_path)
+
+
+def test_what_tex_can_write_is_transliterated_and_the_rest_told_by_its_number():
+    assert tikz.typeset("ü Å ĳ ﬁ ²") == r"\"{u} \r{A} ij fi 2"
+    assert tikz.typeset("漢") == "[U+6F22]"
+    assert tikz.typeset("a_b 50% H->D") == r"a\_b 50\% H{-}$>$D"

@@ -1,0 +1,66 @@
+"""What the tests of exports share: scenes, and exports of them."""
+
+from functools import cache
+from typing import Any
+
+from diagrams.export import View, exporter
+from diagrams.scene import Scene, compose
+from sim import library
+from sim.execution import run
+from sim.files import parse_toml
+
+# Names, labels and bodies that mean something to XML, LaTeX, Mermaid, PlantUML, CSV, JSON or ShiViz.
+NASTY = r"""
+title = 'Nasty <names> & 50% $ # _ ^ ~ \ {x}'
+processes = ['A&B', 'x_y#%$', 'end', 'ü漢<i>', 'a;b:"q"\{}~^', "`|'--"]
+
+[topology]
+kind = "complete"
+
+[delay]
+kind = "fixed"
+value = 30
+
+[[script]]
+process = 'A&B'
+at = 10
+to = 'x_y#%$'
+label = 's<1>&\alpha,"x"'
+
+[[script]]
+process = 'end'
+at = 12
+to = 'ü漢<i>'
+label = '-> … ’ ü 漢 ** //x// ~~ __u__ ; # end'
+
+[[script]]
+process = 'ü漢<i>'
+at = 14
+label = '%% note over p0 : hm \n <b>bold</b> #quot; {"a":1}'
+
+[[script]]
+process = "`|'--"
+at = 15
+to = 'A&B'
+label = '$x^2_3$ → ß é Ω ǆ 😀 wrap:'
+
+[[snapshots]]
+id = "S_1%"
+process = "end"
+at = 20
+
+[[delays]]
+label = '$x^2_3$ → ß é Ω ǆ 😀 wrap:'
+delay = inf
+"""
+
+
+@cache
+def scene(name: str) -> Scene:
+    """The scene of a bundled scenario, or of NASTY."""
+    return compose(run(parse_toml(NASTY, name) if name == "nasty" else library.load(name)))
+
+
+def exported(name: str, form: str, **view: Any) -> bytes:
+    """A scene in a format; the view's settings are those of View.of."""
+    return exporter(form).export(scene(name), View.of(scene(name), **view))
