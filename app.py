@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from views.vendor import ROUTES
+from views import exports, vendor
 
-app = st.App("views/pages.py", routes=ROUTES)
+app = st.App("views/pages.py", routes=[*vendor.ROUTES, *exports.ROUTES])

@@ -40,6 +40,7 @@ PATIENCE_S = 60
 BURST = 3  # edits that are made in one go now and then, faster than the server answers
 SESSIONS_KEPT_S = 125  # Streamlit keeps a lost session for two minutes, should its browser come back
 EDITS = {"delay": 6, "hold": 2, "release": 2, "send": 2, "internal": 2, "snapshot": 1, "undo": 3}  # how often
+BODIES = {"amount": "1", "token": "token", "goods": '{"cash": 1}'}  # a word of the page's hint -> what is typed
 
 # What a user may well try and must be told; any other refusal is a fault of the page or of this bench.
 EARNED = re.compile(r"cannot send|has no|already|knows no delays|list of choices|holds no|whole amount|no channel")
@@ -115,7 +116,7 @@ class Student:
         at = round(self.random.uniform(0, scene["steps"][-1]["time"]), 2)
         if do == "send":
             channel = choose(scene["channels"])
-            body = "1" if "amount" in scene["body_hint"] else "hello"
+            body = next((text for hint, text in BODIES.items() if hint in scene["body_hint"]), "hello")
             return {"do": do, "process": channel["source"], "to": channel["target"], "body": body, "at": at}
         return {"do": do, "process": choose(scene["processes"]), "at": at}
 
@@ -186,6 +187,8 @@ async def student(url: str, findings: Findings, number: int, starts: asyncio.Bar
             findings.sent += one.sent
             findings.acknowledged += one.data["ack"]
             await starts.wait()
+    except asyncio.BrokenBarrierError:
+        pass  # whoever broke it has said why
     except Exception as problem:
         findings.errors.append(f"session {number} on {scenario}: {problem!r}")
         await starts.abort()
@@ -211,6 +214,8 @@ async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier,
         findings.acknowledged += min(made, int(await page.locator(".cc").get_attribute("data-ack") or 0))
         findings.errors += trouble.found
         await starts.wait()
+    except asyncio.BrokenBarrierError:
+        pass
     except Exception as problem:
         findings.errors.append(f"a tab: {problem!r}")
         await starts.abort()

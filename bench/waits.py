@@ -73,8 +73,8 @@ def path(handle: dict[str, Any], back: bool) -> list[tuple[float, float]]:
 
 
 def at_rank(times: list[float], share: float) -> float:
-    """The value below which that share of some waits lies."""
-    ordered = sorted(times)
+    """The value below which that share of some waits lies; NaN of nothing."""
+    ordered = sorted(times) or [float("nan")]
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 

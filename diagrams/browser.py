@@ -12,9 +12,11 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 SCRIPTS = (
     "dom", "timeline", "events", "colours", "reasons", "outbox", "meter", "chunks", "diagram", "network",
-    "record", "story", "transport", "messages", "change", "explore",
+    "causality", "cone", "record", "story", "transport", "messages", "change", "overlay", "fifo", "preview", "handles",
+    "toolbar", "menu", "manual", "manipulate", "predict", "present", "share", "keeper", "ask", "find", "strip",
+    "explore",
 )  # fmt: skip
-STYLES = ("explore",)
+STYLES = ("explore", "ask", "manipulate", "share")
 
 
 def script() -> str:
@@ -25,6 +27,16 @@ def script() -> str:
 def styles() -> str:
     """The style sheet."""
     return _joined(STYLES, ".css")
+
+
+def page_styles() -> str:
+    """The style sheet of the page around it, which sets the size of all type by that of the screen."""
+    return (ASSETS / "page.css").read_text("utf-8")
+
+
+def still() -> str:
+    """What follows the script in a page of its own: it shows the run that lies in the page."""
+    return _joined(("still",), ".js")
 
 
 def markup() -> str:

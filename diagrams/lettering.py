@@ -8,7 +8,7 @@ from itertools import accumulate
 ELLIPSIS = "…"
 LEAST_SIZE = 9.0  # pixels: smaller letters cannot be read
 
-_NARROW = frozenset("iljtfrI.,;:'’|!()[]{}/\\ \u00a0-")
+_NARROW = frozenset("iljtfI.,;:'’|!()[]/\\ \u00a0-")
 _WIDE = frozenset("mwMW@%—…→")
 
 
@@ -20,10 +20,10 @@ def width_of(text: str, size: float) -> float:
 def _advance(letter: str) -> float:
     """The width of a letter as a part of the size of its type."""
     if letter in _NARROW:
-        return 0.4
+        return 0.34
     if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
         return 1.0
-    return 0.75 if letter.isupper() or ord(letter) > 0x2FF else 0.6
+    return 0.75 if letter.isupper() or ord(letter) > 0x2FF else 0.58
 
 
 def cropped(text: str, size: float, room: float) -> str:

@@ -71,8 +71,16 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "body_hint": scene.execution.engine.workload.body_hint,
         "cases": CASES,
         "algorithm": scene.execution.engine.algorithm.title,
+        "expanded": scene.expanded,
+        "collapsed": _collapsed(scene),
         "choices": _choices(scene),
     }
+
+
+def _collapsed(scene: Scene) -> dict[str, int]:
+    """How many bars stand for how many internal events."""
+    runs = [dot.count for dot in scene.dots if dot.count > 1]
+    return {"bars": len(runs), "events": sum(runs)}
 
 
 def _choices(scene: Scene) -> list[list[dict[str, Any]]] | None:

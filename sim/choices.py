@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from sim import words
-from sim.execution import Execution, once
+from sim.execution import Execution
 from sim.fifo import held
 from sim.model import Action, Deliver, Initiate, Internal, State
 from sim.scheduler import choice_name
@@ -37,12 +37,11 @@ def all_choices(execution: Execution, first: int = 0, last: int | None = None) -
     return [_enabled(execution, state, hidden, caption) for state in islice(_states(execution), first, last + 1)]
 
 
-@once
-def choices_made(execution: Execution) -> tuple[str, ...]:
-    """The choice that every step of the run was, by name."""
+def choices_made(execution: Execution, count: int) -> tuple[str, ...]:
+    """The choices that the first `count` steps of the run were, by name."""
     made = []
     before = execution.engine.initial()
-    for moment in execution.moments():
+    for moment in islice(execution.moments(), count):
         made.append(choice_name(execution.engine, before, moment.action))
         before = moment.state
     return tuple(made)

@@ -168,7 +168,7 @@ def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
     if scenario.scheduler.kind == "manual":
         order = scenario.scheduler.order[:after]
         return replace(scenario, scheduler=SchedulerChoice("manual", order=(*order, *chosen)))
-    order = choices_made(execution)[:after]
+    order = choices_made(execution, after)
     scheduler = SchedulerChoice("manual", order=(*order, *chosen))
     return replace(scenario, scheduler=scheduler, delay=DelayRule(), marker_delay=None, delays={})
 

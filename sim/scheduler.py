@@ -215,12 +215,18 @@ class Manual(Untimed):
     def choices(self) -> Choices:
         """Raises NotEnabled at a choice that is not enabled, naming those that are."""
         for step, wanted in enumerate(self._order, start=1):
-            named = {choice_name(self.engine, self.state, action): action for action in self._enabled()}
-            if wanted not in named:
-                known = ", ".join(named) or "none"
-                raise NotEnabled(step, f"choice {step}, {wanted!r}, is not enabled; enabled are: {known}")
-            sent = yield float(step), named[wanted]
+            action = next((action for action in self._enabled() if self._name(action) == wanted), None)
+            if action is None:
+                raise NotEnabled(step, f"choice {step}, {wanted!r}, is not enabled; enabled are: {self._known()}")
+            sent = yield float(step), action
             self._note_held(sent)
+
+    def _known(self) -> str:
+        names = [self._name(action) for action in self._enabled()]
+        return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") or "none"
+
+    def _name(self, action: Action) -> str:
+        return choice_name(self.engine, self.state, action)
 
 
 def choice_name(engine: Engine, state: State, action: Action) -> str:

@@ -257,6 +257,8 @@ def draw(scene: Scene, look: Look) -> bytes:
     if scene.last > WHOLE:
         first = max(0, min(look.step - look.width // 2, scene.last - look.width))
         scene = scene.window(first, first + look.width, expanded=look.expanded)
+    elif look.expanded:
+        scene = scene.window(0, scene.last, expanded=True)
     orientation = look.orientation or scene.execution.scenario.orientation
     document = payload(scene, (orientation,))
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

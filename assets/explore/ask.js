@@ -171,7 +171,7 @@ class AskView {
         { class: "cc-relations" },
         this.relation("past", PAST, counts, "past", `could have influenced ${label}`),
         this.relation("future", FUTURE, counts, "future", `could be influenced by ${label}`),
-        this.relation("concurrent", CONCURRENT, counts, "concurrent", "neither: no message leads from one to the other"),
+        this.relation("concurrent", CONCURRENT, counts, "concurrent", "neither could influence the other"),
       ),
       el("h4", {}, `Vector clock of ${label}`),
       ...this.clock(at),
@@ -193,7 +193,7 @@ class AskView {
 
   names(places) {
     if (!places.length) return null;
-    const link = (at) => el("button", { type: "button", class: "cc-link", onclick: () => this.explorer.select({ kind: "event", at }) }, this.events.label(at));
+    const link = (at) => el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.select({ kind: "event", at }) }, this.events.label(at));
     return el("p", { class: "cc-names" }, ...places.flatMap((at) => [link(at), " "]));
   }
 
@@ -209,8 +209,8 @@ class AskView {
     const other = processes.findIndex((_, lane) => lane !== own && clock[lane] > 0);
     const lane = other < 0 ? own : other;
     const events = clock[lane] === 1 ? "the first event" : `the first ${clock[lane]} events`;
-    const meaning = `${processes[lane]} ${clock[lane]}: ${events} of ${processes[lane]} ${clock[lane] === 1 ? "is" : "are"} `;
-    const where = lane === own ? `this one and those before it.` : `in its past. It counts itself.`;
+    const meaning = `${processes[lane]} ${clock[lane]} means: ${events} of ${processes[lane]} ${clock[lane] === 1 ? "is" : "are"} `;
+    const where = lane === own ? "this one and those before it." : `in its past. ${this.events.label(at)} counts itself, too.`;
     return [el("dl", { class: "cc-clock" }, ...processes.map(cell)), line, el("p", { class: "cc-quiet" }, meaning + where)].filter(Boolean);
   }
 
@@ -262,9 +262,9 @@ class AskView {
     const { scene } = this;
     const { source, target, sent, received, sent_time, arrival, sent_label, arrival_label, delay } = message;
     const at = (label) => (label ? ` as ${label}` : "");
-    const end = received == null ? [el("strong", {}, neverInWords(message))] : [`by ${scene.processes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
+    const end = received == null ? [el("strong", {}, neverComes(message))] : [`by ${scene.processes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
     const begin = [`by ${scene.processes[source]}${at(sent_label)}, time ${plainNumber(sent_time)} `, this.stepButton(sent)];
-    const change = el("button", { type: "button", class: "cc-link", onclick: () => this.explorer.openTab("change") }, "change it");
+    const change = el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.openTab("change") }, "change it");
     const rows = [["Sent", begin], ["Received", end], ["Delay", [delay == null ? "without end " : `${plainNumber(delay)} `, change]]];
     return el("dl", { class: "cc-told" }, ...rows.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, ...told)]));
   }
@@ -294,7 +294,7 @@ function eventInWords(events, at) {
   return `${EVENT_KINDS[events.kind[at]]}${events.kind[at] ? other : " event"} at ${process}`;
 }
 
-function neverInWords({ behind }) {
+function neverComes({ behind }) {
   return behind ? `never: ${behind} is held before it` : "never: it is held";
 }
 

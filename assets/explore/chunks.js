@@ -13,7 +13,7 @@ function inChunks(trace) {
     const until = Math.min(from + CHUNK, show.length);
     const piece = pointsOf(trace, trace.x.length, from * stride, until * stride);
     const own = (list) => list?.slice(from, until);
-    piece.meta = { stride, show: own(show), messages: own(messages), grow: own(grow) };
+    piece.meta = { ...trace.meta, stride, show: own(show), messages: own(messages), grow: own(grow) };
     pieces.push(piece);
   }
   return pieces;

@@ -3,8 +3,8 @@
 /** By relation, the name of its sign. */
 const RELATIONS = { [CONCURRENT]: "concurrent", [PAST]: "past", [ITSELF]: "itself", [FUTURE]: "future" };
 
-/** How far a sign reaches around its event, in pixels of a small projector. */
-const SIGN_SIZE = 15;
+/** How far a sign reaches around its event, in pixels of a small projector: beyond the ring of what is recorded. */
+const SIGN_SIZE = 19;
 
 const CONE = `<svg class="cc-cone" aria-hidden="true">
   <path data-ways="past" /><path data-ways="future" />
@@ -63,7 +63,8 @@ class Cone {
   /** Per relation the outlines of its signs; where events crowd, not each has its own. */
   signs() {
     const [from, until] = this.range();
-    const size = this.size(until - from);
+    const crowd = this.crowding(until - from);
+    const size = SIGN_SIZE * magnification() * Math.max(0.55, crowd);
     const found = { past: "", future: "", concurrent: "", itself: "" };
     const latest = {};
     for (let at = from; at < until; at += 1) {
@@ -71,21 +72,21 @@ class Cone {
       const [x, y] = this.spot(at);
       const key = `${name} ${this.diagram.events.lane[at]}`;
       const [lastX, lastY] = latest[key] ?? [-Infinity, -Infinity];
-      if (Math.hypot(x - lastX, y - lastY) < size * 0.6) continue;
+      if (Math.hypot(x - lastX, y - lastY) < size * 0.5) continue;
       latest[key] = [x, y];
       found[name] += this.sign(name, x, y, size);
     }
     return found;
   }
 
-  size(shown) {
-    const lanes = this.diagram.scene.processes.length;
-    return SIGN_SIZE * magnification() * Math.max(0.4, Math.min(1, 9 / lanes, 200 / shown));
+  /** 1 where signs have room, less where many have to share it. */
+  crowding(shown) {
+    return Math.min(1, 9 / this.diagram.scene.processes.length, 200 / shown);
   }
 
   sign(name, x, y, size) {
-    if (name === "itself") return ring(x, y, size * 1.1);
-    if (name === "concurrent") return square(x, y, size * 0.72);
+    if (name === "itself") return ring(x, y, size * 0.95);
+    if (name === "concurrent") return square(x, y, size * 0.68);
     return triangle(x, y, size, name === "past" ? -1 : 1, this.diagram.isDown);
   }
 

@@ -20,7 +20,7 @@ function visitOf({ session, ack, step }) {
  * The hub. Its parts draw one thing each and know nothing of one another. A part may have `show(scene,
  * palette, step)`, called for a new scene or theme; `stepTo(step)`; `select(selection)`; `view()`, called when
  * things in the diagram have come to lie elsewhere; `takes(pick)`, to have a click in the diagram for itself;
- * `history(data)`, what Python says of the edits; `close()`.
+ * `history(data)`, what Python says of the edits; `pending()`, when edits wait or are acknowledged; `close()`.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` a place in the columns of events.
  */
@@ -39,11 +39,12 @@ class Explorer {
     this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
     const choose = (id) => this.select({ kind: "message", id });
     this.tabs = {
-      record: new RecordView(view("record")),
+      record: new RecordView(view("record"), (step) => this.goTo(step)),
+      ask: new AskView(view("ask"), this),
       network: new Network(view("network")),
       change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
     };
-    this.aside = []; // the parts that are no tab
+    this.aside = [new Manipulation(this)]; // the parts that are no tab
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     this.tools = {
       scenarios: () => this.submit({ do: "scenarios" }),
@@ -51,6 +52,8 @@ class Explorer {
       undo: () => this.submit({ do: "undo" }),
       redo: () => this.submit({ do: "redo" }),
     };
+    this.aside.push(new Cone(this.diagram), new Strip(this), new Find(this));
+    this.aside.unshift(...extras(this)); // first, for they may want a click before all others
     this.listen();
   }
 
@@ -125,6 +128,7 @@ class Explorer {
     Object.assign(visit, { scenario, last: scene.last });
     Object.assign(this, { scene, events, revision });
     this.redraw();
+    this.lookAround(visit.step); // the user may have gone on while Python brought this
     this.root.dataset.scene = scene.name;
   }
 
@@ -188,10 +192,13 @@ class Explorer {
 
   /** Near the edge of the window ask for the part of the run around the step, once at a time. */
   lookAround(step) {
-    const { first, until, last } = this.scene;
+    if (this.isNearEdge(step, this.scene) && !this.looking) this.look(step);
+  }
+
+  /** Whether a step lies at or beyond an edge of a window where the run goes on. */
+  isNearEdge(step, { first, until, last }) {
     const margin = (until - first) * 0.1;
-    const isNear = (step > until - margin && until < last) || (step < first + margin && first > 0);
-    if (isNear && !this.looking) this.look(step);
+    return (step > until - margin && until < last) || (step < first + margin && first > 0);
   }
 
   /** Ask for another window: `width` steps around `step`, long runs of internal events drawn one by one or not. */
@@ -273,15 +280,17 @@ class Explorer {
     this.turn.setAttribute("aria-label", this.turn.title);
   }
 
-  /** Hand an edit (or a wish, such as to look elsewhere) to Python. */
+  /** Hand an edit (or a wish, such as to look elsewhere) to Python. Returns its number. */
   submit(edit) {
     const { outbox, step } = this.visit;
     this.send(outbox.add(edit, step, stepAt(this.scene, step).time, this.revision));
     this.showPending();
+    return outbox.last;
   }
 
   showPending() {
     this.root.toggleAttribute("data-pending", this.visit.outbox.waiting.length > 0);
+    this.tell("pending");
   }
 
   /** What can be undone and redone, and the edits in words. */

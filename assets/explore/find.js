@@ -23,6 +23,7 @@ class Find {
       this.list,
     );
     explorer.root.append(this.node);
+    explorer.tools.find = () => this.open();
     this.onSlash = (event) => this.slash(event);
     document.addEventListener("keydown", this.onSlash);
   }

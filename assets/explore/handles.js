@@ -60,7 +60,8 @@ class Handles {
 
   stepTo() {
     const { scene } = this.stage;
-    if (scene.scheduler === "manual" || this.isCrowded || this.hasHeld) this.refresh();
+    const waits = ({ message }) => message && (message.kind === "marker" || message.arrival == null);
+    if (scene.scheduler === "manual" || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 
   /** Things have come to lie elsewhere, or perhaps not. */
@@ -81,7 +82,6 @@ class Handles {
   /** Which handles there are now, and where. */
   refresh() {
     this.mapped = this.mapping();
-    this.hasHeld = this.fixed.some(({ message }) => message?.arrival == null && message);
     const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.stage.manual.grips()];
     grips.forEach((grip) => this.locate(grip));
     const box = this.diagram.plotBox();
@@ -99,16 +99,24 @@ class Handles {
     else this.showAsked();
   }
 
-  /** What is held is drawn from its send on; what can be delivered has the handle of a choice. */
-  isThere({ message }) {
+  /** Markers and what is held are drawn from their send on; what can be delivered has the handle of a choice. */
+  isThere({ key, message }) {
     if (!message) return true;
     if (this.stage.manual.delivers(message.id)) return false;
-    return message.arrival != null || message.sent <= this.stage.step;
+    const isDrawn = message.sent <= this.stage.step || (message.kind === "app" && message.arrival != null);
+    return isDrawn || key === this.focused()?.key;
   }
 
-  concernsNow({ message, item, kind }) {
+  /** The grip that has the focus. */
+  focused() {
+    const node = document.activeElement;
+    return node?.parentNode === this.group ? node.grip : null;
+  }
+
+  concernsNow({ key, message, item, kind }) {
     const { step, hub } = this.stage;
     if (kind === "choice") return true;
+    if (key === this.focused()?.key) return true;
     if (item) return Math.abs(item.step - step) <= NEAR_STEPS;
     return isShown([message.sent, message.received], step) || message.id === hub.selectedMessage();
   }
@@ -189,7 +197,7 @@ class Handles {
       "data-item": grip.item ? itemName(grip.item) : null,
       "data-choice": grip.choice ?? null,
     });
-    node.title.textContent = grip.kind === "choice" ? grip.label : "";
+    node.title.textContent = grip.kind === "choice" || grip.item?.kind === "snapshot" ? grip.label : "";
     node.number.textContent = grip.number ?? "";
   }
 
@@ -393,8 +401,6 @@ class Handles {
     this.endDrag();
   }
 }
-
-const STEPPING = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
 
 function handleNode() {
   const node = shape(

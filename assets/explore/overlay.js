@@ -39,6 +39,9 @@ function roundedTime(scene, time, length) {
   return clean(Math.round(time / grid) * grid);
 }
 
+/** The keys with which the page steps. */
+const STEPPING = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+
 /** What one nudge changes: a hundredth of the run, or a twentieth. */
 function nudgeOf(scene, large) {
   const step = niceFraction(scene.end) * (large ? 1 : 0.2);
@@ -128,9 +131,9 @@ class Popup {
     this.onClose?.();
   }
 
+  /** Keys in a window never step the run. */
   key(event) {
-    if (event.key !== "Escape") return;
-    event.stopPropagation();
-    this.close(true);
+    if (event.key === "Escape") this.close(true);
+    if (event.key === "Escape" || event.key === " " || STEPPING.has(event.key)) event.stopPropagation();
   }
 }

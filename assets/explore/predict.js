@@ -1,24 +1,16 @@
 /* Predict: what a snapshot records is hidden, and whoever looks says where the cut is and what the channels hold. */
 
-const SVG = "http://www.w3.org/2000/svg";
-
 /** How far beyond the first and last event of a line its handle goes, as a share of the whole run. */
-const BEYOND = 0.035;
+const BEYOND = 0.03;
+
+/** How far before the first event of a run the diagram begins, as a share of the run (diagrams/scene.py). */
+const EDGE = 0.05;
 
 /** So far from a process line (in pixels) a click moves its handle. */
 const LINE_REACH = 26;
 
-const STEP_KEYS = new Set(["ArrowLeft", "ArrowRight", "Home", "End", " "]);
-
 /** How many snapshots were checked here, and which were right at the first try. Told to nobody, kept nowhere. */
 const score = new Map();
-
-const svg = (tag, attributes = {}, ...children) => {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  node.append(...children);
-  return node;
-};
 
 /**
  * The hub of the prediction. `phase` is "" (not predicting), "asking", "checked" (marked, the outcome still hidden)
@@ -111,7 +103,7 @@ class Predictor {
   draw() {
     const isOn = Boolean(this.phase);
     this.handles.show(isOn && this.isPossible ? this : null);
-    this.panel.replaceChildren(...(isOn ? this.content() : []));
+    this.panel.replaceChildren(...(isOn ? this.content().filter(Boolean) : []));
     this.question.replaceChildren(...(isOn ? this.asked() : []));
   }
 
@@ -153,7 +145,7 @@ class Predictor {
     }
     if (this.phase === "shown" || event.target.closest?.(".cc-cut-handle")) return;
     const isUndo = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase());
-    if (STEP_KEYS.has(event.key) || isUndo) event.stopPropagation();
+    if (STEPPING.has(event.key) || event.key === " " || isUndo) event.stopPropagation();
   }
 
   // ------------------------------------------------------------------ what is guessed
@@ -263,7 +255,7 @@ class Predictor {
     const say = (text) => [rule, el("span", { class: "cc-said" }, el("span", { class: "cc-words" }, ...unbroken(text)))];
     if (!this.isPossible) return say("Predict what a snapshot records");
     if (this.phase === "checked") {
-      return say(this.guess.result.isRight ? `${snapshot.id}: all right.` : `${snapshot.id}: not quite, see on the right.`);
+      return say(`${snapshot.id}: ${judgement(this.guess.result)}`);
     }
     return say(`${startedBy(snapshot)} What does ${snapshot.id} record?`);
   }
@@ -310,15 +302,13 @@ class Predictor {
 
   /** Right or wrong, why, and where to see it. */
   judged() {
-    const { processes, channels, isRight } = this.guess.result;
-    const all = [...processes, ...channels];
-    const wrong = all.filter((one) => !one.isRight).length;
+    const { isRight } = this.guess.result;
     const found = this.difference();
-    const says = isRight ? `All ${all.length} right.` : `${wrong} of ${all.length} ${wrong > 1 ? "are" : "is"} not right.`;
-    const why = found && el("p", {}, el("strong", {}, `${found.about}: `), ...unbroken(found.text));
+    const about = found && !found.text.startsWith(found.about) ? el("strong", {}, `${found.about}: `) : null;
+    const why = found && el("p", {}, about ?? "", ...unbroken(found.text));
     const look = found?.step != null &&
       el("button", { type: "button", onclick: () => this.goTo(found.step) }, `Look at step ${found.step}`);
-    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, says), why, look || null);
+    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.guess.result)), why, look || null);
   }
 
   processRow(name, lane) {
@@ -415,6 +405,13 @@ function newGuess(scene) {
   };
 }
 
+/** "2 of 7 are not right." */
+function judgement({ processes, channels }) {
+  const all = [...processes, ...channels];
+  const wrong = all.filter(({ isRight }) => !isRight).length;
+  return wrong ? `${wrong} of ${all.length} ${wrong > 1 ? "are" : "is"} not right.` : `All ${all.length} are right.`;
+}
+
 function mark(result) {
   if (!result) return el("span", { class: "cc-mark" });
   return el("span", { class: "cc-mark", role: "img", "aria-label": result.isRight ? "right" : "wrong" }, result.isRight ? "✓" : "✗");
@@ -436,8 +433,9 @@ function lastStepOf(stops) {
  * `count` of events before it, the `label` and `step` of the last of them, and its `place` on the time axis.
  */
 function stopsOf(scene, events) {
-  const places = scene.steps.map(({ place }) => place);
-  const room = BEYOND * (Math.max(...places) - Math.min(...places) || 1);
+  const places = scene.steps.slice(1).map(({ place }) => place);
+  const [least, most] = [Math.min(...places), Math.max(...places)];
+  const room = BEYOND * (most - least || 1);
   const found = scene.processes.map(() => [{ count: 0, label: "", step: 0, at: null }]);
   for (let at = 0; at < events.count; at += 1) {
     const own = found[events.lane[at]];
@@ -448,7 +446,7 @@ function stopsOf(scene, events) {
   for (const own of found) {
     own.forEach((stop, index) => {
       const after = own[index + 1]?.at;
-      if (stop.at == null) stop.place = after == null ? Math.min(...places) + room : after - room;
+      if (stop.at == null) stop.place = after == null ? least : Math.max(after - room, (least - EDGE * (most - least) + after) / 2);
       else stop.place = after == null ? stop.at + room : (stop.at + after) / 2;
     });
   }
@@ -461,10 +459,10 @@ class CutHandles {
   constructor(explorer, onPlace) {
     this.explorer = explorer;
     this.onPlace = onPlace;
-    this.line = svg("path", { class: "cc-guess-line" });
-    this.starts = svg("g");
-    this.knobs = svg("g");
-    this.node = svg("svg", { class: "cc-guess", role: "group", "aria-label": "The cut you predict" });
+    this.line = shape("path", { class: "cc-guess-line" });
+    this.starts = shape("g");
+    this.knobs = shape("g");
+    this.node = shape("svg", { class: "cc-guess", role: "group", "aria-label": "The cut you predict" });
     this.node.append(this.starts, this.line, this.knobs);
     this.node.style.display = "none";
     this.handles = [];
@@ -489,12 +487,12 @@ class CutHandles {
   }
 
   handle(name, lane) {
-    const node = svg(
+    const node = shape(
       "g",
       { class: "cc-cut-handle", role: "slider", tabindex: "0", "aria-label": name, "data-lane": lane },
-      svg("circle", { class: "cc-reach", r: 22 }),
-      svg("circle", { class: "cc-knob", r: 11 }),
-      svg("text", { class: "cc-knob-mark", "text-anchor": "middle", "dominant-baseline": "central" }),
+      shape("circle", { class: "cc-reach", r: 22 }),
+      shape("circle", { class: "cc-knob", r: 11 }),
+      shape("text", { class: "cc-knob-mark", "text-anchor": "middle", "dominant-baseline": "central" }),
     );
     node.addEventListener("keydown", (event) => this.key(event, lane));
     node.addEventListener("pointerdown", (event) => this.press(event, lane, node));
@@ -509,6 +507,8 @@ class CutHandles {
     if (!predictor || !explorer.diagram.drawn) return;
     const { guess, stops, phase } = predictor;
     const box = explorer.diagram.plotBox();
+    const [[x0, y0], [x1, y1]] = [explorer.diagram.toPixel(0, 0), explorer.diagram.toPixel(1, 0)];
+    this.size = Math.max(0.3, Math.min(1, Math.hypot(x1 - x0, y1 - y0) / 40)); // many lanes: small handles
     this.node.style.clipPath = `inset(${Math.max(0, box.top - 14)}px ${Math.max(0, this.node.clientWidth - box.right - 14)}px ${Math.max(0, this.node.clientHeight - box.bottom - 14)}px ${Math.max(0, box.left - 14)}px)`;
     const places = stops.map((own, lane) => {
       const stop = guess.stops[lane];
@@ -527,7 +527,7 @@ class CutHandles {
     const at = place ?? stops[lane].at(-1).place;
     const [x, y] = diagram.toPixel(lane, at);
     const right = phase === "asking" ? null : guess.result.processes[lane].isRight;
-    node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
+    node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`);
     node.setAttribute("aria-orientation", diagram.isDown ? "vertical" : "horizontal");
     node.setAttribute("aria-valuemin", 0);
     node.setAttribute("aria-valuemax", stops[lane].at(-1).count);
@@ -564,13 +564,12 @@ class CutHandles {
     this.starts.replaceChildren(
       ...flags.filter(({ step }) => step != null).map(({ id, colour, lane, step }) => {
         const [x, y] = diagram.toPixel(lane, stepAt(scene, step).place);
-        const isLast = lane === scene.processes.length - 1 && diagram.isDown;
-        const [dx, dy, anchor] = diagram.isDown ? [isLast ? -20 : 20, 0, isLast ? "end" : "start"] : [0, -20, "middle"];
-        const text = svg("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
+        const [dx, dy, anchor] = diagram.isDown ? (lane ? [16, 0, "start"] : [-16, 0, "end"]) : [0, -20, "middle"];
+        const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
         text.textContent = `starts ${id}`;
         const paint = resolveColour(colour, palette);
         const isChosen = id === this.predictor.chosen;
-        return svg("g", { class: "cc-start", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, style: `--cc-own: ${paint}`, "data-chosen": isChosen }, svg("path", { d: "M-8 0H8M0-8V8" }), text);
+        return shape("g", { class: "cc-start", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, style: `--cc-own: ${paint}`, "data-chosen": isChosen }, shape("path", { d: "M-8 0H8M0-8V8" }), text);
       }),
     );
   }

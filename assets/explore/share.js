@@ -252,7 +252,7 @@ function extras(explorer) {
   const presenter = new Presenter(explorer, () => predictor.leave());
   tools.predict = () => predictor.toggle();
   tools.present = () => presenter.toggle();
-  if ("still" in root.dataset) return [predictor, presenter];
+  if ("still" in root.dataset) return [predictor, presenter, { takes: ({ kind }) => kind === "line" }];
   const [share, exporter] = [new ShareDialog(explorer), new ExportDialog(explorer)];
   tools.share = () => share.open();
   tools.export = () => exporter.open();

@@ -15,7 +15,8 @@ LIGHTER = [name for name in formats() if name not in ("deck", "gif")]
 
 
 def test_formats_come_in_the_order_of_the_menu():
-    wanted = "svg png pdf deck tikz html gif mermaid plantuml csv jsonl parquet shiviz toml".split()
+    text_formats = ["mermaid", "plantuml", "csv", "jsonl", "parquet", "shiviz", "toml"]
+    wanted = ["svg", "png", "pdf", "deck", "tikz", "html", "gif", *text_formats]
     assert formats() == [name for name in wanted if name in formats()]
     assert set(wanted) - set(formats()) <= {"html"}
 
@@ -77,7 +78,7 @@ def test_a_hundred_processes_are_no_hindrance(form):
 
 @pytest.mark.parametrize("form", ["deck", "gif"])
 def test_too_many_pages_are_refused_with_advice(form):
-    with pytest.raises(ScenarioError, match="at most 300 steps.*give a range, such as --steps 0-299"):
+    with pytest.raises(ScenarioError, match=r"at most 300 steps.*give a range, such as --steps 0-299"):
         exported("hundred", form)
 
 

@@ -86,7 +86,7 @@ def test_the_choices_that_a_run_made_give_the_same_run_by_hand(scenario: Scenari
     by_hand = apply_edit(execution, {"do": "manual", "after": execution.steps}, 0)
     rows = [event._replace(time=0.0) for event in execution.events]
     assert [event._replace(time=0.0) for event in by_hand.events] == rows
-    assert by_hand.scenario.scheduler == SchedulerChoice("manual", order=choices_made(execution))
+    assert by_hand.scenario.scheduler == SchedulerChoice("manual", order=choices_made(execution, execution.steps))
     enabled = all_choices(by_hand)
     assert len(enabled) == by_hand.steps + 1
     for step, choice in enumerate(by_hand.scenario.scheduler.order):

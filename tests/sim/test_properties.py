@@ -27,8 +27,9 @@ from sim.narration import sentences
 from sim.scenario import Scenario, SchedulerChoice
 from sim.snapshots import snapshots_of
 from sim.writing import dumps
+from tests.sim.algorithms import Impatient
 from tests.sim.strategies import has_holds, scenarios
-from tests.sim.tools import conserved_by, send, system, verdicts
+from tests.sim.tools import conserved_by, send, start, system, verdicts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -314,3 +315,20 @@ def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: A
     address = Address(None, channel, kind, send.snapshot_id, ordinal)
     held = run(replace(scenario, delays={**scenario.delays, address: HOLD}))
     assert len(arrivals(held, channel)) <= place, "what was ahead of it may arrive, nothing else"
+
+
+# --------------------------------------------------------------------------- facts of a run
+
+
+def test_a_fact_of_a_run_is_found_once() -> None:
+    execution, other = run(library.load("lecture")), run(library.load("lecture"))
+    assert snapshots_of(execution) is snapshots_of(execution) is not snapshots_of(other)
+    assert execution.history is execution.history is not other.history
+
+
+def test_a_recording_that_is_thrown_away_is_told_as_well(register: Any) -> None:
+    lines = (send("P2", "P1", 1, label="A"), send("P2", "P1", 3, label="B"))
+    scenario = system("P1 P2", script=lines, snapshots=(start("P1", 2.5),), algorithm=register(Impatient))
+    told = sentences(run(scenario))
+    assert any("records its state {A" in sentence or "records its state {P1.1" in sentence for sentence in told)
+    assert any("throws its recording away" in sentence for sentence in told)

@@ -1,0 +1,51 @@
+/* A still page: the explorer in a file of its own, with the run inside it (diagrams/export/html.py). */
+
+/** Light or dark as the reader's system has it, until the switch says otherwise. */
+class Theme {
+  constructor(onChange) {
+    this.onChange = onChange;
+    this.system = matchMedia("(prefers-color-scheme: dark)");
+    this.system.addEventListener("change", () => this.chosen == null && this.apply());
+    this.button = el("button", { type: "button", onclick: () => this.toggle() });
+    this.apply();
+  }
+
+  get isDark() {
+    return this.chosen ?? this.system.matches;
+  }
+
+  toggle() {
+    this.chosen = !this.isDark;
+    this.apply();
+  }
+
+  apply() {
+    document.documentElement.dataset.theme = this.isDark ? "dark" : "light";
+    setText(this.button, this.isDark ? "Light" : "Dark");
+    this.button.title = `Show it ${this.isDark ? "dark on light" : "light on dark"}`;
+    this.onChange();
+  }
+}
+
+/** A text that lies compressed in the page. */
+async function unpacked(id) {
+  const bytes = new Blob([bytesOf(document.getElementById(id).textContent)]);
+  return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+async function standStill() {
+  const [run, plotly] = await Promise.all(["run", "plotly"].map(unpacked));
+  document.head.append(el("script", {}, plotly)); // runs at once
+  rememberArrayAttributes();
+  const root = document.querySelector(".cc");
+  const data = JSON.parse(run);
+  const explorer = new Explorer(root);
+  explorer.submit = () => {}; // there is nobody to hand an edit to
+  const theme = new Theme(() => explorer.scene && explorer.redraw());
+  root.querySelector(".cc-tools").append(theme.button);
+  explorer.receive(data, () => {});
+}
+
+standStill().catch((problem) => {
+  document.querySelector(".cc-words").textContent = `This browser cannot show the page: ${problem.message}`;
+});

@@ -1,0 +1,100 @@
+"""Scene -> one web page that steps, plays and asks without any network: the explorer itself, with its run inside.
+
+Plotly.js, the explorer's script, style sheet and markup, and the run are all in the file; a policy in its head
+forbids every request. The run and Plotly.js are compressed, and so hold no letter that means anything to HTML.
+Nothing in the page can be changed but how one looks at it.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from functools import cache
+from html import escape
+from typing import Any
+
+from plotly.offline import get_plotlyjs
+
+from diagrams import browser, theme
+from diagrams.export import View
+from diagrams.payload import payload
+from diagrams.scene import Scene
+from sim.scenario import ScenarioError
+
+TITLE = "Stand-alone web page"
+SUFFIX = ".html"
+MEDIA_TYPE = "text/html"
+
+MOST_STEPS = 5_000  # beyond these a page is slow to open and to step
+
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+_FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation Sans", Arial, sans-serif'
+_TOKENS = {"--st-background-color": "paper", "--st-text-color": "ink", "--st-primary-color": "p0"}
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """The page, at the view's step. Raises ScenarioError beyond MOST_STEPS steps."""
+    if scene.until - scene.first > MOST_STEPS:
+        raise ScenarioError(
+            f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {scene.until - scene.first}: "
+            "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
+        )
+    run = payload(scene)
+    run["orientation"] = view.orientation
+    data: dict[str, Any] = {
+        "revision": 1, "session": "still", "ack": 0, "notice": None, "undo": 0, "redo": 0, "edits": [], "link": "",
+        "step": view.step, "formats": [], "scene": run,
+    }  # fmt: skip
+    title = escape(f"{scene.execution.scenario.title or scene.execution.scenario.name} · Consistent Cut")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<title>{title}</title>
+<style>
+{_themes()}
+{browser.page_styles()}
+{browser.styles()}
+{_PAGE}
+</style>
+</head>
+<body>
+{browser.markup().replace('<section class="cc"', '<section class="cc" data-still', 1)}
+<noscript>This page draws with JavaScript: allow it, and nothing is fetched from anywhere.</noscript>
+<script type="application/gzip" id="run">{packed(json.dumps(data, ensure_ascii=False, allow_nan=False))}</script>
+<script type="application/gzip" id="plotly">{_plotly()}</script>
+<script type="module">
+{browser.script()}
+{browser.still()}
+</script>
+</body>
+</html>
+""".encode()
+
+
+def packed(text: str) -> str:
+    """`text` compressed, in letters that a script element holds as they are; the same text gives the same letters."""
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
+
+
+@cache
+def _plotly() -> str:
+    return packed(get_plotlyjs())
+
+
+def _themes() -> str:
+    """What Streamlit tells its components of the theme, for the light and the dark one."""
+    looks = {":root": ("light", theme.LIGHT), ":root[data-theme=dark]": ("dark", theme.DARK)}
+    rules = []
+    for selector, (name, palette) in looks.items():
+        colours = "; ".join(f"{variable}: {palette[token]}" for variable, token in _TOKENS.items())
+        rules.append(f"{selector} {{ color-scheme: {name}; {colours}; --st-font: {_FONT}; --st-code-font: monospace }}")
+    return "\n".join(rules)
+
+
+_PAGE = """body { margin: 0; padding: 0.5rem 1.5rem 0; background: var(--st-background-color); overflow-x: hidden }
+html { font-size: 16px }
+.cc-head { padding-right: 0 }"""

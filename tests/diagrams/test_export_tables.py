@@ -1,0 +1,52 @@
+"""Tables and documents are read back: equal to the event table, and to the scenario."""
+
+from io import BytesIO
+
+import pandas as pd
+import pytest
+
+from sim.files import parse_toml
+from sim.model import EVENT_TYPES
+from tests.diagrams.tools import exported, scene
+
+NAMES = ["lecture", "hundred", "nasty", "two_banks"]
+# Columns of whole numbers that may be null stay whole: pandas writes such types with a capital letter.
+PANDAS = {name: kind.replace("int", "Int") for name, kind in EVENT_TYPES.items()}
+
+
+def table(name: str) -> pd.DataFrame:
+    return pd.DataFrame(scene(name).execution.events, columns=list(EVENT_TYPES)).astype(PANDAS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_csv_read_back_is_the_event_table(name):
+    read = pd.read_csv(BytesIO(exported(name, "csv")), dtype=PANDAS, keep_default_na=False, na_values=[""])
+    pd.testing.assert_frame_equal(read, table(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_json_lines_read_back_are_the_event_table(name):
+    data = exported(name, "jsonl")
+    read = pd.read_json(BytesIO(data), lines=True, dtype=PANDAS, convert_dates=False, precise_float=True)
+    pd.testing.assert_frame_equal(read.astype(PANDAS), table(name))
+    assert data.splitlines()[0].count(b'"') >= 2 * len(EVENT_TYPES)  # nulls are written too
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parquet_has_the_declared_types_and_the_event_table(name):
+    data = exported(name, "parquet")
+    read = pd.read_parquet(BytesIO(data), dtype_backend="pyarrow")
+    assert {column: str(kind) for column, kind in read.dtypes.items()} == {
+        column: f"{kind.replace('float64', 'double')}[pyarrow]" for column, kind in EVENT_TYPES.items()
+    }
+    pd.testing.assert_frame_equal(read.astype(PANDAS), table(name))
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "shiviz", "toml"])
+def test_tables_and_documents_are_of_the_whole_run_whatever_the_step(form):
+    assert exported("lecture", form, step=0) == exported("lecture", form)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_toml_read_back_is_the_scenario(name):
+    assert parse_toml(exported(name, "toml").decode("utf-8"), name) == scene(name).execution.scenario

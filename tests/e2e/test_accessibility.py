@@ -1,0 +1,65 @@
+"""axe-core finds nothing serious on the Explore page: every tab, the dialogs, in light and in dark.
+
+What axe does not check (the order of the focus, keys, what is announced) is tested in test_explore.py.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
+
+pytestmark = pytest.mark.browser
+
+SCHEMES = ("light", "dark")
+BAD = ("serious", "critical")
+
+# What Streamlit draws around the page and gives us no say in, with the reason why it is left out.
+NOT_OURS: dict[str, str] = {}
+
+SETTLED = """() => Promise.all(document.getAnimations()
+  .filter((animation) => Number.isFinite(animation.effect.getComputedTiming().endTime))
+  .map((animation) => animation.finished.catch(() => null)))"""
+
+
+def issues(explorer, where):
+    """What axe finds now, one line per element."""
+    explorer.page.evaluate(SETTLED)
+    context = {"include": [["body"]], "exclude": [[selector] for selector in NOT_OURS]}
+    found = axe.Axe().run(explorer.page, context, {"resultTypes": ["violations"]}).response["violations"]
+    return [
+        f"{where}: {rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))}: {_why(node)}"
+        for rule in found
+        if rule["impact"] in BAD
+        for node in rule["nodes"]
+    ]
+
+
+def _why(node):
+    return "; ".join(check["message"] for kind in ("any", "all", "none") for check in node[kind])
+
+
+@pytest.mark.parametrize("color_scheme", SCHEMES)
+def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
+    found = []
+    for _ in range(6):
+        fresh_explorer.press("ArrowRight")
+    for tab in fresh_explorer.page.locator(".cc-tabs [role=tab]").all_inner_texts():
+        fresh_explorer.tab(tab)
+        if tab == "Change":
+            fresh_explorer.page.locator(".cc-messages label").first.click()
+        found += issues(fresh_explorer, f"{color_scheme}, {tab}")
+    assert found == []
+
+
+@pytest.mark.parametrize("color_scheme", SCHEMES)
+@pytest.mark.parametrize("button", ["Scenarios", "Open file"])
+def test_dialogs(fresh_explorer, button, color_scheme):
+    page = fresh_explorer.page
+    page.get_by_role("button", name=button).click()
+    dialog = page.get_by_role("dialog")
+    dialog.locator(":is(button, input)").last.wait_for(state="attached")
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    found = issues(fresh_explorer, f"{color_scheme}, {button}")
+    page.keyboard.press("Escape")
+    assert found == []
