@@ -15,7 +15,7 @@ WATCH = """([event, condition]) => {
     step: ["[data-testid=stPlotlyChart]", () => document.querySelector(".gtitle")?.textContent !== window.benchTitle],
   }[condition] ?? [".cc", (root) => root.dataset.scene === condition && !root.hasAttribute("data-pending")];
   window.benchTitle = document.querySelector(".gtitle")?.textContent;
-  window.benchWait = new Promise((done) => {
+  window.benchWait = new Promise((done, fail) => {
     const begin = () => {
       const start = performance.now();
       const observer = new MutationObserver(() => {
@@ -26,7 +26,8 @@ WATCH = """([event, condition]) => {
       });
       const everything = { attributes: true, childList: true, subtree: true, characterData: true };
       if (condition === "step") observer.observe(document.body, everything);
-      else observer.observe(document.querySelector(selector), { attributes: true });
+      else observer.observe(document.querySelector(selector), { attributeFilter: ["data-pending", "data-scene"] });
+      setTimeout(() => fail(new Error(`${event}: nothing came of it`)), 120000);
     };
     window.addEventListener(event, begin, { capture: true, once: true });
   });

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from itertools import accumulate
 
 ELLIPSIS = "…"
+LATIN = 0x17F  # the end of Latin Extended-A: letters beyond it may be as wide as they are high
 LEAST_SIZE = 9.0  # pixels: smaller letters cannot be read
 
 _NARROW = frozenset("iljtfI.,;:'’|!()[]/\\ \u00a0-")
@@ -21,9 +21,9 @@ def _advance(letter: str) -> float:
     """The width of a letter as a part of the size of its type."""
     if letter in _NARROW:
         return 0.34
-    if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
+    if letter in _WIDE or ord(letter) > LATIN:
         return 1.0
-    return 0.75 if letter.isupper() or ord(letter) > 0x2FF else 0.58
+    return 0.58 if letter.isdigit() or letter.islower() else 0.75
 
 
 def cropped(text: str, size: float, room: float) -> str:

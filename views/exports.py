@@ -37,7 +37,7 @@ async def _serve(request: Request) -> Response:
         work = asyncio.get_running_loop().run_in_executor(_WRITERS, _written, session, name, request.query_params)
         content, filename = await work
     except ScenarioError as problem:
-        return _refusal(str(problem), 400)
+        return _refusal(str(problem).replace("--", ""), 400)  # some are worded for the command line
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
@@ -45,12 +45,13 @@ async def _serve(request: Request) -> Response:
 def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
     """The file and its name. Raises ScenarioError with what is wrong with what was asked for."""
     scene = session.scene
-    view = view_of(scene, asked)
+    view = view_of(scene, asked, name not in OF_STEPS)
     return exporter(name).export(scene, view), filename(scene, name, view)
 
 
-def view_of(scene: Scene, asked: Mapping[str, str]) -> View:
+def view_of(scene: Scene, asked: Mapping[str, str], of_a_step: bool = True) -> View:
     """The view that a query asks for; what it leaves out is as `View.of` has it. Raises ScenarioError."""
+    step = _step(scene, asked, "step")
     first, last = _step(scene, asked, "from"), _step(scene, asked, "to")
     if (first is None) != (last is None):
         raise ScenarioError("give both ends of the range of steps, or neither")
@@ -58,9 +59,8 @@ def view_of(scene: Scene, asked: Mapping[str, str]) -> View:
         raise ScenarioError(f"the steps {first} to {last} run backwards; give the earlier one first")
     steps = None if first is None or last is None else (first, last)
     orientation = _one_of(asked, "orientation", ORIENTATIONS)
-    return View.of(
-        scene, _step(scene, asked, "step"), orientation, _one_of(asked, "theme", tuple(PALETTES)) or "light", steps
-    )
+    theme = _one_of(asked, "theme", tuple(PALETTES)) or "light"
+    return View.of(scene, step if of_a_step else None, orientation, theme, steps)
 
 
 def _step(scene: Scene, asked: Mapping[str, str], key: str) -> int | None:

@@ -18,21 +18,20 @@ class AskView {
     this.explorer = explorer;
     this.eventMenu = el("select", { onchange: () => this.choose("event", "at", this.eventMenu) });
     this.messageMenu = el("select", { onchange: () => this.choose("message", "id", this.messageMenu) });
-    this.answer = el("div", { class: "cc-answer" });
+    this.answer = el("div", { class: "cc-answer", tabindex: "-1" });
     const menus = [field("Event", this.eventMenu), field("Message", this.messageMenu)];
     node.append(el("div", { class: "cc-row cc-asking" }, ...menus), this.answer);
     this.onKey = (event) => this.key(event);
     document.addEventListener("keydown", this.onKey);
   }
 
-  show(scene, palette, step) {
+  show(scene, palette) {
     this.scene = scene;
     this.palette = palette;
     this.events = this.explorer.events;
     this.node.dataset.orientation = this.explorer.visit.orientation;
     this.offerEvents();
     this.offerMessages();
-    this.stepTo(step);
   }
 
   /** Everything in the window can be asked about by its menu, by process. */
@@ -72,30 +71,36 @@ class AskView {
 
   select(selection) {
     this.selection = selection;
-    if (this.scene !== this.explorer.scene) return; // shown with the rest when the tab is opened
     const isEvent = selection?.kind === "event";
     const isMessage = selection?.kind === "message";
     this.eventMenu.value = isEvent ? selection.at : "";
     this.messageMenu.value = isMessage ? selection.id : "";
     this.causality = isEvent ? new Causality(this.events, selection.at) : null;
-    this.answered = null;
-    this.stepTo();
+    this.tell();
   }
 
-  /** An answer is of the whole run, so it is written once; but nothing is told while somebody predicts it. */
-  stepTo() {
-    const key = JSON.stringify([this.selection, this.isPredicting()]);
-    if (this.answered === key) return;
-    this.answered = key;
+  /** An answer is of the whole run, whatever the step. */
+  stepTo() {}
+
+  tell() {
     const { kind, at, id } = this.selection ?? {};
-    const message = kind === "message" && this.scene.messages.find((own) => own.id === id);
+    const message = kind === "message" ? this.messageOf(id) : null;
     const answer = kind === "event" ? this.ofEvent(at) : message ? this.ofMessage(message) : this.invitation();
+    const key = JSON.stringify(this.selection);
+    const focused = [...this.answer.querySelectorAll("button")].indexOf(document.activeElement);
     this.answer.replaceChildren(...answer);
-    if (this.selection) this.node.scrollTop = 0;
+    if (key === this.answered) this.answer.querySelectorAll("button")[focused]?.focus(); // only the window has moved
+    else if (focused >= 0) this.answer.focus({ preventScroll: true }); // what was pressed is gone: Tab goes on from here
+    if (key !== this.answered) this.node.scrollTop = 0;
+    this.answered = key;
   }
 
-  isPredicting() {
-    return this.explorer.diagram.predicting;
+  /** A message of the window, or the one that was asked about before the window moved on. */
+  messageOf(id) {
+    const found = this.scene.messages.find((message) => message.id === id);
+    const isStill = this.message?.id === id && this.askedOf === this.events;
+    if (found || !isStill) Object.assign(this, { message: found, askedOf: this.events });
+    return this.message;
   }
 
   /** Escape asks nothing any more. */
@@ -131,7 +136,6 @@ class AskView {
     const { events, scene } = this;
     const at = this.exampleEvent();
     const found = at == null ? [] : [[`What could ${events.label(at)} know of?`, { kind: "event", at }]];
-    if (this.isPredicting()) return found;
     const is = (message, recorded) => Object.values(message.reasons).some((reason) => reason[1] === recorded);
     const messages = scene.messages.filter(({ kind }) => kind === "app");
     const kept = messages.find((message) => is(message, true));
@@ -226,17 +230,14 @@ class AskView {
 
   ofMessage(message) {
     const { name, caption, kind } = message;
-    const what = kind === "marker" ? name : name;
     const snapshots = this.scene.snapshots.map(({ id, colour }) => ({ id, colour: resolveColour(colour, this.palette) }));
     const own = snapshots.filter(({ id }) => message.reasons[id][0] !== "other_marker");
     const title = kind === "marker" ? "What it did" : own.length > 1 ? "In the snapshots" : "In the snapshot";
     return [
-      this.heading(what, `on ${caption}`),
+      this.heading(name, `on ${caption}`),
       this.facts(message),
       own.length ? el("h4", {}, title) : el("p", { class: "cc-quiet" }, NO_SNAPSHOT),
-      this.isPredicting()
-        ? el("p", { class: "cc-quiet" }, "Told when the prediction is over.")
-        : el("ul", { class: "cc-reasons" }, ...own.map((snapshot) => this.reason(message, snapshot))),
+      el("ul", { class: "cc-reasons" }, ...own.map((snapshot) => this.reason(message, snapshot))),
     ];
   }
 

@@ -1,8 +1,11 @@
 /* Long traces in pieces. Plotly redraws a trace as a whole; a step changes one or two arrows of, say, two
  * thousand, so a long trace is drawn as several shorter ones and a step touches only the pieces it changes. */
 
-/** More elements than this are split: 2,000 arrows then take 65 ms a step and not 330. */
-const CHUNK = 200;
+/**
+ * More elements than this are split: 2,000 arrows in pieces of 200 take 65 ms a step and not 330, and a window of
+ * 250 events in pieces of 40 takes 41 ms and not 57.
+ */
+const CHUNK = 40;
 
 /** The trace itself, or its pieces of at most CHUNK elements each. */
 function inChunks(trace) {

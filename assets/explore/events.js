@@ -7,6 +7,7 @@ const RECEIVED = 2;
 class Events {
   constructor(scene) {
     const { count, lane, kind, step, message, labels } = scene.events;
+    this.columns = scene.events;
     this.count = count;
     this.processes = scene.processes;
     this.lane = new Uint16Array(bytesOf(lane));
@@ -16,6 +17,13 @@ class Events {
     this.labels = labels;
     this.total = new Int32Array(this.processes.length); // of each process
     this.index = this.numbered();
+  }
+
+  /** Whether these are the events of a scene, too: it may be another window of the same run. */
+  areOf(scene) {
+    const isSame = (name) => this.columns[name] === scene.events[name];
+    const texts = ({ processes, labels }) => JSON.stringify([processes, labels]);
+    return ["step", "message", "lane", "kind"].every(isSame) && texts(this) === texts({ ...scene.events, ...scene });
   }
 
   /** Each event's number among those of its process, from 1. */
@@ -60,5 +68,8 @@ class Events {
 }
 
 function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0)).buffer;
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
+  return bytes.buffer;
 }

@@ -114,7 +114,7 @@ class Explorer {
   takeScene(scene, revision) {
     const { visit } = this;
     const scenario = `${scene.name} ${scene.title}`;
-    const events = new Events(scene);
+    const events = this.events?.areOf(scene) ? this.events : new Events(scene);
     this.looking = false;
     if (visit.scenario == null || visit.scenario === scenario) {
       const wasAtEnd = visit.last > 0 && visit.step === visit.last;
@@ -333,6 +333,7 @@ class Explorer {
 
 /** A selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
 function foundAgain(selection, { scene, events }, newScene, newEvents) {
+  if (events === newEvents) return selection; // another window of the same run
   if (selection?.kind === "message") {
     const address = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.address);
     const found = newScene.messages.find((message) => JSON.stringify(message.address) === address);
@@ -384,6 +385,7 @@ export function show(data, parentElement, setStateValue) {
   const explorer = explorers.get(root);
   explorer.receive(data, setStateValue);
   return () => {
+    if (root.isConnected) return; // called too for an answer that a later one has overtaken
     explorers.delete(root);
     explorer.close();
   };

@@ -44,7 +44,7 @@ class Find {
   }
 
   open() {
-    if (!this.scene) return;
+    if (!this.scene || this.explorer.diagram.predicting) return;
     this.before = document.activeElement;
     this.node.hidden = false;
     this.text.focus();

@@ -264,7 +264,9 @@ class Handles {
     const hadFocus = document.activeElement === node;
     node.focus({ preventScroll: true });
     const { place } = this.diagram.fromPixel(this.diagram.within(event));
-    this.drag = { node, key: node.grip.key, from: event, place, hadFocus, moved: false };
+    const { grip } = node;
+    const value = this.valueOf(grip) ?? grip.atPlace;
+    this.drag = { node, key: grip.key, from: event, place, value, hadFocus, moved: false };
     window.addEventListener("pointermove", this.onMove, true);
     window.addEventListener("pointerup", this.onUp, true);
     window.addEventListener("pointercancel", this.onCancel, true);
@@ -289,8 +291,7 @@ class Handles {
     const { left, top, right, bottom } = diagram.plotBox();
     const [x, y] = diagram.within(drag.at);
     const { place } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
-    const from = grip.value == null ? grip.atPlace : (grip.time ?? grip.value);
-    drag.time = Math.max(grip.least, roundedTime(this.stage.scene, from + place - drag.place, this.span()));
+    drag.time = Math.max(grip.least, roundedTime(this.stage.scene, drag.value + place - drag.place, this.span()));
     this.drawAt(grip, drag.time);
     put(drag.node, ...diagram.toPixel(grip.lane, drag.time));
   }

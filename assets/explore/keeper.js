@@ -80,15 +80,16 @@ class Keeper {
     const isFirst = !hasArrived;
     hasArrived = true;
     if (!kept || kept.session === session || (isFirst && isOnPurpose(kept))) return;
+    if (kept.tab) this.explorer.openTab(kept.tab);
     if (kept.link && runIn(kept.link) !== runIn(link)) this.restore(kept);
     else this.takeUp(kept);
   }
 
   /** Have Python open a link; then go to its step and make the edits that waited. */
-  restore({ link, step, revision, waiting = [] }) {
+  restore({ link, step, revision, waiting = [], orientation = null }) {
     const { explorer } = this;
     explorer.submit({ do: "restore", link: `${runIn(link)}&step=${step}` });
-    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting };
+    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation };
   }
 
   /** Python has opened the link, or has said why not: then the edits are another run's, and are given up. */
@@ -99,8 +100,9 @@ class Keeper {
     if (!isRefused) this.takeUp(kept);
   }
 
-  takeUp({ step, revision, waiting }) {
+  takeUp({ step, revision, waiting, orientation }) {
     const { explorer } = this;
+    if (orientation && orientation !== explorer.visit.orientation) explorer.toggleOrientation();
     const { outbox } = explorer.visit;
     explorer.goTo(Math.min(step, explorer.scene.last));
     for (const { edit, step, time, ...entry } of waiting) {
@@ -124,7 +126,9 @@ class Keeper {
       revision: this.explorer.revision,
       waiting: [],
     };
-    const kept = { session: data.session, link, step, revision, waiting: [...waiting, ...made], search: location.search };
+    const { tab, orientation } = visit;
+    const whole = [...waiting, ...made];
+    const kept = { session: data.session, link, step, revision, waiting: whole, tab, orientation, search: location.search };
     try {
       sessionStorage.setItem(KEPT, JSON.stringify(kept));
     } catch {

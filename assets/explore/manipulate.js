@@ -16,8 +16,8 @@ class Manipulation {
     this.popups = [this.toolbar, this.form, this.menu];
     this.onPress = (event) => this.pressedAt(event.target);
     document.addEventListener("pointerdown", this.onPress, true);
-    this.onKey = (event) => event.key === "Escape" && this.popups.forEach((popup) => popup.close(true));
-    document.addEventListener("keydown", this.onKey);
+    this.onKey = (event) => this.escape(event);
+    document.addEventListener("keydown", this.onKey, true);
   }
 
   get events() {
@@ -76,9 +76,10 @@ class Manipulation {
 
   close() {
     document.removeEventListener("pointerdown", this.onPress, true);
-    document.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("keydown", this.onKey, true);
     this.handles.close();
     this.manual.close();
+    this.layer.remove();
   }
 
   // ------------------------------------------------------------------------- what is meant
@@ -136,6 +137,14 @@ class Manipulation {
   /** A press outside the windows closes them. */
   pressedAt(target) {
     if (!this.popups.some(({ node }) => node.contains(target))) this.popups.forEach((popup) => popup.close());
+  }
+
+  /** Escape closes the window that is open, and does nothing else then. */
+  escape(event) {
+    if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.popups.forEach((popup) => popup.close(true));
   }
 
   /** While a menu is open its mark is on the line; else nothing is foretold. */

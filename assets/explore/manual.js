@@ -37,7 +37,7 @@ class ManualMode {
     this.switchNote = el("span", { class: "cc-quiet" });
     const reset = () => this.stage.hub.submit({ do: "reset" });
     this.reset = el("button", { type: "button", onclick: reset }, "Reset to the scenario as written");
-    this.section = el("div", { class: "cc-row cc-by-hand" }, this.switch, this.switchNote, this.reset);
+    this.section = el("div", { class: "cc-row cc-by-hand" }, this.switch, this.reset, this.switchNote);
     this.stage.hub.root.querySelector("[data-view=change]").prepend(this.section);
   }
 
@@ -66,10 +66,10 @@ class ManualMode {
     if (!this.isOn) return;
     const { scene, step } = this.stage;
     const later = scene.last - step;
-    const title = this.choices.length ? "You choose what happens next" : "Nothing is left that could happen";
-    setText(this.title, title);
-    const dropped = `${later === 1 ? "the step" : `the ${later} steps`} after this one`;
-    setText(this.note, later ? `A choice here drops ${dropped}; Undo brings ${later === 1 ? "it" : "them"} back.` : HOW_BACK);
+    setText(this.title, this.choices.length ? "You choose what is next" : "Nothing more can happen");
+    const dropped = later === 1 ? "the later step" : `the ${later} later steps`;
+    const branch = `Picking here drops ${dropped}; Undo brings ${later === 1 ? "it" : "them"} back.`;
+    setText(this.note, later ? branch : HOW_BACK);
     refill(this.buttons, JSON.stringify([this.choices]), () => this.choiceButtons());
     for (const button of this.buttons.children) button.disabled = this.isBusy;
   }
@@ -79,7 +79,7 @@ class ManualMode {
     const nodes = few.map(({ choice, words }, rank) => {
       const number = el("span", { class: "cc-rank", "aria-hidden": "true" }, String(rank + 1));
       const onclick = () => this.choose(choice);
-      return el("button", { type: "button", "aria-label": capital(words), onclick }, number, ...unbroken(capital(words)));
+      return el("button", { type: "button", "aria-label": capital(words), onclick }, number, el("span", {}, ...unbroken(capital(words))));
     });
     const rest = this.choices.slice(MOST_BUTTONS);
     if (!rest.length) return nodes;
@@ -126,15 +126,18 @@ class ManualMode {
   }
 
   /** When the choice is done, the page goes to the step that it made. */
-  history({ ack }) {
+  history({ ack, notice }) {
     if (!this.isBusy || ack < this.waitsFor) return;
     this.isBusy = false;
     this.stepTo();
-    this.stage.hub.goTo(this.stage.scene.last);
+    const isRefused = notice?.level === "error" && notice.seq === this.waitsFor;
+    if (!isRefused) this.stage.hub.goTo(this.stage.scene.last);
   }
 
   close() {
     this.inNetwork.close();
+    this.bar.remove();
+    this.section.remove();
   }
 }
 
@@ -157,7 +160,7 @@ class NetworkChoices {
   show(choices) {
     this.choices = choices;
     refill(this.layer, JSON.stringify(choices), () => choices.map((choice, rank) => this.button(choice, rank)));
-    if (this.plot.clientWidth) requestAnimationFrame(() => this.place());
+    if (choices.length && this.plot.clientWidth) requestAnimationFrame(() => this.place());
   }
 
   button({ choice, words, message }, rank) {
@@ -185,13 +188,23 @@ class NetworkChoices {
       const nth = around.get(process) ?? 0;
       if (!dot) around.set(process, nth + 1);
       const [x, y] = pixel(dot ?? node);
-      const [dx, dy] = dot ? [0, 0] : [24 + 30 * nth, -24];
+      const [dx, dy] = dot ? this.beside(dot.message.channel, pixel) : [24 + 30 * nth, -24];
       const inside = Math.max(15, Math.min(x + dx, clientWidth - 15));
       button.style.transform = `translate(${Math.round(inside)}px, ${Math.round(Math.max(15, y + dy))}px) translate(-50%, -50%)`;
     });
   }
 
+  /** To the outer side of a channel, so that the buttons of its opposite stay clear. */
+  beside(channel, pixel) {
+    const edge = this.stage.scene.topology.edges.find((one) => one.channel === channel);
+    const [x0, y0] = pixel({ x: edge.x0, y: edge.y0 });
+    const [x1, y1] = pixel({ x: edge.x1, y: edge.y1 });
+    const length = Math.hypot(x1 - x0, y1 - y0) || 1;
+    return [(12 * (y1 - y0)) / length, (-12 * (x1 - x0)) / length];
+  }
+
   close() {
     this.observer.disconnect();
+    this.layer.remove();
   }
 }

@@ -29,12 +29,13 @@ class LineMenu extends Popup {
     walk(event, this.items(), ["ArrowUp", "ArrowDown"]);
   }
 
-  /** @param time where the line was clicked; without times (by hand, at random) it says nothing */
+  /** @param time where the line was clicked, or with `isExact` the very time; without times it says nothing */
   openAt(point, lane, time, options) {
     const { scene, handles } = this.stage;
     const process = scene.processes[lane];
     this.lane = lane;
-    this.time = hasTimes(scene) ? Math.max(0, roundedTime(scene, time, handles.span())) : null;
+    const named = options.isExact ? time : Math.max(0, roundedTime(scene, time, handles.span()));
+    this.time = hasTimes(scene) ? named : null;
     const at = this.time == null ? "" : ` at ${plainNumber(this.time)}`;
     setText(this.title, process + at);
     this.node.setAttribute("aria-label", `Add to ${process}${at}`);
@@ -107,12 +108,13 @@ class LaneButtons {
   }
 
   button(name, lane) {
-    const label = `${name}: send, add an event or start a snapshot at the time of this step`;
+    const label = `${name}: at the time of this step send, add an event or start a snapshot`;
     const onclick = (event) => {
       const { left, top } = this.stage.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
       const point = [(box.left + box.right) / 2 - left, (box.top + box.bottom) / 2 - top];
-      this.stage.openMenu(lane, this.stage.now(), point, { giveBack: () => this.node.children[lane], byKeyboard: event.detail === 0 });
+      const giveBack = () => this.node.children[lane];
+      this.stage.openMenu(lane, this.stage.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
     return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: "Send, add an event, start a snapshot", onclick });
   }

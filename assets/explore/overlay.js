@@ -97,27 +97,26 @@ function placeBeside(node, [x, y], keepFree = []) {
 }
 
 /**
- * A little window over the diagram. Escape and a press elsewhere close it; the first gives the focus back.
+ * A little window over the diagram. Escape and a press elsewhere close it (Manipulation); Escape gives the focus back.
  * Opened with the mouse it takes the focus itself, since the page takes it from clicked buttons (`letGo`).
  */
 class Popup {
   constructor(layer, attributes) {
     this.layer = layer;
-    this.node = el("div", { ...attributes, tabindex: "-1", hidden: true });
+    this.node = el("div", { ...attributes, tabindex: "-1" });
     this.node.classList.add("cc-popup");
     this.node.addEventListener("keydown", (event) => this.key(event));
-    layer.append(this.node);
   }
 
   get isOpen() {
-    return !this.node.hidden;
+    return this.node.isConnected;
   }
 
   /** @param giveBack returns the element that is to have the focus again, or null */
   open(point, { keepFree = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
     this.point = point;
     this.giveBack = giveBack;
-    this.node.hidden = false;
+    this.layer.append(this.node);
     placeBeside(this.node, point, keepFree);
     if (byKeyboard) focus?.focus();
     else if (focus) this.node.focus({ preventScroll: true });
@@ -125,7 +124,7 @@ class Popup {
 
   close(giveBack = false) {
     if (!this.isOpen) return;
-    this.node.hidden = true;
+    this.node.remove();
     if (giveBack) this.giveBack?.()?.focus?.();
     this.giveBack = null;
     this.onClose?.();
@@ -133,7 +132,6 @@ class Popup {
 
   /** Keys in a window never step the run. */
   key(event) {
-    if (event.key === "Escape") this.close(true);
-    if (event.key === "Escape" || event.key === " " || STEPPING.has(event.key)) event.stopPropagation();
+    if (event.key === " " || STEPPING.has(event.key)) event.stopPropagation();
   }
 }

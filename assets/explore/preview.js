@@ -7,12 +7,14 @@ class Preview {
     this.diagram = diagram;
     this.clip = shape("rect");
     this.lines = shape("g", { "clip-path": "url(#cc-plot-box)" });
+    this.pill = shape("rect", { class: "cc-preview-pill", rx: 6 });
     this.words = shape("text", { class: "cc-preview-words" });
     this.node = shape(
       "g",
       { class: "cc-preview", "aria-hidden": "true", "pointer-events": "none" },
       shape("clipPath", { id: "cc-plot-box" }, this.clip),
       this.lines,
+      this.pill,
       this.words,
     );
     this.clear();
@@ -51,7 +53,7 @@ class Preview {
 
   /** A place on a process's line, for which something is being chosen. */
   mark(lane, place, words) {
-    this.draw([this.wall(lane, place, 11), this.dot([lane, place])], [lane, place], -1, words);
+    this.draw([this.wall(lane, place, 12, "cc-notch"), this.dot([lane, place])], [lane, place], -1, words);
   }
 
   draw(drawn, [lane, place], side, words) {
@@ -61,21 +63,21 @@ class Preview {
     this.node.style.display = "";
     const [x, y] = this.diagram.toPixel(lane, place);
     this.words.textContent = words;
-    this.placeWords(x, y, side);
+    this.placeWords(x, y, side, words);
   }
 
   /** Beside the head, on the side from which nothing comes, and within the picture. */
-  placeWords(x, y, side) {
+  placeWords(x, y, side, words) {
     const { clientWidth: width, clientHeight: height } = this.diagram.node;
     const length = this.words.getComputedTextLength();
-    const [across, along] = this.diagram.isDown ? [side > 0 ? 18 : -18 - length, 6] : [14, side > 0 ? 34 : -22];
-    const fits = (left) => left >= 4 && left + length <= width - 4;
-    const other = this.diagram.isDown ? -across - length : -across - length;
-    const left = fits(x + across) || !fits(x + other) ? x + across : x + other;
-    setShape(this.words, {
-      x: Math.max(4, Math.min(left, width - 4 - length)),
-      y: Math.max(18, Math.min(y + along, height - 8)),
-    });
+    const [across, along] = this.diagram.isDown ? [side > 0 ? 24 : -24 - length, 6] : [20, side > 0 ? 40 : -26];
+    const fits = (left) => left >= 10 && left + length <= width - 10;
+    const left = fits(x + across) || !fits(x - across - length) ? x + across : x - across - length;
+    const at = [Math.max(10, Math.min(left, width - 10 - length)), Math.max(22, Math.min(y + along, height - 12))];
+    setShape(this.words, { x: at[0], y: at[1] });
+    const high = parseFloat(getComputedStyle(this.words).fontSize);
+    const box = { x: at[0] - 8, y: at[1] - high - 2, width: length + 16, height: high * 1.5 };
+    setShape(this.pill, words === "" ? { width: 0, height: 0 } : box);
   }
 
   line(from, to, look) {
@@ -99,10 +101,10 @@ class Preview {
   }
 
   /** A bar across a process line: earlier than this it cannot be. */
-  wall(lane, place, half = HALF_WALL) {
+  wall(lane, place, half = HALF_WALL, look = "cc-wall") {
     const [x, y] = this.diagram.toPixel(lane, place);
     const [dx, dy] = this.diagram.isDown ? [half, 0] : [0, half];
-    return shape("line", { class: "cc-wall", x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy });
+    return shape("line", { class: look, x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy });
   }
 }
 

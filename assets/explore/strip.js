@@ -9,6 +9,9 @@ const REST_MS = 140;
 /** Widths of the window, in steps. */
 const WIDTHS = [75, 150, 300, 600, 1200, 2000];
 
+/** How wide (in pixels) the stretch of the run is whose events are counted together. */
+const BIN = 4;
+
 /** A frame narrower than this (in pixels) could not be taken hold of. */
 const LEAST_FRAME = 14;
 
@@ -40,7 +43,8 @@ class Strip {
     Object.assign(this, { scene, palette });
     const isLong = this.explorer.isLong();
     const { bars, events } = scene.collapsed;
-    this.node.hidden = !isLong && !bars && !scene.expanded;
+    const isStill = "still" in this.explorer.root.dataset; // a page without Python has no other part to show
+    this.node.hidden = isStill || (!isLong && !bars && !scene.expanded);
     this.track.hidden = this.zoom.hidden = !isLong;
     this.collapse.hidden = !bars && !scene.expanded;
     this.single.checked = scene.expanded;
@@ -156,9 +160,9 @@ class Strip {
     canvas.setAttribute("aria-label", this.inWords());
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
-    const top = this.drawSnapshots(pen, width) + 3;
+    const top = this.drawSnapshots(pen, width, height) + 3;
     const rows = scene.processes.length <= STRIP_ROWS ? scene.processes.length : 1;
-    const spread = spreadOf(events, rows, Math.max(1, Math.floor(width / 2)), scene.last);
+    const spread = spreadOf(events, rows, Math.max(1, Math.floor(width / BIN)), scene.last);
     const most = spread.reduce((high, count) => Math.max(high, count), 1);
     const bins = spread.length / rows;
     const [each, tall] = [width / bins, (height - top) / rows];
@@ -167,20 +171,21 @@ class Strip {
       const [row, bin] = [Math.floor(place / bins), place % bins];
       const share = Math.sqrt(count / most);
       const high = rows > 1 ? tall - 1 : tall * share;
-      pen.globalAlpha = rows > 1 ? 0.75 * share : 0.6;
+      pen.globalAlpha = rows > 1 ? 0.6 * share : 0.6;
       if (count) pen.fillRect(bin * each, top + (row + 1) * tall - high, each, high);
     });
   }
 
   /** Each snapshot from its beginning to its completion; returns how much room they take. */
-  drawSnapshots(pen, width) {
+  drawSnapshots(pen, width, height) {
     const { scene, palette } = this;
     const rows = Math.min(3, scene.snapshots.length);
     scene.snapshots.forEach(({ colour, began, completed }, number) => {
       const y = 5 + 6 * (number % 3);
       const [x0, x1] = [began, completed ?? scene.last].map((step) => (step / scene.last) * width);
       pen.fillStyle = resolveColour(colour, palette);
-      pen.fillRect(x0, y - 1, Math.max(1, x1 - x0), 2);
+      pen.fillRect(x0 - 0.75, 0, 1.5, height); // a pin where it begins, a bar as long as it takes
+      pen.fillRect(x0, y - 1, x1 - x0, 2);
       pen.beginPath();
       for (const [dx, dy] of [[0, -5], [5, 0], [0, 5], [-5, 0]]) pen.lineTo(x0 + dx, y + dy);
       pen.fill();

@@ -35,9 +35,10 @@ _TOKENS = {"--st-background-color": "paper", "--st-text-color": "ink", "--st-pri
 
 def export(scene: Scene, view: View) -> bytes:
     """The page, at the view's step. Raises ScenarioError beyond MOST_STEPS steps."""
-    if scene.until - scene.first > MOST_STEPS:
+    steps = scene.until - scene.first
+    if steps > MOST_STEPS:
         raise ScenarioError(
-            f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {scene.until - scene.first}: "
+            f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}: "
             "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
         )
     run = payload(scene)

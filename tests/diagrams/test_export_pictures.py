@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections import Counter
 from io import BytesIO
 from pathlib import Path
 
@@ -12,7 +13,9 @@ import vl_convert
 from PIL import Image, ImageChops, ImageStat
 from pypdf import PdfReader
 
+from diagrams.drawing import Drawing
 from diagrams.export import tikz
+from diagrams.primitives import Area, Disc, Line
 from tests.diagrams.tools import exported, scene
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -169,6 +172,17 @@ def test_whatever_a_text_holds_tikz_compiles(tmp_path):
         letters = tikz.typeset("".join(letter for letter in text if letter.isprintable()))
         document += rf"\say{{base west}}{{10,{12 * number + 12}}}{{}}{{{letters}}}" + "\n"
     assert compiled((document + tikz.TAIL).encode("ascii"), tmp_path)
+
+
+def test_tikz_fills_and_outlines_each_shape_as_it_says():
+    parts = Drawing(scene("overlapping"), "down").at(38).inside
+    shapes = [part for part in parts if isinstance(part, (Area, Disc)) for _ in getattr(part, "polygons", "1")]
+    verbs = Counter("filldraw" if part.fill and part.width else "fill" if part.fill else "draw" for part in shapes)
+    strokes = sum(len(part.strokes) for part in parts if isinstance(part, Line))
+    body = exported("overlapping", "tikz", orientation="down").decode().partition(r"\useasboundingbox")[2]
+    found = Counter(re.findall(r"^\\(fill|filldraw|draw)\b", body, re.MULTILINE))
+    ticks = found["draw"] - verbs["draw"] - strokes
+    assert (found["fill"], found["filldraw"]) == (verbs["fill"], verbs["filldraw"]) and 0 < ticks <= 9
 
 
 def test_what_tex_can_write_is_transliterated_and_the_rest_told_by_its_number():

@@ -1,0 +1,65 @@
+"""The stand-alone page as a file; what it does in a browser is in tests/e2e/test_export_page.py."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+
+from diagrams.export import View
+from diagrams.export.html import MOST_STEPS, export, packed
+from diagrams.scene import compose
+from sim import library
+from sim.execution import run
+from sim.files import parse_toml
+from sim.scenario import ScenarioError
+
+
+def page_of(scenario, **view) -> str:
+    scene = compose(run(scenario))
+    return export(scene, View.of(scene, **view)).decode()
+
+
+def data_in(page: str) -> dict:
+    found = re.search(r'<script type="application/gzip" id="run">([A-Za-z0-9+/=]+)</script>', page)
+    assert found is not None
+    return json.loads(gzip.decompress(base64.b64decode(found[1])))
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_every_scenario_is_one_file_under_six_megabytes(name):
+    page = page_of(library.load(name))
+    assert len(page.encode()) < 6_000_000
+    assert "default-src 'none'" in page
+    assert not re.search(r"""<(?:link|img|iframe|object|embed)\b|<script[^>]*\bsrc=|@import""", page)
+    data = data_in(page)
+    assert set(data["scene"]["figures"]) == {"down", "right"}
+
+
+def test_it_starts_at_the_step_and_orientation_that_were_chosen():
+    data = data_in(page_of(library.load("lecture"), step=7, orientation="right"))
+    assert (data["step"], data["scene"]["orientation"]) == (7, "right")
+
+
+def test_no_text_of_a_scenario_can_become_markup():
+    title = "</script><script>alert(1)</script>\u2028<!--"
+    text = f'title = "{title}"\nprocesses = ["P1", "P2"]\nstory = "</style><b>&amp;"'
+    page = page_of(parse_toml(text, "evil"))
+    assert "alert(1)</script>" not in page
+    assert page.count("<script") == 3
+    assert data_in(page)["scene"]["title"] == title
+
+
+def test_the_same_run_gives_the_same_file():
+    assert packed("abc") == packed("abc")
+    assert page_of(library.load("two_banks")) == page_of(library.load("two_banks"))
+
+
+def test_what_is_too_long_says_what_to_choose_instead(monkeypatch):
+    monkeypatch.setattr("diagrams.export.html.MOST_STEPS", 5)
+    with pytest.raises(ScenarioError, match=r"at most 5 steps.*choose"):
+        page_of(library.load("lecture"))
+    assert MOST_STEPS == 5_000

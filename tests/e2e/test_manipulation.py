@@ -1,0 +1,372 @@
+"""Changing a run where it is drawn: dragging, nudging, menus on the lines, and choosing every delivery by hand."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
+LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
+LECTURE = (LECTURE_STATES, LECTURE_CHANNELS)
+
+MARKER_13 = "Arrival of marker S1 on C13"
+MARKER_21 = "Arrival of marker S1 on C21"
+H_TO_D = "Arrival of H->D on C21"
+
+# Where a lane and a time lie on the screen.
+PLACE = """([lane, time]) => {
+  const plot = document.querySelector(".cc-diagram");
+  const { xaxis, yaxis } = plot._fullLayout;
+  const box = plot.getBoundingClientRect();
+  const isDown = "ticktext" in plot.layout.xaxis;
+  const [x, y] = isDown ? [lane, time] : [time, lane];
+  return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
+}"""
+ZOOM = """(({ xaxis, yaxis }) => JSON.stringify([xaxis.range, yaxis.range]))(
+  document.querySelector(".cc-diagram").layout)"""
+
+
+class Hand:
+    """A person's hand on the diagram."""
+
+    def __init__(self, explorer):
+        self.explorer, self.page, self.mouse = explorer, explorer.page, explorer.page.mouse
+
+    def handle(self, label):
+        return self.page.get_by_role("slider", name=label, exact=True)
+
+    def told(self, label):
+        """What the handle says of its time, such as `arrives at 873, sent at 736`."""
+        return self.handle(label).get_attribute("aria-valuetext")
+
+    def at(self, lane, time):
+        return self.page.evaluate(PLACE, [lane, time])
+
+    def grip(self, label):
+        box = self.handle(label).bounding_box()
+        self.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        self.mouse.down()
+
+    def drag(self, label, lane, time, drop=True):
+        """Take hold of a handle and move it to a time; what the preview says then."""
+        self.grip(label)
+        self.mouse.move(*self.at(lane, time), steps=4)
+        said = self.page.locator(".cc-preview-words").text_content()
+        if drop:
+            self.drop()
+        return said
+
+    def drop(self):
+        self.mouse.up()
+        self.settle()
+
+    def settle(self):
+        self.page.wait_for_selector(".cc:not([data-pending])", timeout=30_000)
+
+    def zoom(self):
+        return self.page.evaluate(ZOOM)
+
+    def edits(self):
+        self.explorer.tab("Change")
+        return self.explorer.edits()
+
+    def toolbar(self, label):
+        """Click a handle and wait for what opens."""
+        self.handle(label).click()
+        return self.page.locator(".cc-toolbar")
+
+    def press(self, button):
+        button.click()
+        self.settle()
+
+
+@pytest.fixture
+def hand(explorer):
+    hand = Hand(explorer)
+    explorer.press("End")
+    yield hand
+    explorer.page.keyboard.press("Escape")
+
+
+def test_marker_dragged_beyond_j_lets_j_into_the_record(hand):
+    assert hand.drag(MARKER_13, 2, 800).startswith("arrives at 80")
+    assert hand.explorer.record() == (LECTURE_STATES | {"P3": "{I, J}"}, LECTURE_CHANNELS)
+    assert len(hand.edits()) == 1
+
+
+def test_message_dragged_before_the_one_in_front_meets_a_barrier(hand):
+    assert hand.drag(MARKER_21, 0, 850, drop=False) == "waits behind H->D until 873"
+    assert hand.page.locator(".cc-preview .cc-wall").count() == 1
+    hand.drop()
+    assert hand.told(MARKER_21).startswith("arrives at 873")
+    assert "waits behind H->D" in hand.page.get_by_role("alert").inner_text()
+    assert hand.explorer.record() == LECTURE
+
+
+def test_message_dragged_later_pushes_those_behind_it(hand):
+    assert "marker S1 must wait behind it" in hand.drag(H_TO_D, 0, 1020, drop=False)
+    assert hand.page.locator(".cc-preview line.cc-pushed").count() == 1
+    hand.drop()
+    assert hand.told(MARKER_21).split(",")[0] == hand.told(H_TO_D).split(",")[0]
+
+
+def test_no_message_arrives_before_it_is_sent(hand):
+    assert hand.drag(MARKER_13, 2, 340) == "arrives at 492"
+    assert hand.told(MARKER_13) == "arrives at 492, sent at 492"
+
+
+def test_event_is_dragged_along_its_line(hand):
+    assert hand.drag("Time of event C at P1", 0, 600).startswith("at 60")
+    assert hand.told("Time of event C at P1").startswith("at 60")
+    assert len(hand.edits()) == 1
+
+
+def test_start_of_a_snapshot_is_dragged_before_b(hand):
+    hand.drag("Start of snapshot S1 at P1", 0, 370)
+    assert hand.explorer.record()[0]["P1"] == "{A}"
+
+
+def test_dropping_where_it_began_is_no_edit(hand):
+    hand.drag(MARKER_13, 2, 800, drop=False)
+    hand.mouse.move(*hand.at(2, 529))
+    hand.drop()
+    assert hand.edits() == []
+
+
+def test_escape_cancels_a_drag(hand):
+    hand.drag(MARKER_13, 2, 800, drop=False)
+    hand.page.keyboard.press("Escape")
+    assert not hand.page.locator(".cc-preview").is_visible()
+    hand.drop()
+    assert hand.told(MARKER_13).startswith("arrives at 529")
+    assert hand.edits() == []
+
+
+def test_a_scene_that_arrives_during_a_drag_does_not_end_it(hand):
+    hand.drag(MARKER_13, 2, 700, drop=False)
+    hand.page.evaluate("[...document.querySelectorAll('.cc-additions form button')][1].click()")
+    hand.settle()
+    hand.mouse.move(*hand.at(2, 800))
+    hand.drop()
+    assert hand.explorer.record()[0]["P3"] == "{I, J}"
+    assert len(hand.edits()) == 2
+
+
+def test_drag_when_time_runs_to_the_right(hand):
+    hand.explorer.turn()
+    hand.drag(MARKER_13, 2, 800)
+    states, _ = hand.explorer.record()
+    hand.explorer.turn()
+    assert states["P3"] == "{I, J}"
+
+
+def test_zoom_and_the_diagrams_node_survive_a_drag(hand):
+    whole = hand.zoom()
+    hand.page.evaluate("document.querySelector('.cc-diagram').markedByTest = true")
+    hand.mouse.move(*hand.at(1.5, 800))
+    hand.mouse.wheel(0, -100)
+    hand.page.wait_for_function(f"{ZOOM} !== {whole!r}")
+    zoomed = hand.zoom()
+    hand.drag(MARKER_21, 0, 1000)
+    assert hand.zoom() == zoomed
+    assert not hand.told(MARKER_21).startswith("arrives at 972")
+    assert hand.page.evaluate("document.querySelector('.cc-diagram').markedByTest === true")
+    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 60, "y": 300})
+    hand.page.wait_for_function(f"{ZOOM} !== {zoomed!r}")
+
+
+def test_wheel_over_a_handle_zooms(hand):
+    whole = hand.zoom()
+    hand.handle(H_TO_D).hover()
+    hand.mouse.wheel(0, -100)
+    hand.page.wait_for_function(f"{ZOOM} !== {whole!r}")
+    hand.page.locator(".cc-diagram .nsewdrag").dblclick(position={"x": 60, "y": 300})
+
+
+def test_keys_nudge_the_handle_that_has_the_focus_and_step_nothing(hand):
+    hand.handle(H_TO_D).focus()
+    step = hand.explorer.step
+    for key in ["ArrowDown", "ArrowDown", "ArrowUp", "Shift+ArrowDown"]:
+        hand.page.keyboard.press(key)
+    hand.settle()
+    assert hand.told(H_TO_D) == "arrives at 933, sent at 736"
+    assert hand.handle(H_TO_D).evaluate("(handle) => handle === document.activeElement")
+    assert hand.explorer.step == step
+    hand.page.keyboard.press("Home")
+    hand.settle()
+    assert hand.told(H_TO_D) == "arrives at 736, sent at 736"
+
+
+def test_undo_and_redo_by_keys(hand):
+    hand.drag(MARKER_13, 2, 800)
+    moved = hand.told(MARKER_13)
+    hand.page.keyboard.press("Control+z")
+    hand.settle()
+    assert hand.told(MARKER_13).startswith("arrives at 529")
+    hand.page.keyboard.press("Control+Shift+z")
+    hand.settle()
+    assert hand.told(MARKER_13) == moved
+
+
+def test_hundred_quick_nudges_add_up(hand):
+    label = "Arrival of E->K on C13"
+    hand.handle(label).evaluate(
+        """(handle) => {
+          const press = () => handle.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowDown", bubbles: true }));
+          for (let n = 0; n < 100; n++) press();
+        }"""
+    )
+    hand.settle()
+    assert hand.told(label) == "arrives at 2075, sent at 1003"
+    assert len(hand.edits()) == 100
+
+
+def test_quick_drags_lose_none(hand):
+    hand.handle(MARKER_13).evaluate(
+        """(handle) => {
+          const point = (type, target, clientX, clientY) => target.dispatchEvent(
+            new PointerEvent(type, { clientX, clientY, bubbles: true, isPrimary: true, button: 0 }));
+          for (let n = 0; n < 20; n++) {
+            const { left, right, top, bottom } = handle.getBoundingClientRect();
+            const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+            const to = y + (n % 2 ? -30 : 40);
+            point("pointerdown", handle, x, y);
+            point("pointermove", window, x, to);
+            point("pointerup", window, x, to);
+          }
+        }"""
+    )
+    hand.settle()
+    assert len(hand.edits()) == 20
+    assert float(hand.told(MARKER_13).split()[2].rstrip(",")) > 630, "each drag began where the one before had ended"
+
+
+def test_hold_and_release_from_the_toolbar(hand):
+    toolbar = hand.toolbar(H_TO_D)
+    hand.press(toolbar.get_by_role("button", name="Hold"))
+    assert hand.told(H_TO_D) == "held, never arrives, sent at 736"
+    hand.press(toolbar.get_by_role("button", name="Release"))
+    assert hand.told(H_TO_D) == "arrives at 1075, sent at 736", "let go at the time of the step, it arrives then"
+
+
+def test_toolbar_lies_within_the_diagram_and_off_the_head(hand):
+    toolbar = hand.toolbar("Arrival of E->K on C13")
+    box, stage = toolbar.bounding_box(), hand.page.locator(".cc-diagram").bounding_box()
+    head = hand.at(2, 1075)
+    assert box["x"] >= stage["x"] and box["x"] + box["width"] <= stage["x"] + stage["width"]
+    assert box["y"] >= stage["y"] and box["y"] + box["height"] <= stage["y"] + stage["height"]
+    inside = box["x"] < head[0] < box["x"] + box["width"] and box["y"] < head[1] < box["y"] + box["height"]
+    assert not inside
+
+
+def test_toolbar_by_keyboard_gives_the_focus_back(hand):
+    hand.handle(H_TO_D).focus()
+    hand.page.keyboard.press("Enter")
+    toolbar = hand.page.locator(".cc-toolbar")
+    assert toolbar.get_by_role("button", name="Earlier").evaluate("(button) => button === document.activeElement")
+    hand.page.keyboard.press("ArrowRight")
+    hand.page.keyboard.press("Enter")
+    hand.settle()
+    assert hand.told(H_TO_D) == "arrives at 923, sent at 736"
+    hand.page.keyboard.press("Escape")
+    assert not toolbar.is_visible()
+    assert hand.handle(H_TO_D).evaluate("(handle) => handle === document.activeElement")
+
+
+def test_script_line_is_edited_and_deleted(hand):
+    toolbar = hand.toolbar("Time of send H at P2")
+    toolbar.get_by_role("button", name="Edit").click()
+    form = hand.page.get_by_role("dialog", name="Edit send H at P2")
+    form.get_by_label("Body").fill("hello")
+    form.get_by_label("to", exact=True).select_option("P3")
+    form.get_by_label("Time").fill("720")
+    hand.press(form.get_by_role("button", name="Save"))
+    assert hand.told("Time of send H at P2") == "at 720"
+    assert hand.page.get_by_role("slider", name=re.compile("Arrival of .*hello.* on C23")).count() == 1
+    toolbar = hand.toolbar("Time of send H at P2")
+    hand.press(toolbar.get_by_role("button", name="Delete"))
+    assert hand.handle("Time of send H at P2").count() == 0
+    assert len(hand.edits()) == 2
+
+
+def test_delete_key_removes_an_event(hand):
+    hand.handle("Time of event C at P1").focus()
+    hand.page.keyboard.press("Delete")
+    hand.settle()
+    assert hand.handle("Time of event C at P1").count() == 0
+
+
+@pytest.mark.parametrize(("entry", "steps"), [("Send to P2", 2), ("Internal event", 1)])
+def test_menu_of_a_line_adds_to_it(hand, entry, steps):
+    before = hand.explorer.last
+    hand.mouse.click(*hand.at(0, 560))
+    menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
+    assert menu.get_by_role("menuitem").count() == 4
+    hand.press(menu.get_by_role("menuitem", name=entry))
+    assert hand.explorer.last == before + steps
+    assert len(hand.edits()) == 1
+
+
+def test_menu_of_a_line_starts_a_snapshot(hand):
+    hand.mouse.click(*hand.at(2, 640))
+    hand.press(hand.page.get_by_role("menuitem", name="Start a snapshot at 64"))
+    assert hand.page.get_by_role("button", name="S2").is_visible()
+
+
+def test_name_of_a_process_opens_the_same_menu_at_the_time_of_the_step(hand):
+    button = hand.page.get_by_role("button", name="P2: at the time of this step")
+    button.focus()
+    hand.page.keyboard.press("Enter")
+    hand.page.keyboard.press("ArrowDown")
+    focused = hand.page.evaluate("document.activeElement.textContent")
+    assert focused == "Send to P3 at 1075"
+    hand.page.keyboard.press("Escape")
+    assert button.evaluate("(button) => button === document.activeElement")
+    assert hand.edits() == []
+
+
+def test_every_delivery_is_chosen_by_bar_by_diagram_and_by_network(hand):
+    hand.explorer.press("Home")
+    for _ in range(9):
+        hand.explorer.press("ArrowRight")
+    hand.explorer.tab("Change")
+    hand.press(hand.page.get_by_role("button", name="I choose every delivery"))
+    assert hand.explorer.last == hand.explorer.step == 9
+    assert hand.page.get_by_role("slider", name="Arrival").count() == 0
+    bar = hand.page.get_by_role("group", name="What happens next")
+    hand.press(bar.get_by_role("button", name="Deliver H->D on C21"))
+    assert hand.explorer.last == hand.explorer.step == 10
+    hand.press(hand.page.locator(".cc-handles").get_by_role("button", name="Deliver the marker of S1 on C12"))
+    assert hand.explorer.step == 11
+    hand.explorer.tab("Network")
+    hand.press(hand.page.locator(".cc-network-choices").get_by_role("button", name="P3 has its event J"))
+    assert hand.explorer.step == 12
+    hand.explorer.press("ArrowLeft")
+    hand.explorer.press("ArrowLeft")
+    assert "drops the 2 later steps" in bar.inner_text()
+    hand.press(bar.get_by_role("button", name="P3 has its event J"))
+    assert hand.explorer.last == hand.explorer.step == 11
+    hand.page.keyboard.press("Control+z")
+    hand.settle()
+    assert hand.explorer.last == 12
+
+
+def test_where_times_mean_nothing_no_handle_can_be_dragged(fresh_explorer):
+    text = (
+        b'title = "By chance"\nprocesses = ["P1", "P2"]\n[scheduler]\nkind = "random"\n'
+        b'[[script]]\nprocess = "P1"\nat = 1\nto = "P2"\nlabel = "m"\n'
+    )
+    page = fresh_explorer.page
+    page.get_by_role("button", name="Open file").click()
+    page.locator("input[type=file]").set_input_files({"name": "own.toml", "mimeType": "text/plain", "buffer": text})
+    page.get_by_role("heading", name="By chance").wait_for()
+    page.get_by_role("dialog").wait_for(state="hidden")
+    fresh_explorer.press("End")
+    assert page.locator(".cc-handle[role=slider]").count() == 0
+    page.locator(".cc-handle[data-message]").focus()
+    page.keyboard.press("h")
+    page.wait_for_selector(".cc:not([data-pending])")
+    assert fresh_explorer.last == 1

@@ -1,0 +1,209 @@
+"""Predicting what a snapshot records: nothing tells, the answer is judged, and the rule is given."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+LECTURE = {"P1": 2, "P2": 3, "P3": 1}  # how many keys take each handle to the lecture's cut
+OUTCOMES = """() => {
+  const plot = document.querySelector(".cc-diagram");
+  const seen = (trace) => trace.visible !== false && trace.x.some((x) => x != null);
+  return plot._fullData.filter((trace) => trace.meta?.outcome && seen(trace)).length;
+}"""
+
+
+@pytest.fixture
+def predict(fresh_explorer):
+    fresh_explorer.press("ArrowRight")
+    return Predicting(fresh_explorer)
+
+
+class Predicting:
+    """What somebody who predicts does."""
+
+    def __init__(self, explorer):
+        self.explorer, self.page = explorer, explorer.page
+        self.panel = self.page.locator(".cc-predict")
+
+    def begin(self):
+        self.page.get_by_role("button", name="Predict", exact=True).click()
+        self.panel.wait_for()
+
+    def handle(self, process):
+        return self.page.get_by_role("slider", name=process, exact=True)
+
+    def place(self, places):
+        for process, count in places.items():
+            self.handle(process).press("Home")
+            for _ in range(count):
+                self.handle(process).press("ArrowDown")
+
+    def tick(self, channel, message):
+        self.panel.get_by_role("group", name=channel).get_by_role("checkbox", name=message).check()
+
+    def press(self, button):
+        self.panel.get_by_role("button", name=button).click()
+
+    @property
+    def verdict(self):
+        return self.panel.locator(".cc-judged").inner_text()
+
+    def marks(self):
+        rows = self.panel.locator("li[data-right]")
+        names = rows.locator("strong").all_inner_texts()
+        return dict(zip(names, rows.evaluate_all("(all) => all.map((row) => row.dataset.right)"), strict=True))
+
+
+def test_nothing_on_the_page_tells_the_outcome(predict):
+    predict.explorer.press("End")
+    assert predict.page.evaluate(OUTCOMES) > 0
+    predict.begin()
+    assert predict.page.evaluate(OUTCOMES) == 0
+    text = predict.explorer.root.inner_text()
+    assert "{F, G, H}" not in text
+    assert "consistent" not in text.lower().replace("consistent cut", "")
+    assert not predict.page.locator(".cc-tabs").is_visible()
+    assert not predict.page.locator(".cc-sentence:not(.cc-question)").is_visible()
+    assert "P1 starts S1" in predict.page.locator(".cc-question").inner_text()
+    assert "starts S1" in (predict.page.locator(".cc-guess").text_content() or "")
+    predict.page.locator(".cc-orientation").click()
+    assert predict.page.evaluate(OUTCOMES) == 0
+
+
+def test_the_right_cut_and_channels_are_right_at_the_first_try(predict):
+    predict.begin()
+    predict.place(LECTURE)
+    assert predict.handle("P2").get_attribute("aria-valuetext") == "P2 records 3 events, up to H"
+    predict.tick("C21", "H->D")
+    predict.press("Check")
+    assert set(predict.marks().values()) == {"true"}
+    assert "All 7 are right" in predict.verdict
+    assert "1 of 1 right at the first try" in predict.panel.inner_text()
+    predict.press("Show the answer")
+    assert predict.page.evaluate(OUTCOMES) > 0
+
+
+def test_a_wrong_cut_is_explained_at_the_first_difference(predict):
+    predict.begin()
+    predict.place(LECTURE | {"P2": 2})
+    predict.press("Check")
+    assert predict.marks()["P2"] == "false"
+    assert predict.marks()["P1"] == "true"
+    assert predict.marks()["C21"] == "false"
+    assert predict.page.evaluate(OUTCOMES) == 0, "checked is not shown"
+    assert "P2's first marker of S1 came from P3" in predict.verdict
+    predict.press("Look at step 12")
+    assert predict.explorer.step == 12
+    assert predict.page.evaluate(OUTCOMES) > 0
+    predict.press("Try again")
+    assert predict.page.evaluate(OUTCOMES) == 0
+    assert predict.explorer.step == predict.explorer.last
+    predict.handle("P2").press("ArrowDown")
+    predict.tick("C21", "H->D")
+    predict.press("Check")
+    assert "All 7 are right" in predict.verdict
+    assert "0 of 1 right at the first try" in predict.panel.inner_text()
+
+
+def test_a_wrong_channel_is_explained_by_its_message(predict):
+    predict.begin()
+    predict.place(LECTURE)
+    predict.press("Check")
+    assert "C21 holds H->D" in predict.verdict
+    assert "Look at step" in predict.panel.inner_text()
+
+
+def test_handles_are_dragged_and_the_line_is_clicked(predict):
+    predict.begin()
+    where = """([lane, label]) => {
+      const plot = document.querySelector(".cc-diagram");
+      const { xaxis, yaxis } = plot._fullLayout;
+      const named = (trace) => trace.text?.findIndex?.((text) => text?.startsWith(label + ":")) ?? -1;
+      const at = plot.data.find((trace) => named(trace) >= 0 && trace.y[named(trace)] != null);
+      const place = at.y[named(at)];
+      const box = plot.getBoundingClientRect();
+      return [box.left + xaxis._offset + xaxis.d2p(lane), box.top + yaxis._offset + yaxis.d2p(place)];
+    }"""
+    predict.page.wait_for_timeout(300)
+    x, y = predict.page.evaluate(where, [1, "G"])
+    box = predict.handle("P2").locator(".cc-knob").bounding_box()
+    predict.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    predict.page.mouse.down()
+    predict.page.mouse.move(x, y + 14, steps=6)
+    predict.page.mouse.up()
+    assert predict.handle("P2").get_attribute("aria-valuetext") == "P2 records 2 events, up to G"
+    x, y = predict.page.evaluate(where, [2, "J"])
+    predict.page.mouse.click(x, y - 25)
+    assert predict.handle("P3").get_attribute("aria-valuetext") == "P3 records 1 event, up to I"
+    assert not predict.page.locator(".cc-popup").first.is_visible(), "the menu of the line stays away"
+
+
+def test_keys_that_step_rest_while_predicting_and_escape_leaves(predict):
+    predict.begin()
+    predict.page.locator(".cc-predict h3").click()
+    for key in ("ArrowLeft", "Home", " ", "Control+z"):
+        predict.explorer.press(key)
+    assert predict.explorer.step == predict.explorer.last
+    predict.explorer.press("Escape")
+    assert not predict.panel.is_visible()
+    assert predict.explorer.step == 1
+    predict.explorer.press("End")
+    assert predict.page.evaluate(OUTCOMES) > 0
+
+
+def test_by_keyboard_the_focus_returns_where_it_was(predict):
+    button = predict.page.get_by_role("button", name="Predict", exact=True)
+    button.focus()
+    predict.page.keyboard.press("Enter")
+    assert predict.handle("P1").evaluate("(node) => node === document.activeElement")
+    predict.page.keyboard.press("Escape")
+    assert button.evaluate("(node) => node === document.activeElement")
+
+
+def test_several_snapshots_are_chosen_one_after_the_other(predict):
+    predict.explorer.open("/?scenario=overlapping")
+    predict.begin()
+    predict.press("Check")
+    predict.press("Next snapshot")
+    assert "S2" in predict.page.locator(".cc-question").inner_text()
+    predict.press("Check")
+    assert "of 2 right at the first try" in predict.panel.inner_text()
+
+
+def test_an_edited_run_without_any_snapshot_says_how_to_add_one(predict, tmp_path):
+    predict.page.get_by_role("button", name="Open file").click()
+    own = {"name": "own.toml", "mimeType": "text/plain", "buffer": b'title = "None"\nprocesses = ["P1", "P2"]\n'}
+    predict.page.locator("input[type=file]").set_input_files(own)
+    predict.page.get_by_role("heading", name="None").wait_for()
+    predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
+    predict.begin()
+    assert "No snapshot in this run" in predict.panel.inner_text()
+    assert "Change tab" in predict.panel.inner_text()
+
+
+def test_who_never_records_is_predicted_too(predict):
+    predict.explorer.choose("C13", "marker")
+    predict.explorer.edit("Hold")
+    predict.explorer.choose("C12", "marker")
+    predict.explorer.edit("Hold")
+    predict.begin()
+    assert "not complete" in predict.panel.inner_text()
+    predict.place({"P1": 2})
+    for process in ("P2", "P3"):
+        predict.panel.get_by_label(f"{process} never records").check()
+    assert predict.handle("P2").get_attribute("aria-valuetext") == "P2 never records"
+    predict.press("Check")
+    assert {predict.marks()[name] for name in ("P1", "P2", "P3")} == {"true"}
+
+
+def test_a_long_run_says_that_it_is_too_long(predict):
+    text = 'title = "Long"\nprocesses = ["P1", "P2"]\n' + '[[script]]\nprocess = "P1"\nat = 1\n' * 2100
+    predict.page.get_by_role("button", name="Open file").click()
+    own = {"name": "long.toml", "mimeType": "text/plain", "buffer": text.encode()}
+    predict.page.locator("input[type=file]").set_input_files(own)
+    predict.page.get_by_role("heading", name="Long").wait_for()
+    predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
+    predict.begin()
+    assert "runs that fit the page" in predict.panel.inner_text()

@@ -1,0 +1,239 @@
+"""Links, and what is kept: a reload, a lost connection or a new server loses no edit."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+ROOT = Path(__file__).resolve().parents[2]
+FIVE_EDITS = """() => {
+  const add = [...document.querySelectorAll(".cc-additions form button")][1];
+  for (let n = 0; n < 5; n += 1) add.click();
+}"""
+STRAIGHT_AFTER = "document.querySelector('.cc').hasAttribute('data-pending')"
+DRAWN = ".cc[data-ready=true] .cc-diagram .main-svg"
+
+
+def dialog_of(explorer):
+    explorer.page.get_by_role("button", name="Share", exact=True).click()
+    return explorer.page.get_by_role("dialog", name="Share this run")
+
+
+def settled(explorer, edits):
+    """Wait until there are so many edits, and none under way."""
+    explorer.page.wait_for_selector(DRAWN)
+    explorer.tab("Change")
+    counted = f"document.querySelectorAll('.cc-edits:not(.cc-none) li').length === {edits}"
+    try:
+        explorer.page.wait_for_function(f"{counted} && !{STRAIGHT_AFTER}", timeout=20_000)
+    except Exception:
+        print("DEBUG", explorer.page.evaluate("[sessionStorage.getItem(\"consistent-cut\"), document.querySelector(\".cc\").outerHTML.slice(0,600), document.querySelector(\".cc-edits\").outerHTML.slice(0,300)]"), explorer.trouble.found)
+        explorer.page.screenshot(path="/tmp/shots/dbg.png")
+        raise
+    explorer.page.wait_for_timeout(800)  # nothing comes after
+    assert len(explorer.edits()) == edits
+
+
+class TestLink:
+    def test_it_opens_the_same_run_at_the_same_step(self, fresh_explorer, contexts):
+        fresh_explorer.tab("Change")
+        fresh_explorer.edit("Add")
+        for _ in range(3):
+            fresh_explorer.press("ArrowRight")
+        dialog = dialog_of(fresh_explorer)
+        link = dialog.get_by_label("Link").input_value()
+        assert f"{len(link)} characters" in dialog.inner_text()
+        assert link.endswith("&step=3")
+        fresh_explorer.page.keyboard.press("Escape")
+        other = contexts["light"].new_page()
+        other.goto(link)
+        other.wait_for_selector(DRAWN)
+        assert other.locator(".cc").get_attribute("data-step") == "3"
+        other.get_by_role("tab", name="Change").click()
+        assert other.locator(".cc-edits:not(.cc-none) li").count() == 1
+        other.close()
+
+    def test_it_is_copied_and_may_open_the_presenter_view(self, fresh_explorer):
+        fresh_explorer.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        dialog = dialog_of(fresh_explorer)
+        dialog.get_by_label("presenter view").check()
+        dialog.get_by_role("button", name="Copy").click()
+        dialog.get_by_text("Copied").wait_for()
+        copied = fresh_explorer.page.evaluate("navigator.clipboard.readText()")
+        assert copied == dialog.get_by_label("Link").input_value()
+        assert copied.endswith("&view=present")
+
+    def test_the_focus_goes_back_and_keys_in_the_dialog_do_not_step(self, explorer):
+        button = explorer.page.get_by_role("button", name="Share", exact=True)
+        button.focus()
+        explorer.page.keyboard.press("Enter")
+        explorer.page.keyboard.press("ArrowRight")
+        assert explorer.step == 0
+        explorer.page.keyboard.press("Escape")
+        assert button.evaluate("(node) => node === document.activeElement")
+        button.evaluate("(node) => node.blur()")
+
+    def test_what_is_too_long_for_a_link_is_saved_as_a_file(self, fresh_explorer):
+        lines = "\n".join(
+            f'[[script]]\nprocess = "P1"\nat = {n * 7919 % 10007}\nlabel = "x{n * 104729 % 1299709}"' for n in range(700)
+        )
+        text = f'title = "Much"\nprocesses = ["P1", "P2"]\n{lines}\n'
+        fresh_explorer.page.get_by_role("button", name="Open file").click()
+        own = {"name": "much.toml", "mimeType": "text/plain", "buffer": text.encode()}
+        fresh_explorer.page.locator("input[type=file]").set_input_files(own)
+        fresh_explorer.page.get_by_role("heading", name="Much").wait_for()
+        fresh_explorer.page.locator("[data-testid=stDialog]").wait_for(state="detached")
+        dialog = dialog_of(fresh_explorer)
+        assert "too long for a link" in dialog.inner_text()
+        assert not dialog.get_by_label("Link").is_visible()
+        with fresh_explorer.page.expect_download() as download:
+            dialog.get_by_role("button", name="Save as a file").click()
+        assert download.value.suggested_filename == "much.toml"
+        fresh_explorer.page.keyboard.press("Escape")
+        assert "scenario=" not in fresh_explorer.page.url
+        fresh_explorer.page.reload()
+        fresh_explorer.page.wait_for_selector(DRAWN)
+        fresh_explorer.page.get_by_role("heading", name="Much").wait_for()
+
+    def test_a_damaged_link_is_said_so_and_the_lecture_opens(self, fresh_explorer):
+        fresh_explorer.open("/?scenario=lecture&edits=Damaged")
+        assert "damaged" in fresh_explorer.page.get_by_role("alert").inner_text()
+        assert fresh_explorer.root.get_attribute("data-scene") == "lecture"
+
+
+class TestAddress:
+    def test_it_follows_the_step_and_the_edits_and_keeps_what_is_streamlits(self, fresh_explorer):
+        fresh_explorer.open("/?embed=true&scenario=two_banks")
+        fresh_explorer.press("ArrowRight")
+        fresh_explorer.page.wait_for_function("location.search.includes('step=1')")
+        assert "embed=true" in fresh_explorer.page.url
+        fresh_explorer.tab("Change")
+        fresh_explorer.edit("Add")
+        fresh_explorer.page.wait_for_function("location.search.includes('edits=')")
+
+    def test_back_returns_to_the_scenario_before_with_its_edits(self, fresh_explorer):
+        fresh_explorer.tab("Change")
+        fresh_explorer.edit("Add")
+        fresh_explorer.press("ArrowRight")
+        fresh_explorer.page.get_by_role("button", name="Scenarios").click()
+        fresh_explorer.page.get_by_role("dialog").get_by_role("button", name="Open").nth(1).click()
+        fresh_explorer.page.wait_for_selector(".cc:not([data-scene=lecture])")
+        other = fresh_explorer.root.get_attribute("data-scene")
+        fresh_explorer.page.wait_for_function(f"location.search.includes('scenario={other}')")
+        fresh_explorer.page.go_back()
+        fresh_explorer.page.wait_for_selector(".cc[data-scene=lecture][data-step='1']")
+        settled(fresh_explorer, 1)
+        fresh_explorer.page.go_forward()
+        fresh_explorer.page.wait_for_selector(f".cc[data-scene={other}]")
+
+
+class TestKeeping:
+    def test_a_reload_straight_after_fast_edits_loses_none(self, fresh_explorer):
+        fresh_explorer.tab("Change")
+        fresh_explorer.page.evaluate(FIVE_EDITS)
+        assert fresh_explorer.page.evaluate(STRAIGHT_AFTER)
+        fresh_explorer.page.reload()
+        settled(fresh_explorer, 5)
+        fresh_explorer.page.reload()
+        settled(fresh_explorer, 5)
+
+    def test_the_step_survives_a_reload(self, fresh_explorer):
+        for _ in range(4):
+            fresh_explorer.press("ArrowRight")
+        fresh_explorer.page.reload()
+        fresh_explorer.page.wait_for_selector(".cc[data-step='4']")
+
+    def test_a_link_that_is_followed_wins_over_what_was_kept(self, fresh_explorer):
+        fresh_explorer.tab("Change")
+        fresh_explorer.edit("Add")
+        fresh_explorer.open("/?scenario=two_banks")
+        settled(fresh_explorer, 0)
+        assert fresh_explorer.root.get_attribute("data-scene") == "two_banks"
+
+    def test_edits_made_offline_arrive_once_one_is_online_again(self, fresh_explorer):
+        sockets = []
+        page = fresh_explorer.page
+        page.route_web_socket("**/_stcore/stream", lambda ws: sockets.append((ws, ws.connect_to_server())))
+        fresh_explorer.open("/?scenario=lecture")
+        fresh_explorer.tab("Change")
+        fresh_explorer.edit("Add")
+        for ours, servers in sockets:
+            ours.close()
+            servers.close()
+        page.evaluate(FIVE_EDITS)
+        settled(fresh_explorer, 6)
+        fresh_explorer.trouble.found = []
+
+
+# --------------------------------------------------------------------------- a server of one's own
+
+
+class Server:
+    """The app on a port of its own, to be killed and started again."""
+
+    def __init__(self, log: Path) -> None:
+        self.log = log
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            self.port = listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        pytest.fail(f"the app did not start:\n{self.log.read_text()}")
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.send_signal(signal.SIGKILL)
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture
+def server(tmp_path):
+    server = Server(tmp_path / "server.log")
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_a_new_server_is_given_the_run_and_the_edits_that_were_under_way(fresh_explorer, server, pending):
+    explorer = fresh_explorer
+    explorer.url = server.url
+    explorer.open("/?scenario=lecture")
+    explorer.tab("Change")
+    explorer.edit("Add")
+    explorer.press("ArrowRight")
+    server.kill()
+    if pending:
+        explorer.page.evaluate(FIVE_EDITS)
+    server.start()
+    explorer.page.wait_for_function("document.querySelector('.cc').dataset.ack !== undefined", timeout=30_000)
+    session = "JSON.parse(sessionStorage.getItem('consistent-cut')).session"
+    before = explorer.page.evaluate(session)
+    explorer.page.wait_for_function(f"{session} !== '{before}'", timeout=60_000)
+    settled(explorer, 6 if pending else 1)
+    assert explorer.step == 1
+    explorer.edit("Add")
+    settled(explorer, 7 if pending else 2)
+    explorer.trouble.found = []

@@ -1,0 +1,142 @@
+"""The route that answers with an export, without a browser."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+import pytest
+from starlette.applications import Starlette
+
+from diagrams.export import exporter, formats
+from sim.link import Shared
+from sim.scenario import ScenarioError
+from views import exports
+from views.session import ExploreSession
+
+app = Starlette(routes=exports.ROUTES)
+
+
+@dataclass
+class Answer:
+    """What the app answered."""
+
+    status_code: int
+    headers: dict[str, str]
+    content: bytes
+
+    @property
+    def text(self) -> str:
+        return self.content.decode()
+
+
+def fetch(path: str, **asked: object) -> Answer:
+    """Ask the app as a server does."""
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "headers": [], "http_version": "1.1",
+        "query_string": urlencode(asked).encode(), "scheme": "http", "root_path": "", "server": ("127.0.0.1", 80),
+    }  # fmt: skip
+    sent: list[dict] = []
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        sent.append(message)
+
+    with ThreadPoolExecutor(1) as thread:  # a browser test may have a loop running in this one
+        thread.submit(asyncio.run, app(scope, receive, send)).result()
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return Answer(sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:]))
+
+
+@pytest.fixture
+def session() -> ExploreSession:
+    session = ExploreSession()
+    session.open(Shared(scenario="lecture"))
+    return session
+
+
+def get(session: ExploreSession, name: str, **asked: object):
+    return fetch(f"/export/{session.id}/{name}", **asked)
+
+
+@pytest.mark.parametrize("name", formats())
+def test_every_format_comes_as_a_file_of_its_kind(session, name):
+    answer = get(session, name, step=3, orientation="right", theme="dark", **{"from": 2, "to": 4})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith(exporter(name).MEDIA_TYPE)
+    filename = re.fullmatch(r'attachment; filename="([\w.-]+)"', answer.headers["content-disposition"])
+    assert filename is not None
+    assert filename[1].startswith("lecture")
+    assert filename[1].endswith(exporter(name).SUFFIX)
+    assert answer.content
+
+
+def test_names_say_which_step_or_steps(session):
+    named = {
+        name: get(session, name, step=12, **steps).headers["content-disposition"]
+        for name, steps in {"svg": {}, "gif": {"from": 2, "to": 3}, "toml": {}}.items()
+    }
+    assert 'filename="lecture-step-12.svg"' in named["svg"]
+    assert 'filename="lecture-steps-2-3.gif"' in named["gif"]
+    assert 'filename="lecture.toml"' in named["toml"]
+
+
+def test_a_name_that_is_no_file_name_is_made_one(session):
+    session.open(Shared(toml='processes = ["P1"]', name='../a"b\r\n/ü'))
+    assert 'filename="a-b.toml"' in get(session, "toml").headers["content-disposition"]
+
+
+def test_the_present_edits_are_exported(session):
+    before = get(session, "toml").text
+    edit = {"do": "internal", "process": "P1", "at": 50}
+    session.absorb([{"seq": 1, "step": 0, "time": 0.0, "edit": edit}])
+    after = get(session, "toml").text
+    assert len(tomllib.loads(after)["script"]) == len(tomllib.loads(before)["script"]) + 1
+
+
+def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
+    last = session.scene.last
+    assert f"lecture-step-{last}.svg" in get(session, "svg").headers["content-disposition"]
+    assert get(session, "svg").content == get(session, "svg", step=last, theme="light").content
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"step": "99999"}, {"step": "-1"}, {"step": "x"}, {"step": "1" * 50}, {"step": "1e3"}, {"orientation": "up"},
+        {"theme": "pink"}, {"from": "1"}, {"to": "1"}, {"from": "5", "to": "2"}, {"from": "0", "to": "99999"},
+        {"from": "<b>", "to": "2"}, {"theme": "../x"},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["svg", "deck"])
+def test_bad_parameters_are_answered_in_one_sentence(session, name, asked):
+    answer = get(session, name, **asked)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"].startswith("text/plain")
+    assert "\n" not in answer.text
+    assert answer.text[0].isupper()
+    assert answer.text.endswith(".")
+    assert "--" not in answer.text, "a page has no command line"
+
+
+def test_unknown_sessions_and_formats_are_not_found(session):
+    assert fetch("/export/nobody/svg").status_code == 404
+    answer = get(session, "docx")
+    assert answer.status_code == 404
+    assert "svg" in answer.text
+    assert get(session, "__init__").status_code == 404
+
+
+def test_what_a_format_refuses_is_told(session, monkeypatch):
+    def refuse(scene, view):
+        raise ScenarioError("too many steps; choose fewer")
+
+    monkeypatch.setattr(exporter("svg"), "export", refuse)
+    answer = get(session, "svg")
+    assert (answer.status_code, answer.text) == (400, "Too many steps; choose fewer.")
