@@ -22,7 +22,7 @@ EDITS = 15
 UNDER_WAY = 15  # steps to where messages are in flight: of many, only those have handles
 OPENINGS = 5
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
-OPENING_LIMIT_MS = 120_000
+OPENING_LIMIT_MS = 60_000
 
 LONG_RUN = """
 title = "{events} events"

@@ -16,6 +16,7 @@ WATCH = """([event, condition]) => {
   }[condition] ?? [".cc", (root) => root.dataset.scene === condition && !root.hasAttribute("data-pending")];
   window.benchTitle = document.querySelector(".gtitle")?.textContent;
   window.benchWait = new Promise((done, fail) => {
+    setTimeout(() => fail(new Error(`${event}: nothing came of it`)), 60000);
     const begin = () => {
       const start = performance.now();
       const observer = new MutationObserver(() => {
@@ -27,7 +28,6 @@ WATCH = """([event, condition]) => {
       const everything = { attributes: true, childList: true, subtree: true, characterData: true };
       if (condition === "step") observer.observe(document.body, everything);
       else observer.observe(document.querySelector(selector), { attributeFilter: ["data-pending", "data-scene"] });
-      setTimeout(() => fail(new Error(`${event}: nothing came of it`)), 120000);
     };
     window.addEventListener(event, begin, { capture: true, once: true });
   });

@@ -243,8 +243,8 @@ class Scene:
 
     @cached_property
     def ghosts(self) -> list[Ghost]:
-        """The arrows that edits have moved or taken away, as they were."""
-        if not self.original:
+        """The arrows that edits have moved or taken away, as they were; none where times are mere numbers of steps."""
+        if not self.original or not self.execution.scenario.scheduler.has_time:
             return []
         now = arrows_as_they_are(self.execution)
         moved = [ghost for address, ghost in self.original.items() if now.get(address) != ghost]

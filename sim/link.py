@@ -25,7 +25,7 @@ from sim.tables import MOST_NESTED, as_float
 
 MOST_LINK = 2_000  # characters that a link may have to be pasted anywhere
 MOST_BYTES = 2_000_000  # of what a link unpacks to
-MOST_EDITS = 1_000
+MOST_EDITS = 10_000
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body within an edit, within an entry, within the list
 VERSION = b"cut1"
 DICTIONARY = (

@@ -10,7 +10,7 @@ import json
 import math
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
@@ -162,8 +162,11 @@ class ExploreSession:
         }
 
     def link(self) -> str:
-        """The query of a link to the run on show, without a step."""
-        return urlencode(query_of(self.shared.edited(self.version.edits)))
+        """The query of a link to the run on show, without a step; empty where no link can hold it."""
+        try:
+            return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0)))
+        except ScenarioError:
+            return ""
 
     def _take(self, entry: Mapping[str, Any]) -> None:
         """Do what one entry asks for, or say why not and leave everything as it is."""

@@ -7,15 +7,15 @@ class ChangeView {
     this.editor = new MessageEditor(submit);
     this.additions = new Additions(submit);
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
-    this.edits = el("ol", { class: "cc-edits" });
+    this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
+      el("div", { class: "cc-row cc-history" }, el("h3", {}, "Edits so far"), this.reset),
+      this.edits,
       el("h3", {}, "When a message arrives"),
       this.picker.node,
       this.editor.node,
       el("h3", {}, "Add to the run"),
       this.additions.node,
-      el("div", { class: "cc-row cc-history" }, el("h3", {}, "Edits so far"), this.reset),
-      this.edits,
     );
   }
 
@@ -33,6 +33,7 @@ class ChangeView {
     const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
     this.edits.classList.toggle("cc-none", !edits.length);
+    this.edits.scrollTop = this.edits.scrollHeight; // the latest is the one that is looked for
   }
 
   stepTo(step) {

@@ -144,6 +144,7 @@ class Presenter {
   stepTo(step) {
     if (!this.isOn || !this.explorer.scene) return;
     const { snapshot } = this;
+    this.keys.querySelector("[data-key=N]").hidden = this.explorer.scene.snapshots.length < 2;
     const place = el("span", { class: "cc-place" }, `${this.explorer.visit.step} / ${this.explorer.scene.last}`);
     if (!snapshot) return this.line.replaceChildren(el("span", { class: "cc-captions" }), place);
     const head = el("strong", {}, chip(resolveColour(snapshot.colour, this.palette)), snapshot.id);
@@ -166,7 +167,7 @@ class Presenter {
 
 function keysInWords() {
   const words = [["→ ←", "step"], ["Space", "play"], ["Home End", "ends"], ["O", "turn"], ["N", "next snapshot"], ["Esc", "leave"]];
-  return words.map(([key, word]) => el("span", {}, el("kbd", {}, key), ` ${word}`));
+  return words.map(([key, word]) => el("span", { "data-key": key }, el("kbd", {}, key), ` ${word}`));
 }
 
 /** Everything on the page beside the explorer: what it covers is out of reach for the keys as well. */

@@ -140,6 +140,7 @@ async function copied(field) {
 }
 
 /** What each format is asked for; those of which nothing is known here are asked for everything. */
+const MOST_PAGES = 300; // of a deck or an animation (diagrams/slides.py)
 const PICTURE = ["step", "orientation", "theme"];
 const ASKED = {
   svg: PICTURE,
@@ -191,7 +192,7 @@ class ExportDialog {
     for (const input of [this.step, this.from, this.to]) input.max = scene.last;
     this.step.value = visit.step;
     this.from.value = scene.first;
-    this.to.value = scene.until;
+    this.to.value = Math.min(scene.until, scene.first + MOST_PAGES - 1);
     this.orientation.value = visit.orientation;
     this.theme.value = scheme;
     this.tell("");

@@ -172,7 +172,7 @@ def test_several_snapshots_are_chosen_one_after_the_other(predict):
     assert "of 2 right at the first try" in predict.panel.inner_text()
 
 
-def test_an_edited_run_without_any_snapshot_says_how_to_add_one(predict, tmp_path):
+def test_a_run_without_any_snapshot_says_how_to_add_one(predict):
     predict.page.get_by_role("button", name="Open file").click()
     own = {"name": "own.toml", "mimeType": "text/plain", "buffer": b'title = "None"\nprocesses = ["P1", "P2"]\n'}
     predict.page.locator("input[type=file]").set_input_files(own)
