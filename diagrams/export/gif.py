@@ -24,10 +24,10 @@ def export(scene: Scene, view: View) -> bytes:
     """A frame for each step of the view's range. Raises ScenarioError beyond slides.MOST_PAGES frames."""
     pages = [document(picture, view.palette) for picture in slides(scene, view)]
     colours = _image(pages[-1]).quantize(COLOURS)
-    frames = [_image(page).quantize(palette=colours, dither=Image.Dither.NONE) for page in pages]
+    frames = (_image(page).quantize(palette=colours, dither=Image.Dither.NONE) for page in pages)
     file = BytesIO()
-    times = [STEP_MS] * (len(frames) - 1) + [LAST_STEP_MS]
-    frames[0].save(file, "GIF", save_all=True, append_images=frames[1:], duration=times, loop=0)
+    times = [STEP_MS] * (len(pages) - 1) + [LAST_STEP_MS]
+    next(frames).save(file, "GIF", save_all=True, append_images=frames, duration=times, loop=0)
     return file.getvalue()
 
 

@@ -122,7 +122,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
     ({"scenario": "lecture", "edits": pack([[{"do": "hold"}, 10**400]])}, "edits: the link is damaged"),
     ({"scenario": "lecture", "edits": pack([[{"do": "hold"}, True]])}, "edits: the link is damaged"),
     ({"scenario": "lecture", "edits": pack([[{"do": "hold"}]])}, "edits: the link is damaged"),
-    ({"scenario": "lecture", "edits": pack([[{"do": "hold"}, 1]] * 1001)}, "1001 of them are too many"),
+    ({"scenario": "lecture", "edits": pack([[{"do": "hold"}, 1]] * 10_001)}, "10001 of them are too many"),
     ({"scenario": "lecture", "step": "-1"}, "the number of a step, not '-1'"),
     ({"scenario": "lecture", "step": "٣"}, "the number of a step"),
     ({"scenario": "lecture", "step": "9" * 5000}, "the number of a step"),
