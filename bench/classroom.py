@@ -30,6 +30,7 @@ from playwright.async_api import Page, async_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from bench.waits import HANDLE, WATCH, at_rank, median, path
 from sim import library
@@ -179,7 +180,7 @@ async def student(url: str, findings: Findings, number: int, starts: asyncio.Bar
     scenario = names[number % len(names)]
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
     try:
-        async with connect(address, subprotocols=["streamlit"], max_size=None) as connection:
+        async with connect(address, subprotocols=[Subprotocol("streamlit")], max_size=None) as connection:
             one = Student(connection, findings, scenario, seed=number)
             await one.open()
             await starts.wait()
@@ -196,10 +197,10 @@ async def student(url: str, findings: Findings, number: int, starts: asyncio.Bar
 
 async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier, seconds: float) -> None:
     """A whole session in a real tab: stepping with keys, dragging arrow heads."""
-    trouble = Trouble(page)  # type: ignore[arg-type]
     sockets: list[Any] = []
-    page.on("websocket", sockets.append)
     try:
+        trouble = Trouble(page)
+        page.on("websocket", lambda socket: sockets.append(socket))
         await page.goto(url)
         await page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg", timeout=PATIENCE_S * 1000)
         await starts.wait()

@@ -212,4 +212,5 @@ def open_file(explorer: ExplorerPage, file: Path) -> float | None:
 
 def refusal(explorer: ExplorerPage) -> str:
     """What the dialog says."""
-    return explorer.page.locator(".cut-error").inner_text()
+    found: str = explorer.page.locator(".cut-error").inner_text()
+    return found

@@ -8,6 +8,10 @@ from typing import TypeVar
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.scene import Arrow, Scene, Span
+from sim.fifo import held as all_held
+from sim.fifo import waits_behind
+
+ON_ITS_WAY = "on its way"
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -82,18 +86,22 @@ def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, 
 
 
 def held(canvas: Canvas) -> None:
-    """Messages that never arrive: a dotted stub that ends in a cross, and whether it is held or waits behind one."""
+    """Messages that are never received: a dotted stub. One that is held, or waits behind such a one, ends in a cross
+    and says so; one that nobody has chosen to deliver is still on its way, and ends in a ring.
+    """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
-    words = _why_not(canvas.scene, arrows)
-    for colour, own in _grouped(arrows, _held_colour).items():
+    words = {arrow.id: _why_not(canvas.scene, arrow) for arrow in arrows}
+    looks = _grouped(arrows, lambda arrow: (_held_colour(arrow), words[arrow.id] == ON_ITS_WAY))
+    for (colour, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
         _arrows(canvas, own, show, {"line": {"color": colour, "width": 2.4, "dash": "dot"}})
         stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
-        cross = {"symbol": "x-thin", "size": 12, "color": colour, "line": {"width": 3.5, "color": colour}}
+        end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
         before = "middle left" if canvas.down else "top center"
         after = "middle right" if canvas.down else "bottom center"
         canvas.add(
-            stops, show, mode="markers+text", marker=cross, text=[words[arrow.id] for arrow in own],
+            stops, show, mode="markers+text", marker={**end, "line": {"width": 3.5, "color": colour}},
+            text=["" if is_on_its_way else f"<b>{words[arrow.id]}</b>" for arrow in own],
             cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
             textfont={"color": colour, "size": max(10, 15 * canvas.scale)},
@@ -104,14 +112,11 @@ def _held_colour(arrow: Arrow) -> str:
     return "@ink" if arrow.snapshot is None else theme.process_colour(arrow.source)
 
 
-def _why_not(scene: Scene, arrows: Sequence[Arrow]) -> dict[int, str]:
-    """Per message that never arrives: "held", or on a FIFO channel "waits" behind the first that is."""
-    fifo = {(channel.source, channel.target): channel.fifo for channel in scene.execution.engine.channels}
-    first: dict[tuple[int, int], int] = {}
-    for arrow in arrows:
-        first.setdefault((arrow.source, arrow.target), arrow.id)
-    waits = {a.id for a in arrows if fifo[a.source, a.target] and first[a.source, a.target] != a.id}
-    return {arrow.id: "<b>waits behind it</b>" if arrow.id in waits else "<b>held</b>" for arrow in arrows}
+def _why_not(scene: Scene, arrow: Arrow) -> str:
+    """Why a message is never received: it is held, or the one before it on its FIFO channel is, or nobody chose it."""
+    if arrow.id in waits_behind(scene.execution):
+        return "waits behind it"
+    return "held" if arrow.id in all_held(scene.execution) else ON_ITS_WAY
 
 
 def halos(canvas: Canvas) -> None:

@@ -10,14 +10,14 @@ from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.scene import Cut, Span
 
-CURVE = 12  # points of a cut's line between two lanes
+CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 
 
-def curve(places: Sequence[float]) -> list[Point]:
+def curve(places: Sequence[float], parts: int = CURVE) -> list[Point]:
     """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place."""
     points: list[Point] = [(-0.5, places[0])]
-    parts = CURVE if len(places) <= MOST_CURVED else 1
+    parts = parts if len(places) <= MOST_CURVED else 1
     for lane, (here, there) in enumerate(pairwise(places)):
         for part in range(parts):
             share = part / parts

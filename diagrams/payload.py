@@ -15,7 +15,7 @@ from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.addresses import addresses
 from sim.choices import all_choices
-from sim.fifo import due, held, waits_behind
+from sim.fifo import due, earliest_arrival, held, waits_behind
 from sim.model import SEND, Initiate, Send
 from sim.reasons import CASES, reasons
 from sim.scenario import ORIENTATIONS
@@ -93,9 +93,10 @@ def _choices(scene: Scene) -> list[list[dict[str, Any]]] | None:
 def _messages(scene: Scene) -> list[dict[str, Any]]:
     """The messages of the window, in order of their ids.
 
-    `due` is when one would arrive by its own delay alone (None: never), `behind` names the message that holds it back
-    on a FIFO channel; `reasons` says of each snapshot whether
-    it has recorded this message and why: [case, recorded, first, second], as in sim/reasons.py.
+    `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
+    its own delay alone (None: never). `behind` names the message that holds it back on a FIFO channel. `reasons`
+    says of each snapshot whether it has recorded this message and why: [case, recorded, first, second], as in
+    sim/reasons.py.
     """
     execution = scene.execution
     own, behind = addresses(execution), waits_behind(execution)
@@ -104,7 +105,8 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     found = []
     for place, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
         channel = flight.channel.name
-        delay = flight.receive.time - flight.send.time if flight.receive else None
+        earliest = earliest_arrival(execution, flight)
+        waits = flight.id in stuck or flight.id in behind
         found.append(
             {
                 "id": flight.id,
@@ -124,10 +126,11 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "arrival": flight.receive.time if flight.receive else None,
                 "arrival_place": None if arrow.end is None else round(arrow.end, 4),
                 "arrival_label": flight.receive.label if flight.receive else None,
-                "delay": delay,
+                "earliest": earliest,
+                "delay": flight.receive.time - earliest if flight.receive else None,
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,
                 "overtakes": flight.is_marker and execution.engine.algorithm.overtakes,
-                "held": delay is None,
+                "held": flight.receive is None and waits,
                 "behind": message_name(execution.flights[behind[flight.id]]) if flight.id in behind else None,
                 "reasons": {snapshot: list(told[place]) for snapshot, told in why.items()},
             }

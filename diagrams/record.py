@@ -13,6 +13,7 @@ from diagrams import theme
 from diagrams.scene import Scene, closings, message_name
 from sim import words
 from sim.checks import CHECKS, Verdict
+from sim.choices import all_choices
 from sim.reasons import explain, why_channel, why_state
 from sim.snapshots import Snapshot
 
@@ -123,7 +124,11 @@ def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
-    """Verdicts are passed when the snapshot is complete; on one that never is, at the end of the run."""
+    """Verdicts are passed when the snapshot is complete; on one that never is, at the end of the run, if nobody is
+    still choosing what comes next.
+    """
+    if snapshot.completed is None and _may_go_on(scene):
+        return [[0, []]]
     step = snapshot.completed if snapshot.completed is not None else scene.last
     told = [
         {
@@ -135,6 +140,12 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
         for verdict in verdicts
     ]
     return [[step, told]]
+
+
+def _may_go_on(scene: Scene) -> bool:
+    """Whether somebody chooses every action, and has one to choose at the end."""
+    execution = scene.execution
+    return execution.scenario.scheduler.kind == "manual" and bool(all_choices(execution, execution.steps)[0])
 
 
 def _sum(scene: Scene, snapshot: Snapshot) -> str:

@@ -14,10 +14,15 @@ from diagrams import theme
 from diagrams.arrows import halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, tints
+from diagrams.labels import WIDTH
+from diagrams.lettering import cropped, width_of
 from diagrams.scene import Dot, Scene
 from diagrams.texts import texts
 
 Figure = dict[str, Any]
+
+NAME_SIZE, LEAST_NAME_SIZE = 18, 12
+WIDEST_NAME = 170  # pixels to the left of a line across the page
 
 
 def figure(scene: Scene, orientation: str) -> Figure:
@@ -114,9 +119,11 @@ def _now(canvas: Canvas) -> None:
 
 def _layout(scene: Scene, down: bool) -> Figure:
     low, high = scene.extent
+    names, size = _lane_names(scene, down)
+    margin = {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(names, size), "r": 20, "t": 14, "b": 30}
     lanes = {
-        "tickmode": "array", "tickvals": list(range(len(scene.lanes))), "ticktext": _lane_names(scene),
-        "range": [-0.6, len(scene.lanes) - 0.4], "zeroline": False, "showgrid": False, "tickfont": {"size": 18},
+        "tickmode": "array", "tickvals": list(range(len(scene.lanes))), "ticktext": names,
+        "range": [-0.6, len(scene.lanes) - 0.4], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
         "color": "@ink", "fixedrange": False, "ticks": "",
     }  # fmt: skip
     times = {
@@ -124,7 +131,7 @@ def _layout(scene: Scene, down: bool) -> Figure:
         "nticks": 8, "ticks": "outside", "ticklen": 4,
     }  # fmt: skip
     layout: Figure = {
-        "margin": {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(scene), "r": 20, "t": 14, "b": 30},
+        "margin": margin,
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",
         "dragmode": "pan", "uirevision": "keep", "font": {"color": "@ink"},
         "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink", "size": 14}},
@@ -132,20 +139,24 @@ def _layout(scene: Scene, down: bool) -> Figure:
     if down:
         layout |= {"xaxis": {**lanes, "side": "top"}, "yaxis": {**times, "range": [high, low]}}
     else:
-        names = {**lanes, "ticklabelstandoff": 4, "range": [len(scene.lanes) - 0.4, -0.6]}
-        layout |= {"xaxis": times, "yaxis": names}
+        named = {**lanes, "ticklabelstandoff": 4, "range": [len(scene.lanes) - 0.4, -0.6]}
+        layout |= {"xaxis": times, "yaxis": named}
     return layout
 
 
-def _lane_names(scene: Scene) -> list[str]:
-    """Every name where there is room; every fifth or tenth of many."""
+def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
+    """Every name where there is room, every fifth or tenth of many; long ones in smaller letters, then cropped."""
     every = 1 if len(scene.lanes) <= 20 else 5 if len(scene.lanes) <= 50 else 10
-    return [plain(name) if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
+    names = [name if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
+    room = WIDTH / (len(scene.lanes[::every]) + 0.2) - 6 if down else WIDEST_NAME
+    longest = max((width_of(name, 1) for name in names), default=0)
+    size = max(LEAST_NAME_SIZE, min(NAME_SIZE, room / max(longest, 1)))
+    return [plain(cropped(name, size, room)) for name in names], size
 
 
-def _beside(scene: Scene) -> float:
+def _beside(names: Sequence[str], size: float) -> float:
     """Room to the left of the lanes for the longest of their names."""
-    return min(180, max(54, 16 + 10.5 * max((len(name) for name in scene.lanes), default=0)))
+    return max(54, 16 + max((width_of(name, size) for name in names), default=0))
 
 
 # In the order of drawing: each part, and whether it gives away what a snapshot recorded.

@@ -16,7 +16,10 @@ MOST_KEPT = 12  # recorded messages with their channel beside them
 LONGEST = 18  # letters of a body
 FEW, LONGEST_OF_FEW = 6, 32  # fewer messages leave room for longer bodies
 
+LONGEST_CHANNEL = 14  # letters of a channel's name; beyond that it is just "its channel"
 LONGEST_KEPT = 10  # letters of a body before the channel in which it was recorded
+
+COARSE = 12  # parts of a cut's line between two lanes: close enough to keep off it
 
 LETTER_SIZE = 17
 BODY_SIZE = 14
@@ -53,7 +56,7 @@ def _obstacles(canvas: Canvas) -> Labels:
     for cut in scene.cuts:
         places = complete(cut) if cut.snapshot is not None else None
         if places:
-            labels.avoid_line(curve(places), 1)
+            labels.avoid_line(curve(places, COARSE), 1)
     low, high = scene.extent
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)
@@ -154,6 +157,7 @@ def _cropped(name: str, longest: int) -> str:
 def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
     """The channel in whose recorded state a message is, and of which snapshots where there are several."""
     caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
+    caption = caption if len(caption) <= LONGEST_CHANNEL else "its channel"
     place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
     return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"
 

@@ -9,7 +9,7 @@ from diagrams import theme
 from diagrams.canvas import plain
 from diagrams.scene import Scene
 
-MOST_CAPTIONS = 12
+MOST_CAPTIONS, LONGEST_CAPTION = 12, 10
 Place = tuple[float, float]
 
 
@@ -63,7 +63,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
         {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "hoverinfo": "skip", "marker": heads,
          "line": {"color": "@line", "width": 1.6 if few else 0.5}},
     ]  # fmt: skip
-    if len(edges) <= MOST_CAPTIONS:
+    if len(edges) <= MOST_CAPTIONS and all(len(edge["caption"]) <= LONGEST_CAPTION for edge in edges):
         at = [_beside(edge) for edge in edges]
         data.append(
             {"type": "scatter", "mode": "text", "x": [p[0] for p in at], "y": [p[1] for p in at], "hoverinfo": "skip",

@@ -79,6 +79,8 @@ def _moved(after: Execution, edit: Edit) -> Flight | None:
     table = Table(edit, "")
     if edit["do"] in ("delay", "hold", "release"):
         return find(after, read_message(table))
+    if edit["do"] == "send":
+        return _sent_by(after, Item("script", len(after.scenario.script) - 1))
     if edit["do"] == "change":
         return _sent_by(after, read_item(after.scenario, table))
     return None

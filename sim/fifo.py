@@ -22,13 +22,16 @@ def _message(flight: Flight) -> Message:
     return Message(flight.id, flight.channel, kind, None, send.snapshot_id, None, send.index, send.label, None)
 
 
+def earliest_arrival(execution: Execution, flight: Flight) -> float:
+    """The time at which a message without delay arrives: that of its send; under ticks, that of the next tick."""
+    sent = flight.send.time
+    return sent if execution.scenario.scheduler.kind != "tick" else float(math.floor(sent) + 1)
+
+
 def due(execution: Execution, flight: Flight) -> float:
     """The time at which a message would arrive by its own delay alone. Means nothing where there is no time."""
-    delay = own_delays(execution)[flight.id]
-    if execution.scenario.scheduler.kind != "tick":
-        return flight.send.time + delay
-    at = math.floor(flight.send.time) + 1 + delay
-    return at if at == HOLD else float(math.ceil(at))
+    at = earliest_arrival(execution, flight) + own_delays(execution)[flight.id]
+    return at if at == HOLD or execution.scenario.scheduler.kind != "tick" else float(math.ceil(at))
 
 
 @once

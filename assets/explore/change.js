@@ -22,7 +22,7 @@ class ChangeView {
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.nudgeBy = niceFraction(scene.end);
+    this.nudgeBy = hasTimes(scene) ? niceFraction(scene.end) : 0;
     this.additions.show(scene);
     this.selected = null; // ids are another run's now: the selection follows
     this.stepTo(step);
@@ -81,7 +81,7 @@ class Additions {
     this.node = el(
       "div",
       { class: "cc-additions" },
-      el("div", { class: "cc-row" }, field("At time", this.at), hint),
+      (this.when = el("div", { class: "cc-row" }, field("At time", this.at), hint)),
       this.form("Send", () => this.sendEdit(), ...message),
       el(
         "div",
@@ -107,6 +107,7 @@ class Additions {
   }
 
   show(scene) {
+    this.when.hidden = !hasTimes(scene); // by hand, what is added happens when it is chosen
     this.channels = scene.channels;
     this.body.placeholder = scene.body_hint;
     const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));

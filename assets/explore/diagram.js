@@ -6,14 +6,19 @@ const GLIDE_UP_TO = 300;
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
 const REACH = { event: 11, arrow: 10, line: 16 };
 
-/** The first trace of every diagram: a broad stroke below the selected arrow, seen on light and on dark. */
+/** The first trace of every diagram: a stroke below the selected arrow, broader than the band of what is recorded. */
 const HIGHLIGHT = {
   type: "scatter",
   mode: "lines",
   hoverinfo: "skip",
   showlegend: false,
-  line: { color: "rgba(105, 130, 165, 0.5)", width: 16 },
+  line: { color: "rgba(105, 130, 165, 0.5)" },
 };
+
+/** The highlight of a diagram with so many lanes: among many arrows a narrow one. */
+function highlightAmong(lanes) {
+  return { ...HIGHLIGHT, line: { ...HIGHLIGHT.line, width: Math.max(10, Math.min(24, 240 / lanes)) } };
+}
 
 /**
  * Plotly walks its whole schema to find which attributes of a trace are lists: half a millisecond for every trace
@@ -67,7 +72,7 @@ class Diagram {
     this.step = step;
     this.place = stepAt(scene, step).place;
     this.isDown = "ticktext" in figure.layout.xaxis;
-    this.traces = [HIGHLIGHT, ...figure.data.flatMap(inChunks)];
+    this.traces = [highlightAmong(scene.processes.length), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
     this.arrows = arrowsOf(this.traces);

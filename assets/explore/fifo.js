@@ -1,13 +1,8 @@
 /* What a channel's order makes of a wish: foretold in the browser while somebody drags, decided by Python. */
 
-/** Under ticks a message is on its way until after the next tick at least. */
-function leastArrival(scene, message) {
-  return isTicking(scene) ? Math.floor(message.sent_time) + 1 : message.sent_time;
-}
-
 /** The delay with which a message would arrive at `time`, were it alone on its channel. */
-function delayFor(scene, message, time) {
-  return clean(Math.max(0, time - leastArrival(scene, message)));
+function delayFor(message, time) {
+  return clean(Math.max(0, time - message.earliest));
 }
 
 /** When a message would arrive by its own delay, whatever is before it (null: never). */

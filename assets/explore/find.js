@@ -44,7 +44,7 @@ class Find {
   }
 
   open() {
-    if (!this.scene || this.explorer.diagram.predicting) return;
+    if (!this.scene || this.explorer.diagram.predicting || "presenting" in this.explorer.root.dataset) return;
     this.before = document.activeElement;
     this.node.hidden = false;
     this.text.focus();

@@ -69,7 +69,7 @@ class CutHandles {
     this.line.setAttribute("d", this.path(places));
     this.handles.forEach((node, lane) => this.layHandle(node, lane, places[lane]));
     this.node.dataset.phase = phase;
-    this.layStarts();
+    this.layStarts(places);
   }
 
   layHandle(node, lane, place) {
@@ -107,8 +107,8 @@ class CutHandles {
     return parts.join(" ");
   }
 
-  /** Where a process starts a snapshot is no secret. */
-  layStarts() {
+  /** Where a process starts a snapshot is no secret; it is said of the one that is asked for, beside the handle. */
+  layStarts(places) {
     const { scene, palette, diagram } = this.explorer;
     const flags = scene.snapshots.flatMap(({ id, colour, initiators, truth }) =>
       initiators.map((name) => ({ id, colour, lane: scene.processes.indexOf(name), step: truth.record_steps[name] })),
@@ -116,11 +116,12 @@ class CutHandles {
     this.starts.replaceChildren(
       ...flags.filter(({ step }) => step != null).map(({ id, colour, lane, step }) => {
         const [x, y] = diagram.toPixel(lane, stepAt(scene, step).place);
-        const [dx, dy, anchor] = diagram.isDown ? (lane ? [16, 0, "start"] : [-16, 0, "end"]) : [0, -20, "middle"];
+        const [handleX, handleY] = places[lane] == null ? [NaN, NaN] : diagram.toPixel(lane, places[lane]);
+        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane, handleY - y) : besideRight(handleX - x);
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
-        text.textContent = `starts ${id}`;
         const paint = resolveColour(colour, palette);
         const isChosen = id === this.predictor.chosen;
+        text.textContent = isChosen ? `starts ${id}` : "";
         return shape("g", { class: "cc-start", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, style: `--cc-own: ${paint}`, "data-chosen": isChosen }, shape("path", { d: "M-8 0H8M0-8V8" }), text);
       }),
     );
@@ -173,6 +174,18 @@ class CutHandles {
   close() {
     this.node.remove();
   }
+}
+
+/** Where the words of a start stand: beside a line down the page, and not beside the handle that is `away` pixels off. */
+function besideDown(lane, away) {
+  const dy = Math.abs(away) < 2 * KNOB ? (away > 0 ? -2 * KNOB : 2 * KNOB) : 0;
+  return lane ? [16, dy, "start"] : [-16, dy, "end"];
+}
+
+/** The same above a line across the page. */
+function besideRight(away) {
+  if (!(Math.abs(away) < 5 * KNOB)) return [0, -20, "middle"];
+  return away > 0 ? [0, -24, "end"] : [0, -24, "start"];
 }
 
 /** "P2 records 3 events, up to H". */

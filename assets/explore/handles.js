@@ -107,6 +107,11 @@ class Handles {
     return isDrawn || key === this.focused()?.key;
   }
 
+  /** Where all of them lie, in pixels. */
+  points() {
+    return this.grips.map(({ x, y }) => [x, y]);
+  }
+
   /** The grip that has the focus. */
   focused() {
     const node = document.activeElement;
@@ -439,7 +444,7 @@ function messageGrip(scene, message) {
     lane: message.target,
     place: message.arrival_place,
     value: arrival,
-    least: leastArrival(scene, message),
+    least: message.earliest,
     label: hasTimes(scene) ? `Arrival of ${name} on ${caption}` : `${name} on ${caption}`,
     told: told + waits,
     order: message.arrival_place ?? message.sent_place,
@@ -486,6 +491,6 @@ function itemLabel(item, events) {
 
 /** The edit that lets a message arrive, or an item happen, at `time`. */
 function editOf(scene, grip, time) {
-  if (grip.kind === "message") return { do: "delay", message: grip.message.address, delay: delayFor(scene, grip.message, time) };
+  if (grip.kind === "message") return { do: "delay", message: grip.message.address, delay: delayFor(grip.message, time) };
   return { do: "change", item: grip.item.item, at: clean(Math.max(0, time - grip.item.since)) };
 }

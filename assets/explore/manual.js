@@ -3,6 +3,9 @@
 /** More choices than this are in a list. */
 const MOST_BUTTONS = 8;
 
+const NOTHING_LEFT =
+  "No message is left to deliver, and no process has anything left to do. To try another order, step back and choose there.";
+
 const HOW_BACK = "To let delays decide again, undo your choices or reset.";
 
 class ManualMode {
@@ -75,16 +78,17 @@ class ManualMode {
   }
 
   choiceButtons() {
+    if (!this.choices.length) return [el("p", { class: "cc-quiet" }, NOTHING_LEFT)];
     const few = this.choices.slice(0, MOST_BUTTONS);
     const nodes = few.map(({ choice, words }, rank) => {
       const number = el("span", { class: "cc-rank", "aria-hidden": "true" }, String(rank + 1));
       const onclick = () => this.choose(choice);
-      return el("button", { type: "button", "aria-label": capital(words), onclick }, number, el("span", {}, ...unbroken(capital(words))));
+      return el("button", { type: "button", "aria-label": capital(words), onclick }, number, el("span", {}, ...unbroken(inShort(words))));
     });
     const rest = this.choices.slice(MOST_BUTTONS);
     if (!rest.length) return nodes;
     const onchange = (event) => event.target.value && this.choose(event.target.value);
-    const options = rest.map(({ choice, words }) => el("option", { value: choice }, capital(words)));
+    const options = rest.map(({ choice, words }) => el("option", { value: choice }, inShort(words)));
     const more = el("option", { value: "" }, `${rest.length} more …`);
     return [...nodes, el("select", { "aria-label": "More of what may happen next", onchange }, more, ...options)];
   }
@@ -139,6 +143,11 @@ class ManualMode {
     this.bar.remove();
     this.section.remove();
   }
+}
+
+/** On a button the number and the arrow's glow say that it is a delivery: "Marker of S1 on C12", "H->D on C21". */
+function inShort(words) {
+  return capital(words.replace(/^deliver (the )?/, ""));
 }
 
 function capital(text) {

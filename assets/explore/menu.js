@@ -50,7 +50,7 @@ class LineMenu extends Popup {
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
       ...this.note(scene),
     );
-    this.open(point, { ...options, focus: this.items()[0] });
+    this.open(point, { ...options, alsoThere: handles.points(), focus: this.items()[0] });
     this.drawMark();
   }
 

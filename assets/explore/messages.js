@@ -55,9 +55,10 @@ function describe(message, palette) {
   return { id, name, caption, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
-/** Why a message never arrives: somebody holds it, or the one before it on its channel. */
-function whyNot({ behind }) {
-  return behind ? `behind ${behind}` : "held";
+/** Why a message has not arrived: somebody holds it, or the one before it on its channel, or nobody has chosen it. */
+function whyNot({ behind, held }) {
+  if (behind) return `behind ${behind}`;
+  return held ? "held" : "on its way";
 }
 
 /** The delay of the chosen message: a number, earlier, later, hold and release. */
@@ -80,20 +81,21 @@ class MessageEditor {
       "form",
       { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
       this.title,
-      el(
+      (this.timing = el(
         "div",
         { class: "cc-row" },
         nudge(-1, "Earlier"),
         field("Delay", this.delay),
         nudge(+1, "Later"),
         el("button", { type: "submit", class: "cc-primary" }, "Apply"),
-      ),
+      )),
       el("div", { class: "cc-row" }, this.hold, this.release, this.outcome),
     );
   }
 
-  /** @param nudgeBy how much Earlier and Later change the delay */
+  /** @param nudgeBy how much Earlier and Later change the delay; 0 where delays mean nothing */
   show(message, nudgeBy) {
+    this.timing.hidden = !nudgeBy;
     this.message = message;
     this.nudgeBy = nudgeBy;
     this.form.hidden = !message;
@@ -115,9 +117,10 @@ class MessageEditor {
   preview() {
     const { message } = this;
     const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
-    const arrival = changed ? message.sent_time + Number(this.delay.value) : message.arrival;
-    if (arrival == null) setText(this.outcome, message.behind ? `never arrives: ${message.behind} is held before it` : "held: it never arrives");
-    else setText(this.outcome, `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
+    const arrival = changed ? message.earliest + Number(this.delay.value) : message.arrival;
+    const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
+    const why = message.behind ? `never arrives: ${message.behind} is held before it` : never[whyNot(message)];
+    setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
 
   apply(event) {

@@ -76,21 +76,28 @@ class Asked {
 /** How far a window keeps from the place that it is about, and from places that it must not cover. */
 const BESIDE = 16;
 
-/** Put a window beside a point of its layer: wholly inside the layer and, where that is possible, off `keepFree`. */
-function placeBeside(node, [x, y], keepFree = []) {
+/** How far out of its way a window goes to leave one more of the other things in sight. */
+const DETOUR = 45;
+
+/**
+ * Put a window beside a point of its layer: wholly inside the layer and, where that is possible, off `keepFree`; of
+ * the places near by the one where it hides least of `alsoThere`.
+ */
+function placeBeside(node, [x, y], keepFree = [], alsoThere = []) {
   const { clientWidth: width, clientHeight: height } = node.parentElement;
   const { offsetWidth: wide, offsetHeight: high } = node;
-  const [after, before] = [(at, size) => at + BESIDE, (at, size) => at - BESIDE - size];
+  const after = (by) => (at) => at + BESIDE + by;
+  const before = (by) => (at, size) => at - BESIDE - by - size;
   const centred = (at, size) => at - size / 2;
-  const ways = [[after, after], [before, after], [after, before], [before, before], [centred, after], [centred, before]];
+  const alongs = [0, 40, 80, 120].flatMap((by) => [after(by), before(by)].map((along) => ({ along, by })));
+  const ways = [after(0), before(0), centred].flatMap((across) => alongs.map(({ along, by }) => [across, along, by]));
   const inside = (at, size, room) => Math.max(2, Math.min(at, room - size - 2));
-  const spots = ways.map(([across, along]) => {
+  const spots = ways.map(([across, along, by]) => {
     const wanted = [across(x, wide), along(y, high)];
     const [left, top] = [inside(wanted[0], wide, width), inside(wanted[1], high, height)];
-    const covered = [[x, y], ...keepFree].filter(([px, py]) => {
-      return px > left - 10 && px < left + wide + 10 && py > top - 10 && py < top + high + 10;
-    });
-    return { left, top, cost: covered.length * 1000 + Math.hypot(left - wanted[0], top - wanted[1]) };
+    const isCovered = ([px, py]) => px > left - 10 && px < left + wide + 10 && py > top - 10 && py < top + high + 10;
+    const hidden = [[x, y], ...keepFree].filter(isCovered).length * 1000 + alsoThere.filter(isCovered).length * DETOUR;
+    return { left, top, cost: hidden + by + Math.hypot(left - wanted[0], top - wanted[1]) };
   });
   const { left, top } = spots.reduce((best, spot) => (spot.cost < best.cost ? spot : best));
   node.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
@@ -113,11 +120,11 @@ class Popup {
   }
 
   /** @param giveBack returns the element that is to have the focus again, or null */
-  open(point, { keepFree = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
+  open(point, { keepFree = [], alsoThere = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
     this.point = point;
     this.giveBack = giveBack;
     this.layer.append(this.node);
-    placeBeside(this.node, point, keepFree);
+    placeBeside(this.node, point, keepFree, alsoThere);
     if (byKeyboard) focus?.focus();
     else if (focus) this.node.focus({ preventScroll: true });
   }

@@ -6,6 +6,10 @@ const BEYOND = 0.03;
 /** How far before the first event of a run the diagram begins, as a share of the run (diagrams/scene.py). */
 const EDGE = 0.05;
 
+/** With more processes or events than this nobody can tell the handles apart. */
+const MOST_LANES = 12;
+const MOST_EVENTS = 150;
+
 /** So far from a process line (in pixels) a click moves its handle. */
 const LINE_REACH = 26;
 
@@ -83,7 +87,12 @@ class Predictor {
 
   /** Whether there is anything to predict, and it fits the page. */
   get isPossible() {
-    return Boolean(this.snapshot) && !this.explorer.isLong();
+    return Boolean(this.snapshot) && !this.isTooBig;
+  }
+
+  get isTooBig() {
+    const { scene, events } = this.explorer;
+    return this.explorer.isLong() || scene.processes.length > MOST_LANES || events.count > MOST_EVENTS;
   }
 
   turnTo(phase) {
@@ -263,7 +272,7 @@ class Predictor {
   content() {
     const leave = el("button", { type: "button", class: "cc-predict-close", "aria-label": "Leave Predict", onclick: () => this.leave() }, "×");
     const head = el("header", {}, el("h3", {}, "Predict"), this.scored(), leave);
-    if (this.explorer.isLong()) return [head, el("p", {}, tooLong(this.explorer.scene))];
+    if (this.isTooBig) return [head, el("p", {}, tooBig(this.explorer))];
     if (!this.snapshot) return [head, el("p", {}, NOTHING_TO_PREDICT)];
     const isAsking = this.phase === "asking";
     const unfinished = this.snapshot.completed == null;
@@ -388,8 +397,11 @@ const NOTHING_TO_PREDICT =
 const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows.";
 
-function tooLong({ last }) {
-  return `Predict is meant for runs that fit the page. This one has ${last} steps: choose a shorter scenario.`;
+function tooBig({ scene, events }) {
+  return (
+    `Predict is for runs of up to ${MOST_LANES} processes and ${MOST_EVENTS} events, and this one has ` +
+    `${scene.processes.length} and ${events.count}. Most scenarios are smaller: the classic lecture example is a good one.`
+  );
 }
 
 function startedBy({ id, initiators }) {

@@ -112,7 +112,7 @@ function arrivalInWords(arrival, front, moved) {
   if (arrival == null) return `waits behind ${front.name}, which is held`;
   if (front) return `waits behind ${front.name} until ${plainNumber(arrival)}`;
   const at = `arrives at ${plainNumber(arrival)}`;
-  const later = moved.filter((other) => other.arrival > other.message.arrival);
+  const later = moved.filter(({ message, arrival: then }) => message.arrival != null && then > message.arrival);
   if (!later.length) return at;
   return `${at}; ${later.length > 1 ? `${later.length} messages` : later[0].message.name} must wait behind it`;
 }

@@ -25,7 +25,7 @@ class Toolbar extends Popup {
   openAt(point, subject, options) {
     this.key_ = options.key;
     this.fill(subject);
-    this.open(point, { ...options, keepFree: this.heads(), focus: this.buttons()[0] });
+    this.open(point, { ...options, keepFree: this.heads(), alsoThere: this.stage.handles.points(), focus: this.buttons()[0] });
   }
 
   fill({ message = null, item = null }) {
@@ -48,7 +48,7 @@ class Toolbar extends Popup {
     const subject = this.stage.subjectOf(this.key_);
     if (!subject) return this.close(true);
     this.fill(subject);
-    placeBeside(this.node, this.point, this.heads());
+    placeBeside(this.node, this.point, this.heads(), this.stage.handles.points());
   }
 
   nudge(sign) {
@@ -145,7 +145,8 @@ class ItemForm extends Popup {
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
     const first = kind === "send" ? this.body : this.time;
-    this.open(point, { ...options, keepFree: [this.stage.diagram.toPixel(item.lane, item.place)] });
+    const keepFree = [this.stage.diagram.toPixel(item.lane, item.place)];
+    this.open(point, { ...options, keepFree, alsoThere: this.stage.handles.points() });
     first.focus();
   }
 

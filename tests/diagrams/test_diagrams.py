@@ -111,6 +111,23 @@ def test_a_held_message_is_drawn_as_never_received():
     assert behind["held"] and behind["behind"] == message["name"]
 
 
+def test_no_verdict_is_passed_while_somebody_still_chooses():
+    by_hand = apply_edit(run(library.load("lecture")), {"do": "manual", "after": 7}, 0.0)
+    (snapshot,) = record_of(compose(by_hand))
+    assert snapshot["completed"] is None and snapshot["verdicts"] == [[0, []]]
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_long_names_are_made_smaller_and_then_cropped_to_their_room(orientation):
+    names = ["frankfurt-database-primary-of-the-old-bank", "P2", "P3"]
+    text = f'processes = {json.dumps(names)}\nworkload = {{ kind = "bank" }}'
+    layout = figure(compose(run(parse_toml(text, "names"))), orientation)["layout"]
+    axis = layout["xaxis"] if orientation == "down" else layout["yaxis"]
+    assert axis["ticktext"][0].startswith("frankfurt") and axis["ticktext"][0].endswith("…")
+    assert axis["ticktext"][1:] == ["P2", "P3"]
+    assert 12 <= axis["tickfont"]["size"] < 18 and layout["margin"]["l"] < 200
+
+
 def test_a_cut_line_passes_its_places_and_never_overshoots():
     places = [5.0, 1.0, 9.0]
     line = curve(places)

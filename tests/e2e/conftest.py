@@ -168,6 +168,7 @@ class ExplorerPage:
 
     def start_over(self) -> None:
         """Undo all that a test has done on this page."""
+        self.page.bring_to_front()  # Chromium closes dialogs by Escape in the tab that is seen
         self.tab("Change")
         if self.edits():
             self.edit("Reset")

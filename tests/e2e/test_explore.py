@@ -122,7 +122,7 @@ def test_gallery_opens_a_scenario(fresh_explorer):
     dialog = fresh_explorer.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Open").first.click()
     dialog.wait_for(state="hidden")
-    assert "scenario=" in fresh_explorer.page.url
+    fresh_explorer.page.wait_for_url("**scenario=**")
     assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 

@@ -103,6 +103,15 @@ def test_what_is_pushed_behind_a_late_message_is_named(lecture: Execution) -> No
     )
 
 
+def test_what_is_sent_behind_a_late_message_is_told(lecture: Execution) -> None:
+    """The marker on C12 is on its way from 492 to 967."""
+    new = {"do": "send", "process": "P1", "to": "P2", "at": 560}
+    assert (
+        told_of(lecture, new) == "P1.3 arrives at 967, not at 660: C12 is FIFO, and it waits behind the marker of S1."
+    )
+    assert told_of(lecture, {**new, "at": 900}) is None
+
+
 def test_what_is_behind_a_held_message_never_arrives(lecture: Execution) -> None:
     held = apply_edit(lecture, {"do": "hold", "message": H}, 0)
     assert told_of(held, {"do": "delay", "message": M21, "delay": 500}) == (
