@@ -4,6 +4,7 @@
 class Dialog {
   constructor(root, title, ...content) {
     const own = (event) => event.stopPropagation();
+    this.onKey = (event) => this.key(event);
     const close = el("button", { type: "button", class: "cc-dialog-close", "aria-label": "Close", onclick: () => this.close() }, "×");
     this.heading = el("h2", {}, title);
     this.node = el(
@@ -13,6 +14,7 @@ class Dialog {
       ...content,
     );
     this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.isOutside(event) && this.close());
+    this.node.addEventListener("close", () => window.removeEventListener("keydown", this.onKey, true));
     root.append(this.node);
   }
 
@@ -21,11 +23,19 @@ class Dialog {
   }
 
   open() {
-    if (!this.isOpen) this.node.showModal();
+    if (this.isOpen) return;
+    this.node.showModal();
+    window.addEventListener("keydown", this.onKey, true);
+  }
+
+  /** A button that is disabled while it works loses the focus: keys are the dialog's own all the same. */
+  key(event) {
+    if (event.key === "Escape") this.close();
+    if (event.key === "Escape" || !this.node.contains(event.target)) event.stopPropagation();
   }
 
   close() {
-    this.node.close();
+    if (this.isOpen) this.node.close();
   }
 
   isOutside({ clientX, clientY }) {
@@ -124,6 +134,7 @@ class ShareDialog {
   }
 
   close() {
+    this.dialog.close();
     this.dialog.node.remove();
   }
 }
@@ -242,6 +253,7 @@ class ExportDialog {
 
   close() {
     this.work?.abort();
+    this.dialog.close();
     this.dialog.node.remove();
   }
 }
