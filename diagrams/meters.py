@@ -29,7 +29,7 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
     between = dict.fromkeys(goods, 0)
     in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
     in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
-    for moment in execution.moments():
+    for moment in execution.moments(copied=False):
         actor = moment.state.processes[execution.engine.actor(moment.action)]
         before, held[actor.number] = held[actor.number], workload.measure(actor.state)
         weights = [(sign, workload.measure_body(body)) for sign, body in changed.get(moment.number, ())]

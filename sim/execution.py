@@ -113,9 +113,9 @@ class Execution:
         times.update((step, time) for step, time, _ in self.initiations)
         return [times.get(step, 0.0) for step in range(self.steps + 1)]
 
-    def moments(self) -> Iterator[Moment]:
-        """The run again, step by step, in copied mode: every state of it may be kept."""
-        return walk(self.scenario)
+    def moments(self, *, copied: bool = True) -> Iterator[Moment]:
+        """The run again, step by step. Every state may be kept, unless not `copied`: then it is one that changes."""
+        return walk(self.scenario, copied=copied)
 
     def state_at(self, step: int) -> State:
         """The state after `step` (0: the initial one). Raises IndexError beyond the last step."""
@@ -191,8 +191,8 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     return Execution(scenario, engine, log, number, initiations, done, state)
 
 
-def walk(scenario: Scenario) -> Iterator[Moment]:
-    """Runs `scenario` in copied mode, handing out each moment; no state handed out ever changes."""
+def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
+    """Runs `scenario`, handing out each moment; no state handed out ever changes, unless not `copied`."""
     engine = scenario.engine()
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
@@ -202,7 +202,8 @@ def walk(scenario: Scenario) -> Iterator[Moment]:
     while choice is not None:
         number += 1
         time, action = choice
-        scheduler.state = state = engine.copy_for(state, action)
+        if copied:
+            scheduler.state = state = engine.copy_for(state, action)
         sent = engine.perform(state, action, [], number, time)
         yield Moment(number, time, action, state)
         try:

@@ -29,7 +29,7 @@ from sim.tables import as_float
 MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
 MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
-BIG = 20_000  # steps of a run whose execution is not kept for every session
+BIG = 5_000  # steps of a run whose execution is not kept for every session
 MOST_BIG = 3  # sessions for which it is
 WHOLE = 2_000  # steps of a run that is shown without a window
 WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
