@@ -17,7 +17,7 @@ from sim.execution import run
 from sim.link import Shared
 from sim.scenario import Scenario, ScenarioError
 from views.session import sentence
-from views.uploads import EXPECTED, SUFFIXES, shared_from
+from views.uploads import EXPECTED, shared_from
 
 CARDS_PER_ROW = 4
 TEASER = 120  # letters on a card
@@ -71,7 +71,7 @@ def teaser(story: str) -> str:
 @st.dialog("Open a file")
 def open_file(open_run: Open) -> None:
     """Take a scenario from the user's own files; what cannot be read is said in one sentence."""
-    uploads = st.file_uploader(sentence(EXPECTED), type=list(SUFFIXES), accept_multiple_files=True)
+    uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True)
     if not uploads:
         return
     try:

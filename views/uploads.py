@@ -14,8 +14,6 @@ from sim.link import Shared
 from sim.scenario import ScenarioError
 from sim.writing import dumps
 
-SUFFIXES = (".toml", ".top", ".events", ".json")
-
 EXPECTED = "open one .toml file, or a .top and an .events file together (with a .json file of delays if you like)"
 
 

@@ -38,9 +38,7 @@ class ManualMode {
     const start = () => !this.isOn && this.stage.hub.submit({ do: "manual", after: this.stage.hub.visit.step });
     this.switch = el("button", { type: "button", "aria-pressed": "false", onclick: start }, "I choose every delivery");
     this.switchNote = el("span", { class: "cc-quiet" });
-    const reset = () => this.stage.hub.submit({ do: "reset" });
-    this.reset = el("button", { type: "button", onclick: reset }, "Reset to the scenario as written");
-    this.section = el("div", { class: "cc-row cc-by-hand" }, this.switch, this.reset, this.switchNote);
+    this.section = el("div", { class: "cc-row cc-by-hand" }, this.switch, this.switchNote);
     this.stage.hub.root.querySelector("[data-view=change]").prepend(this.section);
   }
 
@@ -50,7 +48,6 @@ class ManualMode {
     this.bar.hidden = !this.isOn;
     this.stage.hub.root.toggleAttribute("data-by-hand", this.isOn);
     this.switch.setAttribute("aria-pressed", this.isOn);
-    this.reset.hidden = !this.isOn;
     const off = "From this step on nothing happens unless you pick it; delays mean nothing then.";
     setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, the network or the bar. ${HOW_BACK}` : off);
     this.stepTo();

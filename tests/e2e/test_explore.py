@@ -91,6 +91,7 @@ def test_refused_edit_says_why_and_changes_nothing(explorer):
     process.evaluate("(select) => select.add(new Option('Nobody'))")
     process.select_option("Nobody")
     explorer.edit("Add")
+    process.evaluate("(select) => select.lastChild.remove()")  # other tests use this tab
     assert "Nobody" in explorer.page.get_by_role("alert").inner_text()
     assert explorer.edits() == []
     assert explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
@@ -222,6 +223,18 @@ class TestDark:
     def test_dark_theme_draws_light_on_dark(self, fresh_explorer):
         assert fresh_explorer.root.get_attribute("data-scheme") == "dark"
         assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+
+
+def test_long_titles_and_names_do_not_widen_the_page(fresh_explorer):
+    names = [f"a-process-with-a-really-long-name-{n}" for n in (1, 2, 3)]
+    text = f'title = "{"A long title. " * 12}"\nprocesses = {names}\nworkload = {{ kind = "bank" }}\n'
+    fresh_explorer.page.get_by_role("button", name="Open file").click()
+    own = {"name": "own.toml", "mimeType": "text/plain", "buffer": text.encode()}
+    fresh_explorer.page.locator("input[type=file]").set_input_files(own)
+    fresh_explorer.page.get_by_role("heading", name="A long title").wait_for()
+    fresh_explorer.press("End")
+    box = fresh_explorer.page.locator(".cc-panel").bounding_box()
+    assert box["x"] + box["width"] <= 1280
 
 
 def test_page_does_not_scroll_on_a_projector(explorer):

@@ -206,4 +206,4 @@ def test_a_long_run_says_that_it_is_too_long(predict):
     predict.page.get_by_role("heading", name="Long").wait_for()
     predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
     predict.begin()
-    assert "runs that fit the page" in predict.panel.inner_text()
+    assert "up to 12 processes and 150 events, and this one has 2 and 2100" in predict.panel.inner_text()

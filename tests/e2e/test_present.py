@@ -29,6 +29,8 @@ def test_nothing_but_the_diagram_the_captions_and_the_sentence(presented):
     assert presented.page.evaluate(COVERED)
     for hidden in (".cc-head", ".cc-panel", ".cc-transport", ".cc-signs", ".cc-overlay"):
         assert not presented.page.locator(hidden).first.is_visible()
+    presented.press("/")
+    assert not presented.page.locator(".cc-find").is_visible()
     for seen in (".cc-diagram", ".cc-words", ".cc-presented"):
         assert presented.page.locator(seen).first.is_visible()
     assert presented.page.evaluate("document.documentElement.scrollHeight <= innerHeight")
