@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help app test check bench picture clean
+.PHONY: help app test bench picture clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -15,9 +15,10 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: .venv/dev ## measure the engine and the page; prints the tables of docs/performance.md
+bench: .venv/dev ## measure the engine, the page and a class of thirty; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -s -q
+	$(BIN)/python -m bench.classroom
 
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg
