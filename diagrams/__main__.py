@@ -30,16 +30,18 @@ def _export(arguments: Namespace) -> int:
 
 def _write(output: Path, content: bytes) -> None:
     """Writes a file as a whole or not at all; what is no file (a pipe, /dev/stdout) is written to directly."""
-    whole = output if output.exists() and not output.is_file() else output.with_name(f".{output.name}.{os.getpid()}")
     try:
-        whole.write_bytes(content)
-        if whole != output:
+        if output.exists() and not output.is_file():
+            output.write_bytes(content)
+            return
+        whole = output.with_name(f".{os.getpid()}")
+        try:
+            whole.write_bytes(content)
             whole.replace(output)
+        finally:
+            whole.unlink(missing_ok=True)
     except OSError as problem:
         raise ScenarioError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
-    finally:
-        if whole != output:
-            whole.unlink(missing_ok=True)
 
 
 def _range(text: str) -> tuple[int, int]:

@@ -213,7 +213,7 @@ class Scene:
         ghosts = [end for ghost in self.ghosts for end in (ghost.start, ghost.end) if end is not None]
         if self.is_whole and ghosts:
             low, high = min(low, *ghosts), max(high, *ghosts)
-        room = (high - low) * 0.05 or 1.0
+        room = (high - low) * 0.05 or max(1.0, high * 0.05)
         return low - room, high + room
 
     @cached_property

@@ -7,7 +7,6 @@ between two ticks happens at fractions of a tick, in the order of the file.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -24,7 +23,7 @@ from sim.model import (
 )
 from sim.scenario import MOST_PROCESSES, Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.snapshots import snapshots_of
-from sim.tables import as_float
+from sim.tables import MOST_NUMBER
 from sim.topology import Topology
 from sim.validate import name_problem, validate
 
@@ -90,8 +89,9 @@ def read_delays(text: str, origin: str) -> list[float]:
     if not isinstance(delays, list):
         raise ScenarioError(f"{origin}: expected a list with one delay per message, such as [3, 2, 3]")
     for number, delay in enumerate(delays, start=1):
-        if not isinstance(delay, int | float) or isinstance(delay, bool) or not 0 <= as_float(delay) < math.inf:
-            raise ScenarioError(f"{origin}: delay {number} is {str(delay)[:40]}, expected a number of at least 0")
+        if not isinstance(delay, int | float) or isinstance(delay, bool) or not 0 <= delay < MOST_NUMBER:
+            right = f"expected a number of at least 0, below {MOST_NUMBER:g}"
+            raise ScenarioError(f"{origin}: delay {number} is {str(delay)[:40]}, {right}")
     return delays
 
 

@@ -31,7 +31,7 @@ from sim.execution import MOST_STEPS, Execution, run
 from sim.files import read_address
 from sim.items import change, delete, read_body
 from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
-from sim.tables import Table
+from sim.tables import MOST_NUMBER, Table
 from sim.validate import validate
 
 Edit = Mapping[str, Any]
@@ -42,6 +42,8 @@ def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = M
 
     Raises ScenarioError with the reason why it is refused.
     """
+    if not abs(now) < MOST_NUMBER:
+        raise ScenarioError(f"time: expected a number below {MOST_NUMBER:g}, not {now:g}")
     table = Table(edit, "")
     do = table.take("do", str, None, "a text")
     if do not in EDITS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,7 +23,7 @@ from sim.scenario import (
     SchedulerChoice,
     ScriptLine,
 )
-from sim.tables import MOST_NESTED, Table, as_float, brief, is_plain
+from sim.tables import MOST_NESTED, MOST_NUMBER, Table, brief, is_plain
 from sim.topology import KINDS, Topology
 from sim.validate import validate
 from sim.workload import WORKLOADS, Parameter
@@ -186,8 +185,9 @@ def _delay_rule(table: Table, origin: str) -> DelayRule:
         raise table.fail("high", f"expected at least low = {low:g}, not {high:g}")
     values = table.take("values", list, [], "a list of numbers") if kind == "listed" else []
     for number, value in enumerate(values, start=1):
-        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= as_float(value) < math.inf:
-            raise table.fail(f"values[{number}]", f"expected a number of at least 0, not {brief(value)}")
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < MOST_NUMBER:
+            right = f"expected a number of at least 0, below {MOST_NUMBER:g}"
+            raise table.fail(f"values[{number}]", f"{right}, not {brief(value)}")
     table.done()
     return DelayRule(kind, low, high, tuple(values), f"{origin}: {table.where}values")
 

@@ -83,6 +83,8 @@ class Table:
         value = as_float(self.take(key, (int, float), default, "a number"))
         if math.isnan(value) or value < 0 or (math.isinf(value) and not infinite):
             raise self.fail(key, f"expected a finite number of at least 0, not {value:g}")
+        if MOST_NUMBER <= value < math.inf:
+            raise self.fail(key, f"expected a number below {MOST_NUMBER:g}, not {value:g}")
         return value
 
     def whole(self, key: str, default: int, least: int = 0) -> int:

@@ -11,6 +11,7 @@ import math
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
@@ -24,10 +25,11 @@ from sim.edits import apply_edit
 from sim.execution import Execution, run
 from sim.link import Shared, query_of, read_query
 from sim.scenario import ORIENTATIONS, Scenario, ScenarioError
-from sim.tables import as_float
+from sim.tables import Table, as_float
 
 MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
+MOST_REPLAYED = 50_000_000  # steps that a link's edits may have run again, all together
 MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
 BIG = 5_000  # steps of a run whose execution is not kept for every session
 MOST_BIG = 3  # sessions for which it is
@@ -87,6 +89,7 @@ class ExploreSession:
         self.drawn = b""  # the part of the scene that is on show, as JSON
         self._original: dict[Address, Ghost] = {}
         self._renumbered = 0  # the first revision that shows script lines by the numbers they have now
+        self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` is the drawing of
         SESSIONS[self.id] = self
 
     @property
@@ -101,11 +104,12 @@ class ExploreSession:
 
     @property
     def scene(self) -> Scene:
-        """The scene of the whole run on show; that of a big run may have to be composed again."""
-        if self._scene is None:
-            self._keep(compose(run_of(self.scenario), self._original))
-        assert self._scene is not None
-        return self._scene
+        """The scene of the whole run on show; that of a big run may have to be composed again.
+
+        Nothing changes by asking: an export asks from a thread of its own.
+        """
+        scene = self._scene
+        return compose(run_of(self.scenario), self._original) if scene is None else scene
 
     def open(self, shared: Shared) -> None:
         """Show what a link, a file or a card of the gallery asks for, and forget what was there.
@@ -115,9 +119,15 @@ class ExploreSession:
         execution = run_of(shared.base())
         original = _original_arrows(execution) if shared.edits else {}
         versions = [Version(execution.scenario)]
+        replayed = 0
         for edit, now in shared.edits:
-            words = describe_edit(execution, edit)
-            execution = apply_edit(execution, edit, now, MOST_STEPS)
+            before, execution = execution, apply_edit(execution, edit, now, MOST_STEPS)
+            words = describe_edit(before, edit)
+            replayed += execution.steps
+            if replayed > MOST_REPLAYED:
+                raise ScenarioError(
+                    f"these edits run more than {MOST_REPLAYED} steps again; open the edited run as a file instead"
+                )
             versions.append(_next_version(versions[-1], execution.scenario, edit, now, words))
         scene, look = compose(execution, original), Look(step=shared.step)
         drawn = draw(scene, look)
@@ -127,19 +137,19 @@ class ExploreSession:
 
     def absorb(self, outbox: object) -> None:
         """Take from the browser's outbox every entry that was not taken before, in its order, and draw once."""
-        before = self.versions, self.at, self.look, self._scene
-        revision = self.revision
         for entry in outbox if isinstance(outbox, list) else []:
             if _is_entry(entry) and entry["seq"] > self.ack:
                 self.ack = entry["seq"]  # first of all: an edit that fails must not come again with every run
                 self._take(entry)
-        unchanged = self._scene is before[3] and self.look == before[2]
-        if unchanged or self.revision != revision:  # nothing new, or another run was opened and drawn
+        versions, at, look, renumbered = self._shown
+        if self.versions is versions and (self.at, self.look) == (at, look):
+            self._renumbered = renumbered
             return
         try:
-            self._show(self.scene, self.look, draw(self.scene, self.look))
+            scene = self.scene
+            self._show(scene, self.look, draw(scene, self.look))
         except ScenarioError as problem:
-            self.versions, self.at, self.look, self._scene = before
+            (self.versions, self.at, self.look, self._renumbered), self._scene = self._shown, None
             self.tell(str(problem))
 
     def tell(self, text: str, level: str = "error") -> None:
@@ -188,12 +198,14 @@ class ExploreSession:
         self.notice = None
         if edit["do"] in ("undo", "redo"):
             at = self.at + (1 if edit["do"] == "redo" else -1)
-            if 0 <= at < len(self.versions):
-                self.at = at
-                self._scenario_changed(None)
+            if not 0 <= at < len(self.versions):
+                return
+            self.at = at
+            self._scenario_changed(None)
         elif edit["do"] == "reset":
-            if self.version.edits:
-                self._add(self.versions[0], None)
+            if not self.version.edits:
+                return
+            self._add(self.versions[0], None)
         elif "item" in edit and seen < self._renumbered:
             raise ScenarioError("the script has changed since this diagram was drawn; make the change again")
         else:
@@ -224,21 +236,24 @@ class ExploreSession:
         self.look, self.drawn = look, drawn
         self._keep(scene)
         self.revision += 1
+        self._shown = self.versions, self.at, look, self._renumbered
 
     def _keep(self, scene: Scene) -> None:
         """Keep a scene at hand; those of big runs only for the sessions that looked at one last."""
         self._scene = scene
         if scene.last <= BIG:
             return
-        if self in _WITH_BIG_RUN:
-            _WITH_BIG_RUN.remove(self)
-        _WITH_BIG_RUN.append(self)
-        while len(_WITH_BIG_RUN) > MOST_BIG:
-            _WITH_BIG_RUN.pop(0)._scene = None
+        with _KEEPING:  # every session has a thread of its own
+            if self in _WITH_BIG_RUN:
+                _WITH_BIG_RUN.remove(self)
+            _WITH_BIG_RUN.append(self)
+            while len(_WITH_BIG_RUN) > MOST_BIG:
+                _WITH_BIG_RUN.pop(0)._scene = None
 
 
 SESSIONS: WeakValueDictionary[str, ExploreSession] = WeakValueDictionary()
 _WITH_BIG_RUN: list[ExploreSession] = []
+_KEEPING = Lock()
 
 
 def run_of(scenario: Scenario) -> Execution:
@@ -247,7 +262,7 @@ def run_of(scenario: Scenario) -> Execution:
         raise ScenarioError(
             f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
         )
-    return run(scenario, most_steps=MOST_STEPS)
+    return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: what a run works out goes when the run goes
 
 
 def _original_arrows(execution: Execution) -> dict[Address, Ghost]:
@@ -278,13 +293,15 @@ def sentence(text: str) -> str:
 def _next_version(
     version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str
 ) -> Version:
-    return Version(scenario, (*version.edits, (edit, now)), (*version.words, words))
+    """The version after one more edit; of its scenario it keeps nothing that a run has worked out."""
+    return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
 
 
 def _look(edit: Mapping[str, Any]) -> Look:
-    """What a browser asks to look at, kept within bounds."""
-    numbers = (as_float(edit.get("step", 0)), as_float(edit.get("width", WINDOW)))
-    step, width = (int(number) if math.isfinite(number) else 0 for number in numbers)
+    """What a browser asks to look at, kept within bounds. Raises ScenarioError where a number is none."""
+    table = Table(edit, "")
+    asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
+    step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
     orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
     return Look(orientation, max(0, step), min(max(width, LEAST_WINDOW), MOST_WINDOW), edit.get("expanded") is True)
 

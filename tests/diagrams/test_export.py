@@ -1,6 +1,7 @@
 """Formats, views of a scene, and the command line that exports them."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -154,11 +155,26 @@ def test_the_command_line_refuses_bad_input_in_one_line(arguments, words, tmp_pa
 
 
 def test_a_file_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path, capsys):
-    for target in (tmp_path, tmp_path / "no" / "file.svg"):
+    for target in (tmp_path, tmp_path / "no" / "file.svg", Path(__file__) / "file.svg", tmp_path / ("x" * 300)):
         command("lecture", "--format", "svg", "-o", str(target), status=2)
         said = capsys.readouterr().err
         assert said.count("\n") == 1 and str(target) in said and "cannot be written" in said
     assert os.listdir(tmp_path) == []
+
+
+def test_a_file_may_have_the_longest_name_there_is(tmp_path):
+    command("lecture", "--format", "toml", "-o", str(tmp_path / ("x" * 255)), status=0)
+    assert os.listdir(tmp_path) == ["x" * 255]
+
+
+@pytest.mark.parametrize("times", ["9e17", "3e17, 9e17", "9e17, 9.00000000000000128e17", "5e-324, 1e-323"])
+def test_no_time_is_too_great_or_small_for_a_format(times, tmp_path):
+    """A float near the greatest times has no digits left for a little room around it."""
+    scenario = tmp_path / "far.toml"
+    lines = ", ".join(f'{{ process = "P1", at = {time}, to = "P2" }}' for time in times.split(", "))
+    scenario.write_text(f'processes = 2\nscript = [{lines}]\ndelay = {{ kind = "fixed", value = 0.0 }}')
+    for form in LIGHTER:
+        command(str(scenario), "--format", form, "-o", str(tmp_path / form), status=0)
 
 
 def test_a_failure_leaves_the_file_that_was_there(tmp_path, monkeypatch):

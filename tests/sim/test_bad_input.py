@@ -68,6 +68,9 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
     # times and delays
     "a negative time": (TWO + line(at="-1"), ["script[1].at", "at least 0", "-1"]),
     "a time that is no number": (TWO + line(at="nan"), ["script[1].at", "nan"]),
+    "a time beyond all diagrams": (TWO + line(at="1e18"), ["script[1].at", "below 1e+18"]),
+    "a delay beyond all diagrams": (TWO + delay(delay="1.7e308"), ["delays[1].delay", "below 1e+18"]),
+    "a listed delay beyond all diagrams": (TWO + LISTED + "values = [1e300]", ["delay.values[1]", "1e+300"]),
     "an infinite time": (TWO + line(at="inf"), ["script[1].at", "finite", "inf"]),
     "a negative delay": (TWO + "[delay]\nvalue = -1", ["delay.value", "at least 0", "-1"]),
     "an infinite delay for all": (TWO + "[delay]\nvalue = inf", ["delay.value", "finite", "inf"]),

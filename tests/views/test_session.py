@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
 import views.session
-from sim.link import Shared
+from sim.link import Shared, query_of
 from sim.scenario import ScenarioError
 from views.session import SESSIONS, ExploreSession, sentence
 
@@ -212,6 +214,89 @@ def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     assert sessions[0]._scene is None and sessions[-1]._scene is not None
     sessions[0].absorb([entry(1, {"do": "look", "step": 2000})])
     assert scene(sessions[0])["first"] > 0
+
+
+LOOKS = [{"step": "7"}, {"step": None}, {"step": [1]}, {"step": True}, {"step": 10**400}, {"width": "wide"}]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: str(look)[:20])
+def test_a_look_at_what_is_no_step_is_refused_in_one_sentence(session, look):
+    before = session.data()
+    session.absorb([entry(1, {"do": "look", **look})])
+    notice = session.notice
+    assert notice["level"] == "error" and "\n" not in notice["text"]
+    assert {**session.data(), "ack": 0, "notice": None} == before
+
+
+def test_a_look_beyond_the_run_is_a_look_at_its_nearest_part(session):
+    for step in (-5, 10**9, 1e308, math.inf, math.nan):
+        session.absorb([entry(session.ack + 1, {"do": "look", "step": step, "width": step})])
+        assert session.notice is None
+
+
+def test_an_edit_that_comes_with_a_link_is_drawn_too(session):
+    session.absorb([entry(1, {"do": "restore", "link": "scenario=two_banks"}), entry(2, {**ADD, "process": "S1"})])
+    assert session.data()["undo"] == 1
+    assert len(scene(session)["steps"]) == session.scene.last + 1
+    assert scene(session)["last"] == session.scene.last
+
+
+def test_an_undo_where_nothing_is_left_to_undo_is_nothing(session):
+    """The diagram on show is still the one that the next change was made in."""
+    session.absorb([entry(1, {"do": "undo"}), entry(2, {"do": "redo"}), entry(3, {"do": "reset"})])
+    move = {"do": "change", "item": {"snapshots": 0}, "at": 1.0}
+    session.absorb([{**entry(4, move), "revision": session.revision}])
+    assert (session.notice["level"], session.data()["undo"]) == ("info", 1)
+    session.absorb([entry(5, {"do": "undo"}), entry(6, {"do": "redo"})])
+    session.absorb([{**entry(7, {**move, "at": 2.0}), "revision": session.revision}])
+    assert (session.notice, session.data()["undo"]) == (None, 2)
+
+
+FORGED = [
+    {"do": "fly"}, {"do": "send"}, {"do": "internal"}, {"do": "delay", "message": {"label": "H"}, "delay": "x"},
+    {"do": "manual", "after": "x"}, {"do": "choose"}, {"do": "change", "item": {"script": -1}}, {"do": "restore"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", FORGED, ids=str)
+def test_a_link_with_an_edit_that_is_none_is_refused_in_one_sentence(session, edit):
+    before = session.data()
+    session.absorb([entry(1, {"do": "restore", "link": urlencode(query_of(Shared("lecture", edits=((edit, 1.0),))))})])
+    assert session.notice["level"] == "error"
+    assert {**session.data(), "ack": 0, "notice": None} == before
+
+
+def test_a_link_that_runs_too_much_again_is_refused(session, monkeypatch):
+    monkeypatch.setattr("views.session.MOST_REPLAYED", 50)
+    edits = tuple(({**ADD, "at": 50 + n}, 1.0) for n in range(3))
+    with pytest.raises(ScenarioError, match="as a file"):
+        session.open(Shared("lecture", edits=edits))
+    session.open(Shared("lecture", edits=edits[:2]))
+
+
+def test_an_export_of_a_run_that_is_not_kept_changes_nothing(session, monkeypatch):
+    """It asks from another thread, while an edit may be under way."""
+    session._scene = None
+    assert session.scene.execution.scenario == session.scenario
+    assert session._scene is None
+
+
+@pytest.mark.parametrize("time", [1e18, 1e308, 1.7976931348623157e308])
+def test_a_time_that_no_diagram_can_hold_is_refused(session, time):
+    drawn = session.drawn
+    release = {"do": "release", "message": {"label": "H"}}
+    edits = [{**ADD, "at": time}, {"do": "delay", "message": {"label": "H"}, "delay": time}]
+    session.absorb([entry(n, edit) for n, edit in enumerate(edits, 1)])
+    session.absorb([{**entry(3, release), "time": time}, {**entry(4, {**ADD, "at": 5}), "time": time}])
+    assert session.drawn == drawn
+    assert session.notice["level"] == "error"
+
+
+def test_what_a_run_works_out_goes_with_the_run(session):
+    """Else a long history would hold every run's plan."""
+    session.absorb([entry(n, {**ADD, "at": 50 + n}) for n in range(1, 4)])
+    session.absorb([entry(4, {"do": "undo"})])
+    assert all("agenda" not in vars(version.scenario) for version in session.versions[1:])
 
 
 def test_a_session_is_found_by_its_id():
