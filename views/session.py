@@ -6,7 +6,6 @@ here knows of Streamlit, so it is tested without a browser.
 
 from __future__ import annotations
 
-import json
 import math
 import uuid
 from collections.abc import Mapping
@@ -17,15 +16,15 @@ from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
 from diagrams.export import exporter, formats
-from diagrams.payload import payload
 from diagrams.scene import Ghost, Scene, arrows_as_they_are, compose
 from sim.delays import Address
 from sim.edit_words import consequence, describe_edit
 from sim.edits import apply_edit
 from sim.execution import Execution, run
 from sim.link import Shared, query_of, read_query
-from sim.scenario import ORIENTATIONS, Scenario, ScenarioError
-from sim.tables import Table, as_float
+from sim.scenario import Scenario, ScenarioError
+from sim.tables import as_float
+from views.look import Look, draw, read_look
 
 MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
@@ -33,8 +32,6 @@ MOST_REPLAYED = 50_000_000  # steps that a link's edits may have run again, all 
 MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
 BIG = 5_000  # steps of a run whose execution is not kept for every session
 MOST_BIG = 3  # sessions for which it is
-WHOLE = 2_000  # steps of a run that is shown without a window
-WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 
 _FORMATS = [{"name": name, "title": exporter(name).TITLE, "suffix": exporter(name).SUFFIX} for name in formats()]
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
@@ -47,18 +44,6 @@ class Version:
     scenario: Scenario
     edits: tuple[tuple[Mapping[str, Any], float], ...] = ()
     words: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Look:
-    """How the run is looked at: which way time runs (None: as the scenario has it), and, if it is long, through
-    which window: `width` steps around `step`, long runs of internal events drawn one by one or not.
-    """
-
-    orientation: str | None = None
-    step: int = 0
-    width: int = WINDOW
-    expanded: bool = False
 
 
 @dataclass(eq=False)
@@ -187,7 +172,7 @@ class ExploreSession:
             elif edit["do"] == "restore":
                 self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
             elif edit["do"] == "look":
-                self.look = _look(edit)
+                self.look = read_look(edit)
             else:
                 self._change(edit, now, entry.get("revision", self.revision))
         except ScenarioError as problem:
@@ -270,18 +255,6 @@ def _original_arrows(execution: Execution) -> dict[Address, Ghost]:
     return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
 
 
-def draw(scene: Scene, look: Look) -> bytes:
-    """A scene as JSON, as it is looked at: whole, or of a long run the window."""
-    if scene.last > WHOLE:
-        first = max(0, min(look.step - look.width // 2, scene.last - look.width))
-        scene = scene.window(first, first + look.width, expanded=look.expanded)
-    elif look.expanded:
-        scene = scene.window(0, scene.last, expanded=True)
-    orientation = look.orientation or scene.execution.scenario.orientation
-    document = payload(scene, (orientation,))
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
-
-
 def sentence(text: str) -> str:
     """`text` with a stop at its end and a capital at its front, unless a file or a key stands there."""
     text = text.strip()
@@ -295,15 +268,6 @@ def _next_version(
 ) -> Version:
     """The version after one more edit; of its scenario it keeps nothing that a run has worked out."""
     return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
-
-
-def _look(edit: Mapping[str, Any]) -> Look:
-    """What a browser asks to look at, kept within bounds. Raises ScenarioError where a number is none."""
-    table = Table(edit, "")
-    asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
-    step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
-    orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
-    return Look(orientation, max(0, step), min(max(width, LEAST_WINDOW), MOST_WINDOW), edit.get("expanded") is True)
 
 
 def _is_entry(entry: object) -> bool:

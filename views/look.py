@@ -1,0 +1,50 @@
+"""How a run is looked at, and what the browser is sent to draw of it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from diagrams.payload import payload
+from diagrams.scene import Scene
+from sim.scenario import ORIENTATIONS
+from sim.tables import Table
+
+WHOLE = 2_000  # steps of a run that is shown without a window
+WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
+
+
+@dataclass(frozen=True)
+class Look:
+    """How the run is looked at: which way time runs (None: as the scenario has it), and, if it is long, through
+    which window: `width` steps around `step`, long runs of internal events drawn one by one or not.
+    """
+
+    orientation: str | None = None
+    step: int = 0
+    width: int = WINDOW
+    expanded: bool = False
+
+
+def read_look(edit: Mapping[str, Any]) -> Look:
+    """What a browser asks to look at, kept within bounds. Raises ScenarioError where a number is none."""
+    table = Table(edit, "")
+    asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
+    step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
+    orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
+    return Look(orientation, max(0, step), min(max(width, LEAST_WINDOW), MOST_WINDOW), edit.get("expanded") is True)
+
+
+def draw(scene: Scene, look: Look) -> bytes:
+    """A scene as JSON, as it is looked at: whole, or of a long run the window."""
+    if scene.last > WHOLE:
+        first = max(0, min(look.step - look.width // 2, scene.last - look.width))
+        scene = scene.window(first, first + look.width, expanded=look.expanded)
+    elif look.expanded:
+        scene = scene.window(0, scene.last, expanded=True)
+    orientation = look.orientation or scene.execution.scenario.orientation
+    document = payload(scene, (orientation,))
+    return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
