@@ -7,7 +7,8 @@ from typing import TypeVar
 
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
-from diagrams.scene import Arrow, Scene, Span
+from diagrams.elements import Arrow, Span
+from diagrams.scene import Scene
 from sim.fifo import held as all_held
 from sim.fifo import waits_behind
 

@@ -6,7 +6,8 @@ import html
 from collections.abc import Sequence
 from typing import Any
 
-from diagrams.scene import Scene, Span
+from diagrams.elements import Span
+from diagrams.scene import Scene
 
 Trace = dict[str, Any]
 Point = tuple[float, float]  # (lane, place)

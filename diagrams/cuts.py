@@ -8,7 +8,7 @@ from itertools import pairwise
 from diagrams import theme
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.scene import Cut, Span
+from diagrams.elements import Cut, Span
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve

@@ -11,45 +11,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from diagrams.canvas import Point
+from diagrams.primitives import Box, Pixel
 
 WIDTH, HEIGHT = 690.0, 450.0
 LETTER = 0.58  # the width of a letter, as a part of the size of its type
 LINE = 1.15  # the height of a line of text, likewise
 MOST_LINES = 400  # with more lines there is no clear spot to be found
 
-Pixel = tuple[float, float]
 Pixels = Callable[[Point], Pixel]
-
-
-@dataclass(frozen=True)
-class Box:
-    """A rectangle of the picture."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    def meets(self, other: Box) -> bool:
-        """Whether two rectangles overlap."""
-        return (
-            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
-        )
-
-    def is_crossed(self, start: Pixel, end: Pixel) -> bool:
-        """Whether a straight line from `start` to `end` passes through (Liang and Barsky's clipping)."""
-        (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
-        enter, leave = 0.0, 1.0
-        sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
-        for slope, distance in sides:
-            if slope == 0:
-                if distance < 0:
-                    return False
-            elif slope < 0:
-                enter = max(enter, distance / slope)
-            else:
-                leave = min(leave, distance / slope)
-        return enter < leave
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,27 @@ class Box:
         """Left, top, width and height."""
         return self.left, self.top, self.width, self.height
 
+    def meets(self, other: Box) -> bool:
+        """Whether two rectangles overlap."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    def is_crossed(self, start: Pixel, end: Pixel) -> bool:
+        """Whether a straight line from `start` to `end` passes through (Liang and Barsky's clipping)."""
+        (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
+        enter, leave = 0.0, 1.0
+        sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
+        for slope, distance in sides:
+            if slope == 0:
+                if distance < 0:
+                    return False
+            elif slope < 0:
+                enter = max(enter, distance / slope)
+            else:
+                leave = min(leave, distance / slope)
+        return enter < leave
+
 
 @dataclass(frozen=True)
 class Line:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from diagrams.elements import Arrow
 from diagrams.export import View
-from diagrams.scene import Arrow, Scene
+from diagrams.scene import Scene
 from diagrams.window import on_show
 from sim import words
 from sim.model import INTERNAL, MARKER_SEND, RECORD, SEND, Event

@@ -14,9 +14,10 @@ from diagrams import theme
 from diagrams.arrows import halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, tints
+from diagrams.elements import Dot
 from diagrams.labels import WIDTH
 from diagrams.lettering import cropped, width_of
-from diagrams.scene import Dot, Scene
+from diagrams.scene import Scene
 from diagrams.texts import texts
 
 Figure = dict[str, Any]

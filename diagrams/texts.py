@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.cuts import complete, curve
+from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
-from diagrams.scene import Arrow, Dot, Scene, Span
+from diagrams.scene import Scene
 
 MOST_NAMED = 160  # events with a letter beside them
 MOST_BODIES = 60  # messages with their body beside them

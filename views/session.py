@@ -15,8 +15,9 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
+from diagrams.elements import Ghost
 from diagrams.export import exporter, formats
-from diagrams.scene import Ghost, Scene, arrows_as_they_are, compose
+from diagrams.scene import Scene, arrows_as_they_are, compose
 from sim.delays import Address
 from sim.edit_words import consequence, describe_edit
 from sim.edits import apply_edit

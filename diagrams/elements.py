@@ -1,0 +1,83 @@
+"""What a scene is made of: events, messages, recordings and cuts, in lanes and times, with the steps they appear at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Span = tuple[int, int | None]
+
+
+@dataclass(frozen=True)
+class Dot:
+    """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
+
+    A long run of internal events is one dot: `count` of them, the last at place `until`.
+    """
+
+    lane: int
+    place: float
+    label: str
+    named: bool
+    kind: str
+    step: int
+    text: str
+    recorded: Mapping[str, int] = field(default_factory=dict)
+    count: int = 1
+    until: float = 0.0
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """A message. It is sent at step `sent` and received at step `received` (None: never, it is held).
+
+    `kept` gives the step at which each snapshot records it in its channel.
+    """
+
+    id: int
+    source: int
+    target: int
+    start: float
+    end: float | None
+    sent: int
+    received: int | None
+    snapshot: str | None
+    name: str
+    text: str
+    kept: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Ghost:
+    """An arrow as it was before any edit: lanes, and the times of its two ends (None: never received)."""
+
+    source: int
+    target: int
+    start: float
+    end: float | None
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A process's recording of its state: a point of the cut."""
+
+    lane: int
+    place: float
+    step: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A cut: of a snapshot (points in time, known from `known` on) or of the story (events inside per lane)."""
+
+    name: str
+    rank: int
+    places: tuple[float | None, ...]
+    known: int | None
+    consistent: bool
+    snapshot: str | None = None
+    text: str = ""
+    witness: str | None = None
+    witness_arrow: int | None = None
+    crossing: tuple[str, ...] = ()
