@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import BytesIO
 
 import vl_convert
 from PIL import Image
 
+from diagrams.drawing import Picture
 from diagrams.export import View
 from diagrams.export.svg import document
 from diagrams.scene import Scene
@@ -22,14 +24,16 @@ STEP_MS, LAST_STEP_MS = 1_000, 4_000
 
 def export(scene: Scene, view: View) -> bytes:
     """A frame for each step of the view's range. Raises ScenarioError beyond slides.MOST_PAGES frames."""
-    pages = [document(picture, view.palette) for picture in slides(scene, view)]
-    colours = _image(pages[-1]).quantize(COLOURS)
-    frames = (_image(page).quantize(palette=colours, dither=Image.Dither.NONE) for page in pages)
+    pictures = slides(scene, view)
+    first, last = view.steps or (scene.first, scene.until)
+    (final,) = slides(scene, replace(view, steps=(last, last)))
+    colours = _image(final, view).quantize(COLOURS)
+    frames = (_image(picture, view).quantize(palette=colours, dither=Image.Dither.NONE) for picture in pictures)
     file = BytesIO()
-    times = [STEP_MS] * (len(pages) - 1) + [LAST_STEP_MS]
+    times = [STEP_MS] * (last - first) + [LAST_STEP_MS]
     next(frames).save(file, "GIF", save_all=True, append_images=frames, duration=times, loop=0)
     return file.getvalue()
 
 
-def _image(page: str) -> Image.Image:
-    return Image.open(BytesIO(vl_convert.svg_to_png(page))).convert("RGB")
+def _image(picture: Picture, view: View) -> Image.Image:
+    return Image.open(BytesIO(vl_convert.svg_to_png(document(picture, view.palette)))).convert("RGB")
