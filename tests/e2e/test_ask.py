@@ -167,7 +167,8 @@ def test_a_channel_in_the_record_leads_to_its_changes_in_turn(explorer):
     closed = int(re.search(r"step (\d+)", row.get_attribute("title"))[1])
     seen = []
     for _ in range(4):
-        row.press("Enter")
+        row.focus()
+        explorer.press("Enter")  # and let the step be drawn
         seen.append((explorer.step, row.inner_text()))
     steps = [step for step, _ in seen]
     assert steps[0] == closed == steps[3]
