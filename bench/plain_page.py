@@ -63,6 +63,7 @@ def masked(trace: dict[str, Any], step: int) -> dict[str, Any]:
 
 
 def go_on(last: int) -> None:
+    """One step on, unless this is the last."""
     st.session_state["step"] = min(last, st.session_state["step"] + 1)
 
 

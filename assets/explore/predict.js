@@ -6,10 +6,6 @@ const BEYOND = 0.03;
 /** How far before the first event of a run the diagram begins, as a share of the run (diagrams/scene.py). */
 const EDGE = 0.05;
 
-/** With more processes or events than this nobody can tell the handles apart. */
-const MOST_LANES = 12;
-const MOST_EVENTS = 150;
-
 /** So far from a process line (in pixels) a click moves its handle. */
 const LINE_REACH = 26;
 
@@ -91,8 +87,7 @@ class Predictor {
   }
 
   get isTooBig() {
-    const { scene, events } = this.explorer;
-    return this.explorer.isLong() || scene.processes.length > MOST_LANES || events.count > MOST_EVENTS;
+    return this.explorer.isLong();
   }
 
   turnTo(phase) {
@@ -397,10 +392,11 @@ const NOTHING_TO_PREDICT =
 const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows.";
 
-function tooBig({ scene, events }) {
+/** A run that is seen through a window is never on the screen as a whole. */
+function tooBig({ events }) {
   return (
-    `Predict is for runs of up to ${MOST_LANES} processes and ${MOST_EVENTS} events, and this one has ` +
-    `${scene.processes.length} and ${events.count}. Most scenarios are smaller: the classic lecture example is a good one.`
+    `Predict is for runs that can be drawn whole, and this one has ${events.count} events. ` +
+    "Every scenario that comes with the page is shorter: the classic lecture example is a good one to begin with."
   );
 }
 

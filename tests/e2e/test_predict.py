@@ -206,4 +206,11 @@ def test_a_long_run_says_that_it_is_too_long(predict):
     predict.page.get_by_role("heading", name="Long").wait_for()
     predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
     predict.begin()
-    assert "up to 12 processes and 150 events, and this one has 2 and 2100" in predict.panel.inner_text()
+    assert "drawn whole, and this one has 2100 events" in predict.panel.inner_text()
+
+
+def test_even_a_hundred_processes_can_be_predicted(predict):
+    predict.explorer.open("?scenario=hundred")
+    predict.begin()
+    says = [f".cc [role=slider][{name}*='records']" for name in ("aria-label", "aria-valuetext")]
+    assert predict.page.locator(", ".join(says)).count() == 100
