@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import BytesIO
 
-import pyarrow  # type: ignore[import-untyped]
+import pyarrow
 from pyarrow import parquet
 
 from diagrams.export import View

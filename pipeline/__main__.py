@@ -1,0 +1,33 @@
+"""python -m pipeline: run ensembles of executions, read logs that others wrote, audit both.
+
+Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C, with what was finished kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Sequence
+
+from pipeline import session
+from pipeline.commands import add_all
+from sim.command import Parser, answer
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parses the command line and does what it says. Returns the exit status."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s")
+    logging.getLogger("pipeline").setLevel(logging.INFO)
+    parser = Parser(prog="python -m pipeline", description="Ensembles and logs on Spark.")
+    add_all(parser.add_subparsers(required=True, metavar="COMMAND"))
+    try:
+        return answer(parser, arguments)
+    except KeyboardInterrupt:
+        print("stopped; what was finished is kept", file=sys.stderr)
+        return 130
+    finally:
+        session.stop()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

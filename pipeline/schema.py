@@ -1,0 +1,81 @@
+"""The tables of a data folder, as plain names of types, as Arrow types and as Spark types.
+
+The event table is declared in sim.model and nowhere else. Every type is an Arrow alias; `list<...>` is a list of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow
+
+from sim.checks import CHECKS
+from sim.model import EVENT_TYPES
+
+Types = Mapping[str, str]
+
+# A row per run and snapshot of an ensemble (a run without snapshots has one row, with a null snapshot_id).
+# `document` is the scenario as TOML but for its seed: with `seed` in it, it is the run. Times are in time units.
+RUN_TYPES: Types = {
+    "run_id": "int64", "snapshot_id": "string", "cell": "int32", "seed": "int64", "document": "string",
+    # what the cell of the grid says
+    "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
+    "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
+    "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
+    # what the run did: application events, steps, time of the last step, messages of the application
+    "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
+    # what the snapshot did: from the first recording to the last channel closed; recorded in channels; markers sent
+    "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
+    "markers": "int64",
+    # verdicts (null: undecided), whether one does not hold, and the first witness, as `check: witness`
+    **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
+    # whether the run's events are in the event table; why it could not run (null: it did); by which version
+    "has_events": "bool", "error": "string", "version": "string",
+}  # fmt: skip
+
+# A row per execution of a foreign log. `pairing` says how sends and receives were matched: "given" (the log has
+# message ids or peers), "clock", "fifo" or "unknown". Channels of which it cannot be said what they hold are listed.
+TRACE_TYPES: Types = {
+    "run_id": "int64", "name": "string", "source": "string", "format": "string", "first_line": "int64",
+    "processes": "list<string>", "events": "int64", "messages": "int64", "unreceived": "int64", "pairing": "string",
+    "unknown_channels": "list<string>", "quarantined": "int64", "gaps": "int64", "notes": "list<string>",
+    "version": "string",
+}  # fmt: skip
+
+CUT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "process": "string", "index": "int32"}
+AUDIT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "consistent": "bool", "witness": "int64"}
+CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "string", "messages": "list<int64>"}
+
+TABLES: Mapping[str, Types] = {
+    "events": EVENT_TYPES,
+    "runs": RUN_TYPES,
+    "traces": TRACE_TYPES,
+    "audits": AUDIT_TYPES,
+    "channels": CHANNEL_TYPES,
+}
+
+_SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean"}
+
+
+def arrow_schema(types: Types) -> pyarrow.Schema:
+    """`types` as Arrow has them; every column may be null."""
+    return pyarrow.schema([(name, _arrow_type(kind)) for name, kind in types.items()])
+
+
+def _arrow_type(kind: str) -> pyarrow.DataType:
+    inner = _item_of(kind)
+    return pyarrow.list_(_arrow_type(inner)) if inner else pyarrow.type_for_alias(kind)
+
+
+def spark_schema(types: Types) -> str:
+    """`types` as a Spark DDL string."""
+    return ", ".join(f"`{name}` {_spark_type(kind)}" for name, kind in types.items())
+
+
+def _spark_type(kind: str) -> str:
+    inner = _item_of(kind)
+    return f"array<{_spark_type(inner)}>" if inner else _SPARK[kind]
+
+
+def _item_of(kind: str) -> str:
+    return kind[5:-1] if kind.startswith("list<") else ""

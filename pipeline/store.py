@@ -1,0 +1,259 @@
+"""A data folder: Parquet tables side by side, and a manifest that says what they are.
+
+A table is a folder of part files. A part is written under a hidden name, which no reader sees, and renamed when it is
+whole: so what a reader sees is always complete, whenever the writer was stopped. `manifest.json` is replaced in one
+piece as well. Workers of a cluster write their parts themselves, so the folder has to be on a file system they share.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+from pyarrow import parquet
+
+from pipeline.schema import TABLES, arrow_schema, spark_schema
+from sim import VERSION
+from sim.scenario import ScenarioError
+from sim.tables import brief, nearest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+FORMAT = 1  # of the folder; raised when an older version could misread a newer folder
+MANIFEST = "manifest.json"
+KINDS = ("ensemble", "trace")
+STATUSES = ("running", "stopped", "complete")
+HIDDEN = "_"  # first letter of what readers do not see
+
+
+class DataError(ScenarioError):
+    """Bad data or a bad place for it. Its text is one sentence: what, where, and what would be right."""
+
+
+class Store:
+    """One data folder. Everything that touches its files is here."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    # ------------------------------------------------------------------ the folder
+
+    @classmethod
+    def create(cls, path: Path, kind: str, about: Mapping[str, Any]) -> Store:
+        """A new folder; `about` says what was asked for. Raises DataError where there is something already."""
+        store = cls(path)
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise DataError(f"{path}: the folder exists and is not empty; name a new one, or delete this one first")
+            store.note(
+                format=FORMAT, version=VERSION, kind=kind, about=dict(about), status="running", created=_now(),
+                finished=None, rows={},
+            )  # fmt: skip
+        except OSError as problem:
+            raise unwritable(path, problem) from None
+        return store
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """The folder at `path`, with its manifest. Raises DataError where there is none, or a newer version's."""
+        store = cls(path)
+        if not path.is_dir():
+            raise DataError(f"{path}: there is no such folder; name one that ensemble or ingest has written")
+        store._manifest()
+        return store
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What the folder says of itself; empty where there is no manifest, as in folders that others wrote."""
+        return self._manifest()
+
+    def _manifest(self) -> dict[str, Any]:
+        file = self.path / MANIFEST
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError):
+            raise DataError(f"{file}: cannot be read as JSON; restore it, or delete the folder") from None
+        if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+            raise DataError(f"{file}: is not a manifest of ours; restore it, or delete the folder")
+        if found["format"] > FORMAT:
+            raise DataError(
+                f"{file}: was written by a newer version ({found.get('version')}); update this one ({VERSION})"
+            )
+        return found
+
+    def note(self, **changes: Any) -> None:
+        """Change the manifest, in one piece."""
+        text = json.dumps({**self._manifest(), **changes}, ensure_ascii=False, indent=1)
+        _write_whole(self.path / MANIFEST, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+
+    def finish(self, status: str = "complete") -> None:
+        """Note that the work is over, and how many rows each table has."""
+        rows = {table: self.count(table) for table in TABLES if self.has(table)}
+        self.note(status=status, finished=_now(), rows=rows)
+
+    # ------------------------------------------------------------------ tables
+
+    def folder(self, table: str) -> Path:
+        """Where a table's parts lie."""
+        return self.path / table
+
+    def has(self, table: str) -> bool:
+        """Whether the table has a part."""
+        return bool(self.parts(table))
+
+    def parts(self, table: str) -> list[Path]:
+        """The finished parts of a table, by name."""
+        folder = self.folder(table)
+        if folder.is_file():
+            return [folder]
+        return sorted(file for file in folder.glob("*.parquet") if file.name[0] not in "._")
+
+    def count(self, table: str) -> int:
+        """The rows of a table, from the ends of its parts. Raises DataError for a part that is cut off."""
+        return sum(_footer(part).num_rows for part in self.parts(table))
+
+    def write_part(self, table: str, name: str, rows: pyarrow.Table) -> None:
+        """Write part `name` of a table, whole or not at all; one of that name is replaced. Raises DataError."""
+        folder = self.folder(table)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write_whole(folder / f"{name}.parquet", lambda file: parquet.write_table(rows, file))
+        except OSError as problem:
+            raise unwritable(folder, problem) from None
+
+    @contextmanager
+    def replacing(self, table: str) -> Iterator[Path]:
+        """A hidden folder to write a table into (by Spark); it takes the table's place when the block ends well."""
+        staging = self.path / f"{HIDDEN}{table}-{secrets.token_hex(4)}"
+        try:
+            yield staging
+            old = self.path / f"{HIDDEN}old-{staging.name}"
+            if self.folder(table).exists():
+                self.folder(table).rename(old)
+            staging.rename(self.folder(table))
+            shutil.rmtree(old, ignore_errors=True)
+        except OSError as problem:
+            raise unwritable(self.path, problem) from None
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    def read(self, spark: SparkSession, table: str) -> DataFrame:
+        """A table as Spark reads it, after a look at every part.
+
+        Raises DataError where there is none, where a part is cut off, or has columns this version does not know.
+        """
+        types = TABLES[table]
+        parts = self.parts(table)
+        if not parts:
+            raise DataError(f"{self.path}: holds no {table}; {_origin(table)}")
+        wanted = arrow_schema(types)
+        for part in parts:
+            _check_columns(part, _footer(part).schema.to_arrow_schema(), wanted)
+        return spark.read.schema(spark_schema(types)).parquet(str(self.folder(table).resolve()))
+
+    @cached_property
+    def name(self) -> str:
+        """The folder's own name."""
+        return self.path.name
+
+
+def _origin(table: str) -> str:
+    makers = {
+        "events": "ensemble --events all, or ingest, writes them", "runs": "ensemble writes them",
+        "traces": "ingest writes them", "audits": "audit writes them", "channels": "audit writes them",
+    }  # fmt: skip
+    return makers[table]
+
+
+def _footer(part: Path) -> parquet.FileMetaData:
+    try:
+        return parquet.read_metadata(part)
+    except (OSError, pyarrow.ArrowException):
+        raise DataError(
+            f"{part}: is cut off or no Parquet file; delete it and run again with --resume, or bring it anew"
+        ) from None
+
+
+def _check_columns(part: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> None:
+    for name in found.names:
+        if name not in wanted.names:
+            raise DataError(
+                f"{part}: has a column {name!r} that this version ({VERSION}) does not know; "
+                f"was it written by a newer one? {nearest(name, wanted.names)}"
+            )
+    for field in wanted:
+        if field.name not in found.names:
+            raise DataError(f"{part}: has no column {field.name!r}; a table has {', '.join(wanted.names)}")
+        if not _is_like(found.field(field.name).type, field.type):
+            given = found.field(field.name).type
+            raise DataError(f"{part}: column {field.name!r} is {given}; it has to be {field.type}")
+
+
+def _is_like(found: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
+    """Whether Spark reads the one as the other; a column of nulls may be anything."""
+    if pyarrow.types.is_list(wanted):
+        return pyarrow.types.is_list(found) and _is_like(found.value_type, wanted.value_type)
+    if pyarrow.types.is_dictionary(found):
+        found = found.value_type
+    texts = (pyarrow.types.is_string(found) or pyarrow.types.is_large_string(found)) and pyarrow.types.is_string(wanted)
+    return bool(found == wanted) or texts
+
+
+def _write_whole(file: Path, write: Any) -> None:
+    """Write under a hidden name beside `file`, then put it in its place."""
+    hidden = file.with_name(f"{HIDDEN}{secrets.token_hex(6)}-{file.name}")
+    try:
+        write(hidden)
+        with hidden.open("rb") as written:
+            os.fsync(written.fileno())
+        hidden.replace(file)
+    finally:
+        hidden.unlink(missing_ok=True)
+
+
+def unwritable(path: Path, problem: OSError) -> DataError:
+    """The sentence for a place that cannot be written, such as a full disk."""
+    reason = problem.strerror or str(problem)
+    return DataError(
+        f"{path}: cannot be written ({reason}); make room, or name another folder. What was finished is kept"
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+# ------------------------------------------------------------------ the data root
+
+ROOT_VARIABLE = "CONSISTENT_CUT_DATA"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def data_root() -> Path:
+    """Where the app keeps its data folders: $CONSISTENT_CUT_DATA, else `data` beside the project's folders."""
+    given = os.environ.get(ROOT_VARIABLE)
+    return Path(given) if given else Path(__file__).resolve().parent.parent / "data"
+
+
+def named(name: str) -> Path:
+    """The folder called `name` in the data root. Raises DataError for a name that could lead out of it."""
+    path = data_root() / name
+    if not _NAME.fullmatch(name) or path.resolve().parent != data_root().resolve():
+        raise DataError(
+            f"{brief(name)}: is no name of a data folder; use letters, digits, dots, - and _, such as bank-8"
+        )
+    return path
