@@ -9,7 +9,6 @@ import logging
 import sys
 from collections.abc import Sequence
 
-from pipeline import session
 from pipeline.commands import add_all
 from sim.command import Parser, answer
 
@@ -25,8 +24,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; what was finished is kept", file=sys.stderr)
         return 130
-    finally:
-        session.stop()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ The token that clients must show is taken from the environment, SPARK_CONNECT_AU
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -16,7 +17,10 @@ READY = "ready"
 
 
 def main(port: str, conf_file: str) -> None:
-    """Starts the server, says so on standard output, waits for the end of standard input."""
+    """Starts the server, says so on standard output, waits for the end of standard input, clears up.
+
+    The folder of `conf_file` is the server's scratch folder: it goes with the server.
+    """
     conf = SparkConf()
     conf.setAll(list(json.loads(Path(conf_file).read_text(encoding="utf-8")).items()))
     conf.set("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
@@ -26,6 +30,7 @@ def main(port: str, conf_file: str) -> None:
     print(READY, flush=True)
     sys.stdin.read()
     context.stop()
+    shutil.rmtree(Path(conf_file).parent, ignore_errors=True)
 
 
 if __name__ == "__main__":

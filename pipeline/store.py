@@ -12,6 +12,7 @@ import os
 import re
 import secrets
 import shutil
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -57,10 +58,8 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
                 raise DataError(f"{path}: the folder exists and is not empty; name a new one, or delete this one first")
-            store.note(
-                format=FORMAT, version=VERSION, kind=kind, about=dict(about), status="running", created=_now(),
-                finished=None, rows={},
-            )  # fmt: skip
+            store.note(format=FORMAT, kind=kind, about=dict(about), created=_now(), rows={})
+            store.begin()
         except OSError as problem:
             raise unwritable(path, problem) from None
         return store
@@ -99,6 +98,18 @@ class Store:
         """Change the manifest, in one piece."""
         text = json.dumps({**self._manifest(), **changes}, ensure_ascii=False, indent=1)
         _write_whole(self.path / MANIFEST, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+
+    def begin(self) -> None:
+        """Note that this process is at work here."""
+        self.note(version=VERSION, status="running", finished=None, host=socket.gethostname(), pid=os.getpid())
+
+    @property
+    def status(self) -> str:
+        """One of STATUSES; work whose process is gone without a word is "stopped"."""
+        manifest = self._manifest()
+        status: str = manifest.get("status", "complete")
+        gone = manifest.get("host") == socket.gethostname() and not _is_alive(manifest.get("pid", 0))
+        return "stopped" if status == "running" and gone else status
 
     def finish(self, status: str = "complete") -> None:
         """Note that the work is over, and how many rows each table has."""
@@ -225,6 +236,16 @@ def _write_whole(file: Path, write: Any) -> None:
         hidden.unlink(missing_ok=True)
 
 
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is there, and somebody else's
+        return True
+    return True
+
+
 def unwritable(path: Path, problem: OSError) -> DataError:
     """The sentence for a place that cannot be written, such as a full disk."""
     reason = problem.strerror or str(problem)
@@ -249,11 +270,13 @@ def data_root() -> Path:
     return Path(given) if given else Path(__file__).resolve().parent.parent / "data"
 
 
-def named(name: str) -> Path:
+def named(name: str, root: Path | None = None) -> Path:
     """The folder called `name` in the data root. Raises DataError for a name that could lead out of it."""
-    path = data_root() / name
-    if not _NAME.fullmatch(name) or path.resolve().parent != data_root().resolve():
+    root = root or data_root()
+    path = root / name
+    if not _NAME.fullmatch(name) or path.resolve().parent != root.resolve():
         raise DataError(
-            f"{brief(name)}: is no name of a data folder; use letters, digits, dots, - and _, such as bank-8"
+            f"{brief(name)}: is no name of a data folder; use letters, digits, dots, - and _, such as bank-8, "
+            f"for a folder in {root}"
         )
     return path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
-from html import escape
 from itertools import groupby
 
 import streamlit as st
@@ -16,6 +15,7 @@ from sim import library
 from sim.execution import run
 from sim.link import Shared
 from sim.scenario import Scenario, ScenarioError
+from views.errors import complain
 from views.session import sentence
 from views.uploads import EXPECTED, shared_from
 
@@ -77,6 +77,6 @@ def open_file(open_run: Open) -> None:
     try:
         open_run(shared_from({upload.name: upload.getvalue() for upload in uploads}))
     except ScenarioError as problem:
-        st.html(f'<p class="cut-error" role="alert">{escape(sentence(str(problem)))}</p>')
+        complain(str(problem))
         return
     st.rerun()

@@ -1,0 +1,132 @@
+"""catalog: what has been run, when, with which parameters and version, where: listed, shown, opened, compared, deleted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline import catalog, session
+from pipeline.catalog import Entry
+from pipeline.store import ROOT_VARIABLE, DataError, Store, data_root
+from sim.command import Parser
+from sim.writing import dumps
+
+if TYPE_CHECKING:
+    from pipeline.commands import Commands
+
+ROWS = 300  # of a foreign log, that one diagram shows
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = commands.add_parser(
+        "catalog",
+        help="what has been run: list, show, open, compare, delete",
+        description=f"The data folders of the data root: ${ROOT_VARIABLE}, or the folder given.",
+    )
+    _add_root(command, None)
+    command.set_defaults(act=_list, json=False)
+    verbs: argparse._SubParsersAction[Parser] = command.add_subparsers(metavar="VERB")
+    verb = verbs.add_parser("list", help="all of them, the newest first")
+    verb.add_argument("--json", action="store_true", help="one JSON document instead of a table")
+    verb.set_defaults(act=_list)
+    verb = verbs.add_parser("show", help="what one was asked for")
+    verb.add_argument("name", metavar="NAME")
+    verb.set_defaults(act=_show)
+    verb = verbs.add_parser("open", help="one run of one, as a scenario that sim, diagrams and the app open")
+    verb.add_argument("name", metavar="NAME")
+    verb.add_argument("--run", type=int, default=0, metavar="N", help="its run_id")
+    verb.add_argument("--from-row", type=int, default=0, metavar="ROW", help="of a log: the first row to show")
+    verb.add_argument("--rows", type=int, default=ROWS, metavar="K", help=f"of a log: how many ({ROWS})")
+    verb.add_argument("-o", dest="file", type=Path, metavar="FILE", help="instead of printing it")
+    verb.set_defaults(act=_open)
+    verb = verbs.add_parser("compare", help="what two were asked for differently, and what came of them")
+    verb.add_argument("first", metavar="NAME")
+    verb.add_argument("second", metavar="NAME")
+    verb.set_defaults(act=_compare)
+    verb = verbs.add_parser("delete", help="remove one, with all that is in it")
+    verb.add_argument("name", metavar="NAME")
+    verb.set_defaults(act=_delete)
+    for verb in verbs.choices.values():
+        _add_root(verb, argparse.SUPPRESS)
+
+
+def _add_root(parser: argparse.ArgumentParser, default: str | None) -> None:
+    """Before the verb or after it."""
+    parser.add_argument("--root", type=Path, default=default, help="the folder that holds the data folders")
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    root = arguments.root or data_root()
+    found = catalog.entries(root)
+    if arguments.json:
+        print(json.dumps([_as_json(entry) for entry in found], ensure_ascii=False))
+        return 0
+    for entry in found:
+        print(entry.problem or f"{entry.name:32} {entry.created:26} {entry.status:9} {_what(entry)}")
+    if not found:
+        print(f"nothing has been run in {root} yet: see python -m pipeline ensemble --help", file=sys.stderr)
+    return 0
+
+
+def _as_json(entry: Entry) -> dict[str, object]:
+    names = ("name", "kind", "status", "about", "created", "finished", "version", "rows", "size", "problem")
+    return {**{name: getattr(entry, name) for name in names}, "path": str(entry.path)}
+
+
+def _what(entry: Entry) -> str:
+    rows = ", ".join(f"{count} {table}" for table, count in entry.rows.items())
+    return f"{entry.kind}: {rows or 'nothing yet'} ({entry.size / 1e6:.1f} MB)"
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    entry = catalog.find(arguments.name, arguments.root)
+    print(json.dumps(_as_json(entry), ensure_ascii=False, indent=1))
+    return 0
+
+
+def _open(arguments: argparse.Namespace) -> int:
+    from pipeline.opening import scenario_of_run, scenario_of_window
+
+    entry = catalog.find(arguments.name, arguments.root)
+    if entry.kind == "ensemble":
+        scenario = scenario_of_run(entry.store, arguments.run)
+    else:
+        spark = session.session()
+        scenario = scenario_of_window(spark, entry.store, arguments.run, arguments.from_row, arguments.rows)
+    text = dumps(scenario)
+    if arguments.file is None:
+        print(text, end="")
+        return 0
+    try:
+        arguments.file.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise DataError(f"{arguments.file}: cannot be written ({problem.strerror}); name a file of yours") from None
+    return 0
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    pair = [catalog.find(name, arguments.root) for name in (arguments.first, arguments.second)]
+    print(f"{'':32} {pair[0].name:24} {pair[1].name:24}")
+    for what, first, second in catalog.differences(*pair):
+        print(f"{what:32} {_cell(first):24} {_cell(second):24}")
+    spark = session.session()
+    outcomes = [catalog.outcome(spark, entry) for entry in pair]
+    for what in {**outcomes[0], **outcomes[1]}:
+        print(f"{what:32} {_cell(outcomes[0].get(what)):24} {_cell(outcomes[1].get(what)):24}")
+    return 0
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _delete(arguments: argparse.Namespace) -> int:
+    catalog.delete(arguments.name, arguments.root)
+    print(f"deleted {arguments.name}")
+    return 0

@@ -1,0 +1,14 @@
+"""How every page complains: one sentence, where the user looks, announced to those who cannot see it."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from views.session import sentence
+
+
+def complain(text: str) -> None:
+    """Show one sentence."""
+    st.html(f'<p class="cut-error" role="alert">{escape(sentence(text))}</p>')
