@@ -11,8 +11,6 @@ import shutil
 import sys
 from pathlib import Path
 
-from pyspark import SparkConf, SparkContext
-
 READY = "ready"
 
 
@@ -21,6 +19,8 @@ def main(port: str, conf_file: str) -> None:
 
     The folder of `conf_file` is the server's scratch folder: it goes with the server.
     """
+    from pyspark import SparkConf, SparkContext  # whoever only asks for READY need not wait for this
+
     conf = SparkConf()
     conf.setAll(list(json.loads(Path(conf_file).read_text(encoding="utf-8")).items()))
     conf.set("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")

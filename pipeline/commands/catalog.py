@@ -1,4 +1,4 @@
-"""catalog: what has been run, when, with which parameters and version, where: listed, shown, opened, compared, deleted."""
+"""catalog: what has been run, when, with which parameters and version: listed, shown, opened, compared, deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pipeline import catalog, session
 from pipeline.catalog import Entry
-from pipeline.store import ROOT_VARIABLE, DataError, Store, data_root
+from pipeline.store import ROOT_VARIABLE, DataError, data_root
 from sim.command import Parser
 from sim.writing import dumps
 
