@@ -15,10 +15,11 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: .venv/dev ## measure the engine, the page and a class of thirty; prints the tables of docs/performance.md
+bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
 	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -s -q
 	$(BIN)/python -m bench.classroom
+	$(BIN)/python -m bench.pipeline
 
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg

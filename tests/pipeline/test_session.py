@@ -147,7 +147,8 @@ def test_an_old_java_is_passed_over(monkeypatch, tmp_path, told: str, taken: boo
 def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
     fake = tmp_path / "jdk" / "bin" / "java"
     fake.parent.mkdir(parents=True)
-    fake.write_text("#!/bin/sh\ncase $* in *-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;; esac\n")
+    answers = "*-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;;"
+    fake.write_text(f"#!/bin/sh\ncase $* in {answers} esac\n")
     fake.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     with pytest.raises(NoSpark, match="Spark did not start: ") as problem:

@@ -48,7 +48,7 @@ def test_a_write_that_fails_leaves_what_was_there(store, monkeypatch) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(parquet, "write_table", full)
-    with pytest.raises(DataError, match="cannot be written .No space left on device.; make room"):
+    with pytest.raises(DataError, match=r"cannot be written .No space left on device.; make room"):
         store.write_part("events", "chunk-0", events(0, 1, 2))
     monkeypatch.undo()
     assert store.count("events") == 1
@@ -90,7 +90,7 @@ def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
     store.write_part("events", "chunk-1", events(1))
     part = store.folder("events") / "chunk-1.parquet"
     part.write_bytes(part.read_bytes()[:-9])
-    with pytest.raises(DataError, match="chunk-1.parquet: is cut off or no Parquet file"):
+    with pytest.raises(DataError, match=r"chunk-1\.parquet: is cut off or no Parquet file"):
         store.read(spark, "events")
 
 
