@@ -33,18 +33,37 @@ RUN_TYPES: Types = {
     "has_events": "bool", "error": "string", "version": "string",
 }  # fmt: skip
 
-# A row per execution of a foreign log. `pairing` says how sends and receives were matched: "given" (the log has
-# message ids or peers), "clock", "fifo" or "unknown". Channels of which it cannot be said what they hold are listed.
+# A row per execution of a foreign log. `events` and `messages` count those of the computation. `pairing` is the least
+# sure way in which a send was matched with its receive: "given" (by the log's own ids), "clock", "fifo" or "unknown".
+# Where `exact`, the table holds every message; else what a cut finds in a channel is at least what it says, and of the
+# `unknown_channels` it cannot be said at all. `gaps` counts events that clocks count and nobody logged. `problem` is
+# why an execution was set aside, with no events in the table (null: it was not).
 TRACE_TYPES: Types = {
     "run_id": "int64", "name": "string", "source": "string", "format": "string", "first_line": "int64",
     "processes": "list<string>", "events": "int64", "messages": "int64", "unreceived": "int64", "pairing": "string",
-    "unknown_channels": "list<string>", "quarantined": "int64", "gaps": "int64", "notes": "list<string>",
-    "version": "string",
+    "exact": "bool", "unknown_channels": "list<string>", "gaps": "int64", "notes": "list<string>",
+    "problem": "string", "version": "string",
 }  # fmt: skip
 
 CUT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "process": "string", "index": "int32"}
 AUDIT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "consistent": "bool", "witness": "int64"}
 CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "string", "messages": "list<int64>"}
+
+# A row per cell of an ensemble's grid: its parameters, how many there were, and the quantiles (per cent) of measures.
+PARAMETERS = (
+    "scenario", "workload", "topology", "processes", "channels", "algorithm", "initiators", "delay", "marker_delay",
+    "mean_delay", "mean_marker_delay", "parameters",
+)  # fmt: skip
+MEASURES = (
+    "latency", "recorded_messages", "recorded_bytes", "markers", "in_flight_peak", "events", "messages", "duration",
+)  # fmt: skip
+QUANTILES = (0, 10, 50, 90, 100)
+SUMMARY_TYPES: Types = {
+    "cell": "int32", **{name: RUN_TYPES[name] for name in PARAMETERS},
+    "runs": "int64", "snapshots": "int64", "failures": "int64", "errors": "int64",
+    **{f"{measure}_{percent}": "float64" for measure in MEASURES for percent in QUANTILES},
+}  # fmt: skip
+EXTREME_TYPES: Types = {"why": "string", "strangeness": "float64", **RUN_TYPES}
 
 TABLES: Mapping[str, Types] = {
     "events": EVENT_TYPES,
@@ -52,6 +71,8 @@ TABLES: Mapping[str, Types] = {
     "traces": TRACE_TYPES,
     "audits": AUDIT_TYPES,
     "channels": CHANNEL_TYPES,
+    "summaries": SUMMARY_TYPES,
+    "extremes": EXTREME_TYPES,
 }
 
 _SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean"}
@@ -69,12 +90,13 @@ def _arrow_type(kind: str) -> pyarrow.DataType:
 
 def spark_schema(types: Types) -> str:
     """`types` as a Spark DDL string."""
-    return ", ".join(f"`{name}` {_spark_type(kind)}" for name, kind in types.items())
+    return ", ".join(f"`{name}` {spark_type(kind)}" for name, kind in types.items())
 
 
-def _spark_type(kind: str) -> str:
+def spark_type(kind: str) -> str:
+    """One type as Spark writes it."""
     inner = _item_of(kind)
-    return f"array<{_spark_type(inner)}>" if inner else _SPARK[kind]
+    return f"array<{spark_type(inner)}>" if inner else _SPARK[kind]
 
 
 def _item_of(kind: str) -> str:

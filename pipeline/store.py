@@ -13,7 +13,7 @@ import re
 import secrets
 import shutil
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import cached_property
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow
 from pyarrow import parquet
 
-from pipeline.schema import TABLES, arrow_schema, spark_schema
+from pipeline.schema import TABLES, Types, arrow_schema, spark_schema, spark_type
 from sim import VERSION
 from sim.scenario import ScenarioError
 from sim.tables import brief, nearest
@@ -167,14 +167,10 @@ class Store:
 
         Raises DataError where there is none, where a part is cut off, or has columns this version does not know.
         """
-        types = TABLES[table]
         parts = self.parts(table)
         if not parts:
-            raise DataError(f"{self.path}: holds no {table}; {_origin(table)}")
-        wanted = arrow_schema(types)
-        for part in parts:
-            _check_columns(part, _footer(part).schema.to_arrow_schema(), wanted)
-        return spark.read.schema(spark_schema(types)).parquet(str(self.folder(table).resolve()))
+            raise DataError(f"{self.path}: holds no {table}; python -m pipeline {_ORIGIN[table]} writes them")
+        return read_parquet(spark, self.folder(table), parts, TABLES[table])
 
     @cached_property
     def name(self) -> str:
@@ -182,12 +178,10 @@ class Store:
         return self.path.name
 
 
-def _origin(table: str) -> str:
-    makers = {
-        "events": "ensemble --events all, or ingest, writes them", "runs": "ensemble writes them",
-        "traces": "ingest writes them", "audits": "audit writes them", "channels": "audit writes them",
-    }  # fmt: skip
-    return makers[table]
+_ORIGIN = {  # which command writes each table
+    "events": "ensemble or ingest", "runs": "ensemble", "traces": "ingest", "audits": "audit", "channels": "audit",
+    "summaries": "summarize", "extremes": "summarize",
+}  # fmt: skip
 
 
 def _footer(part: Path) -> parquet.FileMetaData:
@@ -199,29 +193,52 @@ def _footer(part: Path) -> parquet.FileMetaData:
         ) from None
 
 
-def _check_columns(part: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> None:
+def read_parquet(spark: SparkSession, place: Path, parts: Sequence[Path], types: Types) -> DataFrame:
+    """The Parquet files `parts`, which are all there is at `place`, as a table of `types`, after a look at each.
+
+    Numbers may be of another kind, as pandas makes them. Raises DataError for a part that is cut off
+    or has other columns.
+    """
+    wanted = arrow_schema(types)
+    are_exact = [_check_columns(part, _footer(part).schema.to_arrow_schema(), wanted) for part in parts]
+    if all(are_exact):
+        return spark.read.schema(spark_schema(types)).parquet(str(place.resolve()))
+    casts = [f"CAST(`{name}` AS {spark_type(kind)}) AS `{name}`" for name, kind in types.items()]
+    return spark.read.parquet(str(place.resolve())).selectExpr(*casts)
+
+
+def _check_columns(part: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> bool:
+    """Whether the types are the very ones that are wanted. Raises DataError for those that are not even like them."""
     for name in found.names:
         if name not in wanted.names:
             raise DataError(
                 f"{part}: has a column {name!r} that this version ({VERSION}) does not know; "
                 f"was it written by a newer one? {nearest(name, wanted.names)}"
             )
+    is_exact = True
     for field in wanted:
         if field.name not in found.names:
             raise DataError(f"{part}: has no column {field.name!r}; a table has {', '.join(wanted.names)}")
-        if not _is_like(found.field(field.name).type, field.type):
-            given = found.field(field.name).type
+        given = _plain_type(found.field(field.name).type)
+        if given != field.type and not _is_like(given, field.type):
             raise DataError(f"{part}: column {field.name!r} is {given}; it has to be {field.type}")
+        is_exact &= given == field.type
+    return is_exact
+
+
+def _plain_type(found: pyarrow.DataType) -> pyarrow.DataType:
+    """What Spark reads it as: how it was packed makes no difference."""
+    if pyarrow.types.is_dictionary(found):
+        found = found.value_type
+    if pyarrow.types.is_list(found):
+        return pyarrow.list_(_plain_type(found.value_type))
+    return pyarrow.string() if pyarrow.types.is_large_string(found) else found
 
 
 def _is_like(found: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
-    """Whether Spark reads the one as the other; a column of nulls may be anything."""
-    if pyarrow.types.is_list(wanted):
-        return pyarrow.types.is_list(found) and _is_like(found.value_type, wanted.value_type)
-    if pyarrow.types.is_dictionary(found):
-        found = found.value_type
-    texts = (pyarrow.types.is_string(found) or pyarrow.types.is_large_string(found)) and pyarrow.types.is_string(wanted)
-    return bool(found == wanted) or texts
+    """Whether the one may be cast to the other: numbers to numbers, and nulls to anything."""
+    numbers = (pyarrow.types.is_integer, pyarrow.types.is_floating)
+    return bool(pyarrow.types.is_null(found)) or all(any(is_one(t) for is_one in numbers) for t in (found, wanted))
 
 
 def _write_whole(file: Path, write: Any) -> None:

@@ -14,6 +14,22 @@ from sim.model import APPLICATION_KINDS, RECEIVE, SEND, Event
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
+Receipt = tuple[str, int, str, int]  # a process, the index of its receive, the sender, the index of the send
+
+
+def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[str, int]:
+    """The biggest consistent cut inside `frontier`, which names every process.
+
+    `receipts` come in an order in which causes come first. There is one biggest cut, since two consistent cuts
+    together are consistent (Mattern 1989, section 4). A receive whose send is outside cannot be in it, nor can whatever
+    follows at its process. Once over the receipts is enough: what leaves the cut later is no cause of what has been
+    looked at.
+    """
+    inside = dict(frontier)
+    for process, index, sender, sent in receipts:
+        if sent > inside[sender] and index <= inside[process]:
+            inside[process] = index - 1
+    return inside
 
 
 class History:
@@ -85,6 +101,13 @@ class History:
             ),
             default=None,
         )
+
+    def consistent_below(self, frontier: Frontier) -> dict[str, int]:
+        """The biggest consistent cut inside `frontier`."""
+        limit = {name: min(frontier.get(name, 0), len(own)) for name, own in self.of.items()}
+        received = (event for event in self.rows if event.kind == RECEIVE and event.message_id in self.sends)
+        pairs = ((event, self.sends[event.message_id or 0]) for event in received)
+        return consistent_below(limit, ((e.process, e.index or 0, s.process, s.index or 0) for e, s in pairs))
 
     def in_channels(self, frontier: Frontier) -> dict[str, list[int]]:
         """The messages sent inside and not received inside, by channel, in the order of their receipt.

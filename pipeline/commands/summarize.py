@@ -1,0 +1,41 @@
+"""summarize: what an ensemble comes to, cell by cell, and its extremes."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline import session
+from pipeline.store import Store
+
+if TYPE_CHECKING:
+    from pipeline.commands import Commands
+
+_ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), and the failing, longest, fullest and
+strangest snapshots (DIR/extremes)."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = commands.add_parser("summarize", help="quantiles and extremes of an ensemble", description=_ABOUT)
+    command.add_argument("dir", metavar="DIR", type=Path, help="a data folder that ensemble has written")
+    command.set_defaults(act=_summarize)
+
+
+def _summarize(arguments: argparse.Namespace) -> int:
+    from pipeline.summaries import summarize
+
+    store = Store.open(arguments.dir)
+    spark = session.session()
+    summarize(spark, store)
+    cells = store.read(spark, "summaries").collect()
+    for row in cells:
+        middle = [
+            f"{name} {row[f'{name}_50']:g}"
+            for name in ("latency", "recorded_messages")
+            if row[f"{name}_50"] is not None
+        ]
+        print(f"cell {row.cell:4}: {row.runs} runs, {row.failures} failures; medians: {', '.join(middle) or 'none'}")
+    print(f"in {store.folder('summaries')} and {store.folder('extremes')}")
+    return 0

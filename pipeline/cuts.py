@@ -1,0 +1,76 @@
+"""The cuts that an audit is asked for: from a file, from snapshots, or drawn at random. All have CUT_TYPES."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from pyspark.sql import functions as F
+
+from pipeline.schema import CUT_TYPES, spark_type
+from pipeline.store import DataError, read_parquet
+from sim.model import APPLICATION_KINDS, RECORD, SNAPSHOT_ABORTED
+from sim.tables import nearest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def from_file(spark: SparkSession, file: Path) -> DataFrame:
+    """The cuts of a Parquet or CSV file (with a line of names). Raises DataError, naming the file and what is wrong."""
+    if not file.exists():
+        raise DataError(f"{file}: there is no such file; give one of {', '.join(CUT_TYPES)}")
+    if file.suffix.lower() == ".csv":
+        return _from_csv(spark, file)
+    return read_parquet(spark, file, sorted(file.glob("*.parquet")) if file.is_dir() else [file], CUT_TYPES)
+
+
+def _from_csv(spark: SparkSession, file: Path) -> DataFrame:
+    read = spark.read.option("header", True).csv(str(file.resolve()))
+    for name in CUT_TYPES:
+        if name not in read.columns:
+            found = nearest(name, read.columns)
+            raise DataError(f"{file}: its first line names no column {name}; {found}")
+    for name in read.columns:
+        if name not in CUT_TYPES:
+            raise DataError(f"{file}: {name!r} is no column of cuts; {nearest(name, CUT_TYPES)}")
+    kinds = {name: spark_type(kind) for name, kind in CUT_TYPES.items()}
+    for name, kind in kinds.items():
+        wrong = read.where(F.col(name).isNull() | F.expr(f"try_cast(`{name}` AS {kind}) IS NULL")).head()
+        if wrong is not None:
+            line = ",".join("" if cell is None else str(cell) for cell in wrong)
+            raise DataError(f"{file}: the line {line!r} has no {'number' if kind != 'string' else 'text'} as {name}")
+    return read.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in kinds.items()))
+
+
+class Snapshots(NamedTuple):
+    """The cuts of snapshots, and of how many snapshots there is none, since not every process recorded."""
+
+    cuts: DataFrame
+    left_out: int
+
+
+def from_snapshots(events: DataFrame) -> Snapshots:
+    """The cuts that snapshots recorded: one for each that every process with a row in the run has recorded."""
+    processes = events.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
+    own = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
+    recorded = own.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
+        F.count_if(F.col("kind") == RECORD).alias("records"), F.count_if(F.col("kind") != RECORD).alias("aborted")
+    )
+    is_whole = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
+    judged = recorded.join(processes, "run_id", how="inner").select("run_id", "cut_id", is_whole.alias("whole"))
+    lines = own.where(F.col("kind") == RECORD).withColumnRenamed("snapshot_id", "cut_id").select(*CUT_TYPES)
+    cuts = lines.join(judged.where("whole"), ["run_id", "cut_id"], how="left_semi")
+    return Snapshots(cuts.select(*CUT_TYPES), judged.where(~F.col("whole")).count())
+
+
+def at_random(events: DataFrame, count: int, seed: int) -> DataFrame:
+    """`count` cuts for each run: of each process between none and all of its events, by a hash of seed and names."""
+    is_event = F.col("kind").isin(*sorted(APPLICATION_KINDS))
+    ends = events.groupBy("run_id", "process").agg(
+        F.coalesce(F.max(F.when(is_event, F.col("index"))), F.lit(0)).alias("end")
+    )
+    several = ends.withColumn("number", F.explode(F.sequence(F.lit(1), F.lit(count))))
+    draw = F.pmod(F.xxhash64(F.lit(seed), "run_id", "number", "process"), F.col("end") + 1)
+    named = several.withColumn("cut_id", F.concat(F.lit("random-"), F.col("number").cast("string")))
+    return named.withColumn("index", draw.cast("int")).select(*CUT_TYPES)
