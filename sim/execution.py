@@ -36,7 +36,8 @@ from sim.scheduler import Choice, NotEnabled
 from sim.workload import Refused
 
 MOST_STEPS = 2_000_000
-_INDEX, _KIND, _MESSAGE, _BODY = 3, 4, 7, 9  # columns of a log row
+_STEP, _TIME, _INDEX, _KIND, _MESSAGE, _BODY = 0, 1, 3, 4, 7, 9  # columns of a log row
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Moment(NamedTuple):
@@ -109,7 +110,7 @@ class Execution:
     @cached_property
     def times(self) -> list[float]:
         """The time of every step, by its number (0: 0.0)."""
-        times = {event.step: event.time for event in self.events}
+        times = dict(zip(self.log[_STEP::LOG_WIDTH], self.log[_TIME::LOG_WIDTH], strict=True))
         times.update((step, time) for step, time, _ in self.initiations)
         return [times.get(step, 0.0) for step in range(self.steps + 1)]
 
@@ -246,4 +247,4 @@ def to_json(value: Any) -> str:
     """The one way in which bodies and states are written."""
     if type(value) is int:
         return str(value)
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _write_json(value)

@@ -119,7 +119,8 @@ class Scenario:
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
         """The channels in their listed order."""
-        return _channels(self.topology, self.processes, self.seed, self.not_fifo)
+        drawn_by = self.seed if self.topology.kind == "random" else 0
+        return _channels(self.topology, self.processes, drawn_by, self.not_fifo)
 
     def at(self, place: str) -> str:
         """`place` in this document, as an error names it."""
@@ -181,7 +182,7 @@ class Scenario:
 def _channels(
     topology: Topology, processes: tuple[str, ...], seed: int, not_fifo: tuple[str, ...]
 ) -> tuple[Channel, ...]:
-    """Most edits leave the graph as it is."""
+    """Most edits leave the graph as it is, and so do most seeds."""
     number_of = {name: number for number, name in enumerate(processes)}
     return tuple(
         Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in not_fifo)

@@ -49,6 +49,11 @@ class Workload:
         for name, parameter in self.parameters.items():
             setattr(self, name, parameters.get(name, parameter.default))
 
+    @classmethod
+    def busy(cls, processes: int, events: int) -> dict[str, Any]:
+        """Parameters with which `processes` processes make about `events` application events by themselves, if any."""
+        return {}
+
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
         """What is wrong with the parameters, given the names of the channels: (parameter, sentence) each."""
         return iter(())

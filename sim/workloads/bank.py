@@ -38,6 +38,11 @@ class Bank(Workload):
         self.takes_turns = self.transfers > 0
         self._keys = [randomness.key(seed, "bank", process) for process in self.processes]
 
+    @classmethod
+    def busy(cls, processes: int, events: int) -> dict[str, Any]:
+        """A transfer is a send and a receive."""
+        return {"transfers": max(1, round(events / (2 * processes)))}
+
     def initial(self, process: str) -> int:
         """The balance the scenario gives; 0 for a process missing from a table."""
         return self.value_of(self.balance, process) or 0

@@ -35,6 +35,11 @@ class TokenRing(Workload):
         self.takes_turns = self.rounds > 0
         self.tokens = self.tokens or {self.processes[0]: 1}
 
+    @classmethod
+    def busy(cls, processes: int, events: int) -> dict[str, Any]:
+        """Passing a token on is a send and a receive."""
+        return {"rounds": max(1, round(events / (2 * processes)))}
+
     def initial(self, process: str) -> int:
         """The tokens the scenario gives."""
         return self.tokens.get(process, 0)

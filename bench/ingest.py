@@ -1,0 +1,97 @@
+"""How fast foreign logs are read: `python -m bench.ingest [EVENTS]`, a ShiViz log of a million events.
+
+Once as one execution, which one worker reads, and once as several. The time is that of the whole command but for the
+start of Spark. Beside it stands what one core needs to write the log's lines down and to parse its clocks, with json
+alone: no reader can be faster. `--keep FILE` leaves the log for others to look at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline import session
+from pipeline.formats import Options
+from pipeline.ingest import carry_out, plan
+from pipeline.store import Store
+
+HOSTS = 10
+EXECUTIONS = 16
+DELIMITER = "^=== (?P<trace>.*) ===$"
+
+
+def execution(events: int, seed: int) -> Iterator[str]:
+    """The lines of a log of HOSTS hosts: a third of the events send to a random host, a third receive in FIFO order."""
+    draw = random.Random(seed)
+    names = [f"host{number}" for number in range(HOSTS)]
+    clocks: list[dict[str, int]] = [{} for _ in names]
+    waiting: list[list[tuple[str, dict[str, int]]]] = [[] for _ in names]
+    for _ in range(events):
+        host = draw.randrange(HOSTS)
+        clock, name = clocks[host], names[host]
+        clock[name] = clock.get(name, 0) + 1
+        what = draw.random()
+        text = f"step {clock[name]}"
+        if waiting[host] and what < 0.5:
+            text, known = waiting[host].pop(0)
+            for other, count in known.items():
+                clock[other] = max(count, clock.get(other, 0))
+        elif what > 0.66:
+            target = draw.choice([other for other in range(HOSTS) if other != host])
+            waiting[target].append((f"receives request {clock[name]} of {name}", dict(clock)))
+            text = f"sends request {clock[name]} to {names[target]}"
+        yield f"{text}\n{name} {json.dumps(clock)}\n"
+
+
+def write_log(path: Path, events: int, executions: int) -> None:
+    """A log of that many events, the same at every call."""
+    with path.open("w", encoding="utf-8") as file:
+        for number in range(executions):
+            if executions > 1:
+                file.write(f"=== run {number} ===\n")
+            file.writelines(execution(events // executions, number))
+
+
+def floor(path: Path) -> float:
+    """The seconds that one core needs to read the lines and parse the clocks, and nothing else."""
+    start = time.perf_counter()
+    with path.open(encoding="utf-8") as file:
+        for line in file:
+            if line[-2] == "}":
+                json.loads(line[line.index("{") :])
+    return time.perf_counter() - start
+
+
+def measure(folder: Path, events: int, executions: int) -> None:
+    """Bring one log in, and print what it took."""
+    log = folder / "bench.log"
+    write_log(log, events, executions)
+    spark = session.session()
+    spark.range(8).count()
+    start = time.perf_counter()
+    store = Store.create(folder / "data", "trace", {})
+    options = Options(delimiter=DELIMITER if executions > 1 else None)
+    rows = carry_out(spark, store, plan([log], "shiviz", options))
+    seconds = time.perf_counter() - start
+    messages = sum(row["messages"] for row in rows)
+    size = log.stat().st_size / 1e6
+    print(
+        f"{executions:10} {events:10,} {messages:10,} {size:8.0f} {seconds:8.1f} {events / seconds:10,.0f} {floor(log):8.1f}"
+    )
+    shutil.rmtree(store.path)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.ingest")
+    parser.add_argument("events", nargs="?", type=int, default=1_000_000)
+    asked = parser.parse_args()
+    print("executions     events   messages       MB  seconds   events/s  json alone")
+    with tempfile.TemporaryDirectory() as scratch:
+        for count in (EXECUTIONS, 1):
+            measure(Path(scratch), asked.events, count)

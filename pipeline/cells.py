@@ -1,0 +1,159 @@
+"""From a grid to its cells: each one combination of values, as a scenario that lacks nothing but its seed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline import axes
+from pipeline.store import DataError
+from sim.engine import LOG_WIDTH
+from sim.execution import run
+from sim.files import parse_toml
+from sim.scenario import Initiation, Scenario, ScenarioError
+from sim.workload import WORKLOADS
+from sim.writing import dumps
+
+if TYPE_CHECKING:
+    from pipeline.grid import Grid
+
+BUSY = 500  # application events of a run, about, where no parameter says how busy its workload is
+MOST_CHANNELS = 500_000  # of all cells together
+MOST_ROWS = 10**11  # of the event table, of all runs together, as estimated
+
+
+class Cell(NamedTuple):
+    """One combination: its scenario with seed 0, the same as TOML, and about how many rows a run leaves."""
+
+    number: int
+    scenario: Scenario
+    document: str
+    rows: int
+
+
+class _Trial(NamedTuple):
+    """What one run came to: the time of its last step, and the rows it left."""
+
+    duration: float
+    rows: int
+
+
+def cells_of(grid: Grid) -> list[Cell]:
+    """The cells of `grid`. Raises ScenarioError for one that is no sensible scenario, or for too big a grid."""
+    build = _Builder(grid)
+    cells = []
+    channels = rows = 0
+    for number, draft in enumerate(_drafts(grid)):
+        cells.append(build.cell(number, draft))
+        channels += len(cells[-1].scenario.channels)
+        rows += cells[-1].rows * grid.runs
+        if channels > MOST_CHANNELS:
+            raise DataError(f"--processes: the cells have more than {MOST_CHANNELS} channels; use fewer, or rings")
+        if rows > MOST_ROWS:
+            raise DataError(f"--runs: the grid comes to more than {MOST_ROWS:.0e} events; use fewer or shorter runs")
+    return cells
+
+
+# ------------------------------------------------------------------ combinations
+
+_Draft = tuple[Scenario, int]  # without its snapshots, and how many processes initiate each
+
+
+def _drafts(grid: Grid) -> Iterator[_Draft]:
+    """Every combination; what varies most slowly comes first."""
+    own: Sequence[Any] = (None,)
+    for base in _bases(grid):
+        for values in itertools.product(*grid.parameters.values()):
+            parameters = {**base.parameters, **dict(zip(grid.parameters, values, strict=True))}
+            rest = (grid.delays, grid.marker_delays, grid.initiators, grid.algorithms)
+            for delay, marker_delay, initiators, algorithm in itertools.product(*(axis or own for axis in rest)):
+                draft = replace(
+                    base,
+                    parameters=parameters,
+                    delay=axes.delay_rule(delay or axes.SAME) or base.delay,
+                    marker_delay=base.marker_delay if marker_delay is None else axes.delay_rule(marker_delay),
+                    algorithm=algorithm or base.algorithm,
+                )
+                yield draft, initiators or 0
+
+
+def _bases(grid: Grid) -> Iterator[Scenario]:
+    """The scenarios that the axes which both kinds of grid have are applied to."""
+    if grid.scenario is not None:
+        yield parse_toml(grid.scenario, grid.name)
+        return
+    workload = WORKLOADS[grid.workload]
+    for topology, count in itertools.product(grid.topologies, grid.processes):
+        yield Scenario(
+            name=grid.name,
+            title=f"{workload.title} on a {topology} of {count}",
+            processes=tuple(f"P{number}" for number in range(1, count + 1)),
+            topology=axes.topology_of(topology),
+            workload=grid.workload,
+            parameters=workload.busy(count, BUSY),
+        )
+
+
+# ------------------------------------------------------------------ scenarios
+
+
+def _tried(scenario: Scenario) -> _Trial:
+    execution = run(scenario)
+    return _Trial(execution.times[-1], len(execution.log) // LOG_WIDTH)
+
+
+class _Builder:
+    """Completes drafts, and remembers how long their runs take."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        self._trials: dict[str, _Trial] = {}
+
+    def cell(self, number: int, draft: _Draft) -> Cell:
+        """The cell of a draft, checked as the scenario file that it also is. Raises ScenarioError."""
+        scenario, initiators = draft
+        place = f"cell {number} ({scenario.workload}, {scenario.topology.kind} of {len(scenario.processes)})"
+        if self._grid.scenario is not None:
+            document = dumps(scenario)
+            scenario = parse_toml(document, scenario.name, place)
+            return Cell(number, scenario, document, self._rows_of(scenario))
+        trial = self._trial(scenario, place)
+        snapshots = tuple(self._initiations(scenario, initiators, trial.duration))
+        document = dumps(replace(scenario, snapshots=snapshots))
+        scenario = parse_toml(document, scenario.name, place)
+        control_rows = self._grid.snapshots * (2 * len(scenario.processes) + 3 * len(scenario.channels))
+        return Cell(number, scenario, document, trial.rows + control_rows)
+
+    def _rows_of(self, scenario: Scenario) -> int:
+        """The rows of a scenario's first run; none where it cannot be carried out, which each run's row will say."""
+        try:
+            return _tried(replace(scenario, seed=self._grid.seed)).rows
+        except ScenarioError:
+            return 0
+
+    def _trial(self, scenario: Scenario, place: str) -> _Trial:
+        """A run of the workload, shared by the cells that differ in their snapshots only: those start together."""
+        plain = dumps(replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm))
+        if plain not in self._trials:
+            workload = parse_toml(plain, scenario.name, place)
+            if not workload.engine().workload.takes_turns:
+                raise DataError(
+                    f"--workload: {workload.workload} does nothing by itself with these parameters; "
+                    "--set those that make it busy, or give a --scenario with a script"
+                )
+            self._trials[plain] = _tried(replace(workload, seed=self._grid.seed))
+        return self._trials[plain]
+
+    def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
+        """Snapshot after snapshot, evenly over the run or all at once; each shifts its initiators by one process."""
+        grid, count = self._grid, len(scenario.processes)
+        if initiators > count:
+            raise DataError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")
+        for number in range(1, grid.snapshots + 1):
+            spread = duration * number / (grid.snapshots + 1)
+            at = float(f"{spread:.3g}") if grid.at is None else grid.at
+            for place in range(initiators):
+                process = scenario.processes[(place * count // initiators + number - 1) % count]
+                yield Initiation(f"S{number}", process, at)

@@ -1,0 +1,112 @@
+"""ensemble: every combination of the parameters, many runs each, into a data folder."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pyarrow import compute, dataset
+
+from pipeline import session
+from pipeline.ensembles import grid_of, is_done, run_ensemble
+from pipeline.grid import DEFAULTS, OPTIONS, Grid
+from pipeline.progress import bar
+from pipeline.store import DataError, Store
+
+if TYPE_CHECKING:
+    from pipeline.commands import Commands
+
+_ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
+Where several values make sense, give a list (4,8,16), a range (4..16:4), or both (2,4..16:4)."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = commands.add_parser("ensemble", help="run a grid of parameters, many runs each", description=_ABOUT)
+    for option, words in OPTIONS.items():
+        default = f" (default: {DEFAULTS[option]})" if option in DEFAULTS else ""
+        command.add_argument(f"--{option.replace('_', '-')}", metavar="VALUES", help=words + default)
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUES", help="a parameter of the workload; may be repeated"
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    command.add_argument(
+        "--resume", action="store_true", help="complete what is in DIR; its parameters need not be said again"
+    )
+    command.set_defaults(act=_ensemble)
+
+
+def _ensemble(arguments: argparse.Namespace) -> int:
+    given = {option: text for option in OPTIONS if (text := getattr(arguments, option)) is not None}
+    parameters = _parameters(arguments.set)
+    if arguments.resume:
+        store = Store.open(arguments.out)
+        grid = grid_of(store)
+        grid.agree(given, parameters)
+    else:
+        grid = Grid.read(given, parameters)
+        grid.cells()  # a cell that makes no sense leaves no folder behind
+        store = Store.create(arguments.out, "ensemble", grid.to_json())
+    if not is_done(store, grid):
+        spark = session.session()
+        with _stopped_by_signals() as stop, bar(grid.name, "runs") as progress:
+            run_ensemble(spark, store, grid, progress, stop)
+    _tell(store, grid)
+    if not is_done(store, grid):
+        raise KeyboardInterrupt
+    return 0
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[threading.Event]:
+    """An event that the first Ctrl-C sets; a second one does not wait for what it stops."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: object) -> None:
+        stop.set()
+        signal.signal(number, signal.default_int_handler)
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _parameters(given: list[str]) -> dict[str, str]:
+    parameters: dict[str, str] = {}
+    for text in given:
+        name, equals, values = text.partition("=")
+        if not equals or name.strip() in parameters:
+            raise DataError(f"--set {text}: write NAME=VALUES, such as transfers=10,20, once for each parameter")
+        parameters[name.strip()] = values.strip()
+    return parameters
+
+
+def _tell(store: Store, grid: Grid) -> None:
+    """What came of it, and how to open a run, on standard output."""
+    if not store.has("runs"):
+        return
+    rows = dataset.dataset([str(part) for part in store.parts("runs")])
+    is_snapshot, is_failed = dataset.field("snapshot_id").is_valid(), dataset.field("failed")
+    runs = compute.count_distinct(rows.to_table(columns=["run_id"])["run_id"]).as_py()
+    failures = rows.count_rows(filter=is_failed)
+    first = rows.head(1, filter=is_failed if failures else None).to_pylist()[0]
+    snapshots = rows.count_rows(filter=is_snapshot)
+    print(f"{grid.name}: {runs} of {grid.run_count} runs; cells: {grid.cell_count}; ", end="")
+    print(f"snapshots: {snapshots}; failures: {failures}")
+    if failures:
+        print(f"the first failure: run {first['run_id']}, {_failure(first)}")
+    name, root = shlex.quote(store.path.resolve().name), shlex.quote(str(store.path.resolve().parent))
+    print(f"in {store.path}; open a run: python -m pipeline catalog open {name} --root {root} --run {first['run_id']}")
+
+
+def _failure(row: dict[str, Any]) -> str:
+    return str(row["error"]) if row["error"] is not None else f"{row['snapshot_id']}: {row['witness']}"

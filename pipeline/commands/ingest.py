@@ -1,0 +1,88 @@
+"""ingest: logs that others wrote, into the event table of a data folder."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pipeline import formats, session
+from pipeline.formats import Options
+from pipeline.ingest import Row, carry_out, plan
+from pipeline.progress import bar
+from pipeline.store import Store
+
+if TYPE_CHECKING:
+    from pipeline.commands import Commands
+
+MOST_TOLD = 20  # executions that are told one by one
+
+_ABOUT = """Read logs that others wrote into the event table of a data folder: DIR/events, and DIR/traces with what was
+understood of each execution. Clocks, indices and partners are checked; what cannot be believed is refused, with its
+file and line."""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    known = "; ".join(f"{name}: {formats.find(name).TITLE}" for name in formats.names())
+    command = commands.add_parser("ingest", help="read logs that others wrote", description=_ABOUT)
+    command.add_argument("logs", nargs="+", type=Path, metavar="LOG")
+    command.add_argument("--format", required=True, choices=formats.names(), help=known)
+    command.add_argument(
+        "--pattern", metavar="REGEX",
+        help="shiviz: what an event looks like, with groups host, clock, event, and perhaps kind, peer, msg, time "
+        "(default: the one in the log's first line, else ShiViz's own)",
+    )  # fmt: skip
+    command.add_argument(
+        "--delimiter", metavar="REGEX",
+        help="shiviz: a line between two executions; its group trace names the next, as in '^=== (?P<trace>.*) ===$'",
+    )  # fmt: skip
+    command.add_argument(
+        "--quarantine", action="store_true", help="set executions aside that cannot be believed, and take the others"
+    )
+    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    command.set_defaults(act=_ingest)
+
+
+def _ingest(arguments: argparse.Namespace) -> int:
+    options = Options(arguments.pattern, arguments.delimiter)
+    todo = plan(arguments.logs, arguments.format, options, quarantine=arguments.quarantine)
+    about = {
+        "files": [str(path) for path in arguments.logs], "format": arguments.format, **options._asdict(),
+        "quarantine": arguments.quarantine,
+    }  # fmt: skip
+    store = Store.create(arguments.out, "trace", about)
+    with bar("ingest", "executions") as progress:
+        rows = carry_out(session.session(), store, todo, progress)
+    for row in rows[:MOST_TOLD]:
+        _tell(row)
+    if len(rows) > MOST_TOLD:
+        print(f"... and {len(rows) - MOST_TOLD} more; see {arguments.out / 'traces'}")
+    aside = sum(row["problem"] is not None for row in rows)
+    events = sum(row["events"] or 0 for row in rows)
+    print(
+        f"{events} events of {len(rows) - aside} executions in {arguments.out}"
+        + (f", {aside} set aside" if aside else "")
+    )
+    return 0
+
+
+def _tell(row: Row) -> None:
+    """An execution in a line, and the notes on it."""
+    if row["problem"] is not None:
+        print(f"{row['run_id']:4} {row['name']}: set aside: {row['problem']}")
+        return
+    received = f", {row['unreceived']} of them never received" if row["unreceived"] else ""
+    print(
+        f"{row['run_id']:4} {row['name']}: {row['events']} events of {len(row['processes'])} processes, "
+        f"{row['messages']} messages{received}; matched by: {row['pairing']}"
+    )
+    notes = list(row["notes"])
+    if not row["exact"]:
+        notes.append(
+            "messages that left no trace are not in the table: a channel holds at least what a cut finds in it"
+        )
+    if row["unknown_channels"]:
+        notes.append(f"channel state unknown: {', '.join(row['unknown_channels'][:12])}")
+    for note in notes:
+        print(f"     {note}")

@@ -1,0 +1,145 @@
+"""Ensembles: every run of a grid, carried out by Spark's workers, a chunk of runs to a task (see pipeline.chunks)."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pyarrow
+
+from pipeline.chunks import Plan, carry_out, plan_of
+from pipeline.grid import Grid
+from pipeline.progress import Progress, silent
+from pipeline.schema import Types, arrow_schema, spark_schema
+from pipeline.store import DataError, Store
+from sim import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def grid_of(store: Store) -> Grid:
+    """The grid of an ensemble that was begun, to go on with. Raises DataError where that cannot be."""
+    manifest = store.manifest
+    if manifest.get("kind") != "ensemble":
+        raise DataError(f"{store.path}: holds no ensemble; name a folder that ensemble has begun")
+    if manifest["version"] != VERSION:
+        raise DataError(
+            f"{store.path}: was begun by version {manifest['version']}, whose runs may differ from those of this one "
+            f"({VERSION}); go on with that one, or begin anew in another folder"
+        )
+    return Grid.from_json(manifest["about"])
+
+
+def run_ensemble(
+    spark: SparkSession,
+    store: Store,
+    grid: Grid,
+    progress: Progress = silent,
+    stop: threading.Event | None = None,
+) -> None:
+    """Carry out what is not yet done of `grid` in `store`, until all is done or `stop` is set: the manifest says which.
+
+    `progress` counts runs. Raises ScenarioError for a grid that makes no sense, a folder that cannot be written or is
+    at work already, or where Spark gives up; what was finished by then is kept.
+    """
+    if store.status == "running" and store.manifest.get("pid") != os.getpid():
+        raise DataError(f"{store.path}: is being written by another process; stop that one first")
+    plan = plan_of(store, grid)
+    chunks = _undone(store, plan)
+    done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
+    progress(done, grid.run_count)
+    store.begin()
+    try:
+        for runs in _answers(spark, plan, chunks, stop or threading.Event()):
+            done += runs
+            progress(done, grid.run_count)
+    except BaseException:
+        with suppress(OSError, DataError):  # of a full disk: what is wrong has been said
+            store.finish("stopped")
+        raise
+    store.finish("stopped" if _undone(store, plan) else "complete")
+
+
+def is_done(store: Store, grid: Grid) -> bool:
+    """Whether every run of `grid` is in `store`. Raises ScenarioError for a grid that makes no sense."""
+    return not _undone(store, plan_of(store, grid))
+
+
+def _undone(store: Store, plan: Plan) -> list[int]:
+    committed = {part.stem for part in store.parts("runs")}
+    return [chunk for chunk in range(plan.chunk_count) if plan.part(chunk) not in committed]
+
+
+def _answers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
+    """How many runs each chunk had, as they are done in order; ends when all are, or when `stop` is set."""
+    from pyspark.errors import PySparkException
+
+    if not chunks or stop.is_set():
+        return
+    work = partial(_carry_out_all, plan, chunks)
+    frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_ANSWER))
+    try:
+        with _interrupted_by(stop, spark):
+            for answer in frame.toLocalIterator():
+                if answer.problem is not None:
+                    raise DataError(answer.problem)
+                yield answer.runs
+    except PySparkException as problem:
+        if not stop.is_set():
+            words = " ".join(str(problem).split())[:200]
+            raise DataError(
+                f"{plan.path}: Spark gave up ({words}); what was finished is kept, and --resume completes it"
+            ) from None
+
+
+@contextmanager
+def _interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]:
+    """What Spark does within ends when `stop` is set, and with the block at the latest."""
+    from pyspark.errors import PySparkException
+
+    tag = f"ensemble-{secrets.token_hex(8)}"
+    over = threading.Event()
+
+    def watch() -> None:
+        """Ask until Spark has something to interrupt: `stop` may be set before it has begun."""
+        while not over.is_set():
+            if stop.wait(0.1) and spark.interruptTag(tag):
+                return
+
+    watcher = threading.Thread(target=watch, name=tag, daemon=True)
+    watcher.start()
+    spark.addTag(tag)
+    try:
+        yield
+    except PySparkException:  # it has ended by itself
+        raise
+    except BaseException:
+        spark.interruptTag(tag)
+        raise
+    finally:
+        spark.removeTag(tag)
+        over.set()
+        watcher.join()
+
+
+# ------------------------------------------------------------------ on a worker
+
+_ANSWER: Types = {"runs": "int64", "problem": "string"}  # to each chunk: how many runs it had, and what went wrong
+
+
+def _carry_out_all(plan: Plan, chunks: Sequence[int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
+    """What a task does: its rows are places in `chunks`. A bad place for data is told at once, not tried again."""
+    for batch in batches:
+        for place in batch.column(0).to_pylist():
+            answer: dict[str, list[Any]] = {"runs": [len(plan.run_ids(chunks[place]))], "problem": [None]}
+            try:
+                carry_out(plan, chunks[place])
+            except DataError as problem:
+                answer["problem"] = [str(problem)]
+            yield pyarrow.RecordBatch.from_pydict(answer, arrow_schema(_ANSWER))

@@ -1,0 +1,91 @@
+"""Event tables as CSV: a line of column names of sim.model.EVENT_TYPES, then a record for each row; empty is null."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Sequence
+from io import StringIO
+from pathlib import Path
+
+from pipeline.columns import check_columns
+from pipeline.dividing import SAME, Record, pieces_by_run
+from pipeline.formats import Options, Piece, Reading
+from pipeline.lines import MOST_LINE, Line, lines, text_of, too_long
+from pipeline.store import DataError
+from pipeline.tables import read_table
+
+TITLE = "an event table, comma-separated, with a line of column names"
+OPTIONS = ()
+
+csv.field_size_limit(MOST_LINE)  # a quotation mark that is never closed would swallow the file
+
+
+def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+    """The runs of all files."""
+    return [piece for path in files for piece in _pieces(path)]
+
+
+def _pieces(path: Path) -> list[Piece]:
+    feed = _Feed(path)
+    reader = csv.reader(feed)
+    try:
+        names = [name.strip() for name in next(reader, [])]
+        check_columns(names, f"{path}:1")
+        if len(set(names)) < len(names):
+            raise DataError(f"{path}:1: names a column twice; every column has its own name")
+        return pieces_by_run(path, _records(feed, reader, names), json.dumps(names))
+    except csv.Error as problem:
+        raise DataError(f"{path}:{feed.last.number}: is no CSV ({problem}); is a quotation mark missing?") from None
+
+
+class _Feed:
+    """The lines of a file as a CSV reader takes them, one at a time; `last` is the one it took last."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lines = lines(path)
+        self.last = Line(0, 0, 0, b"")
+        self.problem: str | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        self.last = next(self._lines)
+        if self.last.text is None:
+            self.problem = too_long(str(self._path), self.last)
+            return "\n"
+        return self.last.text.decode("utf-8", "replace")
+
+
+def _records(feed: _Feed, reader: Iterator[list[str]], names: Sequence[str]) -> Iterator[Record]:
+    place = names.index("run_id") if "run_id" in names else len(names)
+    while True:
+        begin, line = feed.last.end, feed.last.number + 1
+        record = next(reader, None)
+        if record is None:
+            return
+        if record or feed.problem:
+            run = record[place] if place < len(record) else SAME
+            yield Record(run, begin, feed.last.end, line, feed.problem)
+            feed.problem = None
+
+
+def read(piece: Piece) -> Reading:
+    """The records of one run."""
+    names: list[str] = json.loads(piece.how)
+    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    columns: dict[str, list[str | None]] = {name: [] for name in names}
+    numbers: list[int] = []
+    reader = csv.reader(StringIO(text, newline="\n"))
+    line = piece.first_line
+    for record in reader:
+        if record and len(record) != len(names):
+            right = f"{len(names)} cells, as the first line has names"
+            raise DataError(f"{piece.source}:{line}: has {len(record)} cells; a record has {right}")
+        for name, cell in zip(names, record, strict=False):
+            columns[name].append(cell or None)
+        numbers += [line] if record else []
+        line = piece.first_line + reader.line_num
+    return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")

@@ -1,0 +1,73 @@
+"""Event tables as JSON Lines: an object for each row, with columns of sim.model.EVENT_TYPES."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipeline.columns import check_columns, check_known
+from pipeline.dividing import SAME, Record, pieces_by_run
+from pipeline.formats import Options, Piece, Reading
+from pipeline.lines import lines, text_of, too_long
+from pipeline.store import DataError
+from pipeline.tables import read_table
+from sim.tables import brief
+
+TITLE = "an event table, a JSON object a line"
+OPTIONS = ()
+
+
+def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+    """The runs of all files."""
+    return [piece for path in files for piece in pieces_by_run(path, _records(path))]
+
+
+def _records(path: Path) -> Iterator[Record]:
+    for line in lines(path):
+        if line.text is None:
+            yield Record(SAME, line.begin, line.end, line.number, too_long(str(path), line))
+        elif not line.text.isspace():
+            yield Record(_run_of(line.text), line.begin, line.end, line.number)
+
+
+def _run_of(text: bytes) -> object:
+    """The row's run_id; a line that is no JSON object is refused by whoever reads it."""
+    try:
+        row = json.loads(text)
+    except (ValueError, RecursionError):
+        return SAME
+    run = row.get("run_id") if isinstance(row, dict) else SAME
+    return run if isinstance(run, int | str) or run is None else SAME
+
+
+def read(piece: Piece) -> Reading:
+    """The rows of one run."""
+    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    rows: list[dict[str, Any]] = []
+    numbers: list[int] = []
+    names: dict[str, None] = {}
+    for number, line in enumerate(text.split("\n"), start=piece.first_line):
+        if line and not line.isspace():
+            row = _row(line, f"{piece.source}:{number}")
+            for name in row.keys() - names.keys():
+                check_known(name, f"{piece.source}:{number}")
+                names[name] = None
+            rows.append(row)
+            numbers.append(number)
+    check_columns(names, f"{piece.source}:{numbers[0]}")
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")
+
+
+def _row(line: str, where: str) -> dict[str, Any]:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        raise DataError(
+            f'{where}: is no JSON ({problem}); a row is an object such as {{"process": "P1", ...}}'
+        ) from None
+    if not isinstance(row, dict):
+        raise DataError(f'{where}: {brief(row)} is no row; a row is an object such as {{"process": "P1", ...}}')
+    return row

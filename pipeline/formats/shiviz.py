@@ -1,0 +1,182 @@
+"""Logs with vector clocks as ShiViz reads them (https://bestchai.bitbucket.io/shiviz): text, taken apart by a pattern.
+
+Groups of the pattern: `host`, `clock` (a JSON object: the host's own entry, and those of others) and `event` (its text,
+which becomes the label) have to be there. `kind` (send, sent, sending, receive, received, receiving, ...: anything else
+is neither), `peer` (the other host) and `msg` (what names the message) say what the clocks cannot
+(pipeline.pairing). `time` or `timestamp` is a number. What other groups find, and `msg`, becomes the body, as JSON.
+
+A log may bring its own pattern, as GoVector writes it: in its first line, and in the second the delimiter, if any.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.claims import Claim, claims_of
+from pipeline.clocks import Clocks
+from pipeline.formats import Options, Piece, Reading
+from pipeline.lines import Line, lines, text_of, too_long
+from pipeline.logged import GROUPS, Log, take_apart
+from pipeline.pairing import Pairing, pair
+from pipeline.patterns import TooSlow, compiled, watched
+from pipeline.rows import Rows, partner_rows, to_table
+from pipeline.store import DataError
+
+TITLE = "a log with vector clocks, as ShiViz reads it"
+OPTIONS = ("pattern", "delimiter")
+
+PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"  # ShiViz's own default
+
+
+# ------------------------------------------------------------------ where executions are
+
+
+class _Head(NamedTuple):
+    """How to take a file apart, and how many lines at its top say so."""
+
+    pattern: str
+    delimiter: str | None
+    lines: int
+
+
+def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+    """What stands between two delimiters, before the first and after the last, unless it is blank."""
+    if options.pattern is not None:
+        compiled(options.pattern, "--pattern", GROUPS)
+    if options.delimiter is not None:
+        compiled(options.delimiter, "--delimiter")
+    found = []
+    for path in files:
+        own = _pieces(path, _head(path, options))
+        if not own:
+            raise DataError(f"{path}: is empty; bring a log with events")
+        found += own
+    return found
+
+
+def _head(path: Path, options: Options) -> _Head:
+    """As ShiViz does, the expressions in a log are about whole lines."""
+    if options.pattern is None:
+        top = [(line.text or b"").decode("utf-8", "replace").strip() for line in islice(lines(path), 2)]
+        first, second = [*top, "", ""][:2]
+        if all(re.search(rf"\(\?P?<{group}>", first) for group in GROUPS):
+            compiled(first, f"{path}:1", GROUPS)
+            if second:
+                compiled(second, f"{path}:2")
+            return _Head(f"^{first}$", options.delimiter or (f"^{second}$" if second else None), 2)
+    return _Head(options.pattern or PATTERN, options.delimiter, 0)
+
+
+@dataclass
+class _Open:
+    """An execution whose end has not been seen yet."""
+
+    name: str
+    begin: int
+    first_line: int
+    is_blank: bool = True
+    problem: str | None = None
+
+    def closed(self, path: Path, pattern: str, number: int, end: int) -> Piece:
+        """It ends there, as number `number` of its file."""
+        name = self.name or (path.stem if number == 1 else f"{path.stem} {number}")
+        place = (self.begin, end, self.first_line)
+        return Piece(name, str(path), (str(path.resolve()),), *place, pattern, self.problem)
+
+
+def _pieces(path: Path, head: _Head) -> list[Piece]:
+    delimiter = None if head.delimiter is None else compiled(head.delimiter, "--delimiter")
+    found: list[Piece] = []
+    current = _Open("", 0, 1)
+    line = Line(0, 0, 0, b"")
+    try:
+        with watched(lambda: line.number):
+            for line in lines(path):
+                name = "" if line.number <= head.lines else _divides(delimiter, line)
+                if name is not None:
+                    if not current.is_blank:
+                        found.append(current.closed(path, head.pattern, len(found) + 1, line.begin))
+                    current = _Open(name, line.end, line.number + 1)
+                elif line.text is None:
+                    current.problem = current.problem or too_long(str(path), line)
+                    current.is_blank = False
+                elif current.is_blank:
+                    current.is_blank = line.text.isspace()
+    except TooSlow:
+        raise DataError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
+    return found if current.is_blank else [*found, current.closed(path, head.pattern, len(found) + 1, line.end)]
+
+
+def _divides(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
+    """What a dividing line calls the execution after it ("": nothing); None for any other line."""
+    if delimiter is None or line.text is None:
+        return None
+    found = delimiter.search(line.text.decode("utf-8", "replace").rstrip("\r\n"))
+    return found and (found.groupdict().get("trace") or "").strip()
+
+
+# ------------------------------------------------------------------ one execution
+
+
+def read(piece: Piece) -> Reading:
+    """The events that the pattern finds, and the messages that clocks and text tell of."""
+    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    log = take_apart(text, compiled(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
+    processes = log.processes()
+    clocks = Clocks(piece.source, log.host, log.clock, log.line)
+    if clocks.order is not None:
+        log.reorder(clocks.order)
+    pairing = pair(clocks, _claims(log, clocks))
+    rows = _rows(log, clocks, pairing, processes)
+    table, notes = to_table(rows)
+    if clocks.late:
+        first = f"{piece.source}:{clocks.late[0]}"
+        notes.append(
+            f"{len(clocks.late)} lines stood after a later event of their host, the first {first}: put in order"
+        )
+    if clocks.gaps:
+        first = clocks.where(min(clocks.follows_gap))
+        notes.append(f"{clocks.gaps} events that the clocks count are not in the log, the first before {first}")
+    unknown = [f"{processes[source]}->{processes[target]}" for source, target in sorted(pairing.unknown)]
+    return Reading(
+        table, processes, **rows.counts(), pairing=pairing.how, exact=pairing.exact, unknown_channels=unknown,
+        gaps=clocks.gaps, notes=[*log.notes, *pairing.notes, *notes],
+    )  # fmt: skip
+
+
+def _claims(log: Log, clocks: Clocks) -> dict[int, Claim] | None:
+    """What the text says of events, where the pattern asks it."""
+    if "kind" not in log.others:
+        for group in ("peer", "msg"):
+            if group in log.others:
+                log.notes.append(
+                    f"the group {group} pairs nothing: that takes a group kind, which says send or receive"
+                )
+        return None
+    nothing: list[str | None] = [None] * len(log.host)
+    return claims_of(clocks, log.others["kind"], log.others.get("peer", nothing), log.others.get("msg", nothing))
+
+
+def _rows(log: Log, clocks: Clocks, pairing: Pairing, processes: list[str]) -> Rows:
+    """A row for each message that an event sends or receives, else one row."""
+    name_of = {(m.source, m.target): f"{processes[m.source]}->{processes[m.target]}" for m in pairing.messages}
+    ends = [(message.send, message.receive) for message in pairing.messages]
+    event, kind, message, partner = partner_rows(len(log.host), ends)
+    bodies, times = log.bodies(), log.times()
+    return Rows(
+        event=event,
+        process=[processes[clocks.host[place]] for place in event],
+        index=[clocks.index[place] for place in event],
+        kind=kind,
+        channel=[None if number is None else name_of[pairing.messages[number][2:]] for number in message],
+        partner=partner,
+        label=[log.event[place] for place in event],
+        body=[bodies[place] for place in event],
+        where=lambda row: clocks.where(event[row]),
+        time=None if times is None else [times[place] for place in event],
+    )

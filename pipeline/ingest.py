@@ -1,0 +1,227 @@
+"""Ingest: logs that others wrote, into the one event table.
+
+A format (pipeline/formats) says where each execution lies. A worker reads executions one at a time and writes them as
+parts of a hidden folder; that becomes the event table when all of them are in. Whatever goes wrong before that, the
+data folder is emptied again: there is no half of a log that somebody could take for the whole. An execution that cannot
+be believed ends the ingest, or is set aside where that was asked for (`quarantine`).
+"""
+
+from __future__ import annotations
+
+import gc
+import shutil
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow
+
+from pipeline import formats
+from pipeline.formats import NO_OPTIONS, Options, Piece, Reading
+from pipeline.interrupting import interrupted_by
+from pipeline.progress import Progress, silent
+from pipeline.schema import TRACE_TYPES, arrow_schema, spark_schema
+from pipeline.store import MANIFEST, DataError, Store
+from sim import VERSION
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_SIZE = 8_000_000  # of the executions of a task together, in bytes of text, where there are several
+MOST_PIECES = 250  # of a task
+MOST_TASKS = 4_096
+MOST_ROWS = 1_000_000  # that a worker holds before it writes them
+
+Row = dict[str, Any]
+_ANSWER = {**TRACE_TYPES, "failure": "string"}  # failure: why a worker cannot go on, whatever the execution
+
+
+class Plan(NamedTuple):
+    """What is to be brought in: the executions, in order; execution number i has run_id i."""
+
+    form: str
+    pieces: list[Piece]
+    quarantine: bool
+
+    def tasks(self) -> list[range]:
+        """The executions of each task, by run_id."""
+        found: list[range] = []
+        least = -(-len(self.pieces) // MOST_TASKS)
+        begin, size = 0, 0
+        for number, piece in enumerate(self.pieces):
+            size += piece.end - piece.begin
+            count = number + 1 - begin
+            if (size >= MOST_SIZE or count == MOST_PIECES) and count >= least:
+                found.append(range(begin, number + 1))
+                begin, size = number + 1, 0
+        return [*found, range(begin, len(self.pieces))] if begin < len(self.pieces) else found
+
+
+def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, quarantine: bool = False) -> Plan:
+    """Looks for the executions in `files`, which are read in that order. Raises DataError."""
+    module = formats.find(form)
+    for name, value in options._asdict().items():
+        if value is not None and name not in module.OPTIONS:
+            raise DataError(f"--{name}: means nothing to the format {form}; leave it out")
+    if not files:
+        raise DataError(f"no log is named; give the paths of {module.TITLE}")
+    found = Plan(form, list(module.pieces(files, options)), quarantine)
+    for piece in found.pieces:
+        if piece.problem is not None and not quarantine:
+            raise DataError(piece.problem)
+    return found
+
+
+def ingest(
+    spark: SparkSession,
+    store: Store,
+    files: Sequence[Path],
+    form: str,
+    options: Options = NO_OPTIONS,
+    progress: Progress = silent,
+    stop: threading.Event | None = None,
+    *,
+    quarantine: bool = False,
+) -> list[Row]:
+    """Bring `files` into `store`, a new folder: its events, and a row of traces for each execution, which are returned.
+
+    `progress` counts executions. Raises DataError with the first thing that is wrong, or when `stop` is set, and leaves
+    no folder then.
+    """
+    with _whole_or_not_at_all(store):
+        return carry_out(spark, store, plan(files, form, options, quarantine=quarantine), progress, stop)
+
+
+def carry_out(
+    spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event | None = None
+) -> list[Row]:
+    """What `ingest` does, once it is planned."""
+    with _whole_or_not_at_all(store):
+        rows: list[Row] = []
+        with store.replacing("events") as staging:
+            staging.mkdir()
+            progress(0, len(todo.pieces))
+            for row in _answers(spark, store, staging.name, todo, stop or threading.Event()):
+                rows.append(row)
+                progress(len(rows), len(todo.pieces))
+            rows.sort(key=lambda row: int(row["run_id"]))
+            if all(row["problem"] is not None for row in rows):
+                raise DataError(rows[0]["problem"])
+        store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
+        store.finish()
+    return rows
+
+
+@contextmanager
+def _whole_or_not_at_all(store: Store) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            for table in ("events", "traces"):
+                shutil.rmtree(store.folder(table), ignore_errors=True)
+            (store.path / MANIFEST).unlink(missing_ok=True)
+            store.path.rmdir()
+        raise
+
+
+def _answers(spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event) -> Iterator[Row]:
+    """The rows of traces, as executions are done. Raises DataError as soon as one is refused."""
+    from pyspark.errors import PySparkException
+
+    tasks = todo.tasks()
+    work = partial(_work, str(store.path.resolve()), staging, todo, tasks)
+    frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, spark_schema(_ANSWER))
+    try:
+        with interrupted_by(stop, spark):
+            for answer in frame.toLocalIterator():
+                row = answer.asDict()
+                problem = row.pop("failure") or (None if todo.quarantine else row["problem"])
+                if problem is not None:
+                    raise DataError(problem)
+                yield row
+    except PySparkException as problem:
+        words = "it was stopped" if stop.is_set() else f"Spark gave up: {' '.join(str(problem).split())[:200]}"
+        raise DataError(f"{store.path}: {words}; nothing of it is kept, so bring the log again") from None
+
+
+# ------------------------------------------------------------------ on a worker
+
+
+@contextmanager
+def _no_collector() -> Iterator[None]:
+    """Reading makes no cycles, and the collector would look at every event again and again."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _work(
+    folder: str, staging: str, todo: Plan, tasks: Sequence[range], batches: Iterator[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """What a task does: its rows are places in `tasks`. A refusal is an answer, not a failure to be tried again."""
+    for batch in batches:
+        for place in batch.column(0).to_pylist():
+            for row in _executions(Store(Path(folder)), staging, todo, tasks[place]):
+                yield pyarrow.RecordBatch.from_pylist([row], arrow_schema(_ANSWER))
+
+
+def _executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Iterator[Row]:
+    """Read executions one at a time and write their events; a row for each."""
+    held: list[pyarrow.Table] = []
+    first = run_ids[0]
+    for run_id in run_ids:
+        row, events = _execution(todo.form, todo.pieces[run_id], run_id)
+        if events is not None:
+            held.append(events)
+        if run_id == run_ids[-1] or sum(len(events) for events in held) >= MOST_ROWS:
+            try:
+                _write(store, staging, f"runs-{first:08}-{run_id:08}", held)
+            except DataError as problem:
+                row["failure"] = str(problem)
+            held, first = [], run_id + 1
+        yield row
+
+
+def _write(store: Store, staging: str, name: str, held: Sequence[pyarrow.Table]) -> None:
+    """One part, unless the folder is gone: then nobody waits for it any more."""
+    if held and store.folder(staging).is_dir():
+        store.write_part(staging, name, pyarrow.concat_tables(held))
+
+
+def _execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table | None]:
+    """An execution's row of traces, and its events unless it is refused."""
+    row: Row = {
+        "run_id": run_id, "name": piece.name, "source": piece.source, "format": form, "first_line": piece.first_line,
+        "version": VERSION,
+    }  # fmt: skip
+    try:
+        if piece.problem is not None:
+            raise DataError(piece.problem)
+        with _no_collector():
+            found = formats.find(form).read(piece)
+        _check_processes(piece, found)
+    except DataError as problem:
+        return {**row, "problem": str(problem)}, None
+    row |= {
+        "processes": found.processes, "events": found.count, "messages": found.messages, "unreceived": found.unreceived,
+        "pairing": found.pairing, "exact": found.exact, "unknown_channels": found.unknown_channels, "gaps": found.gaps,
+        "notes": found.notes,
+    }  # fmt: skip
+    return row, found.events.set_column(0, "run_id", pyarrow.repeat(pyarrow.scalar(run_id), found.events.num_rows))
+
+
+def _check_processes(piece: Piece, found: Reading) -> None:
+    if len(found.processes) < 2:
+        whose = f"are of {found.processes[0]!r} alone" if found.processes else "are of nobody"
+        raise DataError(
+            f"{piece.source}:{piece.first_line}: all {found.count} events {whose}, so there is nothing between "
+            "processes to see; bring the logs of the others as well"
+        )

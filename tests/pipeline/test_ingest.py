@@ -1,0 +1,237 @@
+"""Ingest: executions of many files in one table, whole or not at all; what is refused, and what is set aside."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from pipeline import ingest as ingesting
+from pipeline.__main__ import main
+from pipeline.formats import Options, Piece, find
+from pipeline.ingest import Plan, ingest, plan
+from pipeline.store import DataError, Store
+from sim import library
+from sim.execution import run
+from tests.pipeline.logs import REPEATABLE, Truth, events_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DELIMITER = "^=== (?<trace>.*) ===$"
+BACKWARDS = 'a {"a":2}\nx\na {"a":1}\nx\nb {"b":1}\n'
+
+
+def hello(replies: int = 0) -> str:
+    """The log of a message from a to b, and of some from b to a."""
+    truth = Truth()
+    truth.step("a", to=["b"])
+    truth.step("b", [0], to=["a"] * replies)
+    for number in range(replies):
+        truth.step("a", [1 + number])
+    return truth.log()
+
+
+def write(path: Path, *executions: str) -> Path:
+    if len(executions) == 1:
+        path.write_text(executions[0], encoding="utf-8")
+    else:
+        told = (f"=== run {number} ===\n{text}" for number, text in enumerate(executions))
+        path.write_text("".join(told), encoding="utf-8")
+    return path
+
+
+def create(path: Path) -> Store:
+    return Store.create(path, "trace", {})
+
+
+def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_path: Path) -> None:
+    logs = [write(tmp_path / "one.log", hello(), hello(2)), write(tmp_path / "two.log", hello(1))]
+    store = create(tmp_path / "out")
+    counts: list[tuple[int, int]] = []
+    rows = ingest(spark, store, logs, "shiviz", Options(delimiter=DELIMITER), lambda *count: counts.append(count))
+    names = [(row["run_id"], row["name"], row["first_line"], row["events"], row["messages"]) for row in rows]
+    assert names == [(0, "run 0", 2, 2, 1), (1, "run 1", 7, 4, 2), (2, "two", 1, 3, 2)]
+    assert counts == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert store.status == "complete" and store.manifest["rows"] == {"events": 11, "traces": 3}
+    table = store.read(spark, "events").orderBy("run_id", "row").toArrow().to_pylist()
+    alone = [find("shiviz").read(piece) for piece in plan(logs, "shiviz", Options(delimiter=DELIMITER)).pieces]
+    expected = [event._replace(run_id=run_id) for run_id, reading in enumerate(alone) for event in events_of(reading)]
+    assert table == [event._asdict() for event in expected]
+    assert store.read(spark, "traces").orderBy("run_id").toArrow().to_pylist() == rows
+
+
+def test_what_cannot_be_believed_ends_it_and_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello())
+    store = create(tmp_path / "out")
+    with pytest.raises(DataError, match=r"bad\.log:10: the clock of 'a' goes back from 2 to 1 \(line 8\)"):
+        ingest(spark, store, [log], "shiviz", Options(delimiter=DELIMITER))
+    assert not store.path.exists()
+
+
+def test_in_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession, tmp_path: Path) -> None:
+    log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello(), "lonely\n" + 'a {"a":1}\n')
+    store = create(tmp_path / "out")
+    rows = ingest(spark, store, [log], "shiviz", Options(delimiter=DELIMITER), quarantine=True)
+    assert [row["events"] for row in rows] == [2, None, 2, None]
+    assert "goes back from 2 to 1" in rows[1]["problem"] and rows[0]["problem"] is None
+    assert (
+        "bad.log:19: all 1 events are of 'a' alone, so there is nothing between processes to see" in rows[3]["problem"]
+    )
+    found = store.read(spark, "events").select("run_id").distinct().toArrow().to_pylist()
+    assert sorted(row["run_id"] for row in found) == [0, 2]
+    with pytest.raises(DataError, match="goes back from 2 to 1"):
+        ingest(spark, create(tmp_path / "none"), [write(log, "x\n" + BACKWARDS)], "shiviz", quarantine=True)
+    assert not (tmp_path / "none").exists(), "a folder without any execution helps nobody"
+
+
+def test_the_command_tells_what_it_understood(spark: SparkSession, tmp_path: Path, capsys) -> None:
+    """Also of a folder: what one data folder holds can be brought into another."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    log = write(tmp_path / "some.log", "preamble\n" + hello(1))
+    assert main(["ingest", str(log), "--format", "shiviz", "--out", str(one)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "   0 some: 3 events of 2 processes, 2 messages; matched by: clock",
+        f"     1 lines that the pattern does not match, the first {log}:1: 'preamble'",
+        "     messages that left no trace are not in the table: a channel holds at least what a cut finds in it",
+        f"3 events of 1 executions in {one}",
+    ]
+    assert Store.open(one).manifest["about"] == {
+        "files": [str(log)], "format": "shiviz", "pattern": None, "delimiter": None, "quarantine": False,
+    }  # fmt: skip
+    parts = [str(part) for part in (one / "events").iterdir()]
+    assert main(["ingest", *parts, "--format", "parquet", "--out", str(two)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"3 events of 1 executions in {two}"
+    tables = [Store(folder).read(spark, "events").orderBy("row").toArrow() for folder in (one, two)]
+    assert tables[0] == tables[1]
+    assert main(["ingest", str(log), "--format", "shiviz", "--out", str(one)]) == 2
+    assert "the folder exists and is not empty" in capsys.readouterr().err
+
+
+def refused(capsys, *arguments: object) -> str:
+    """The one line that a command line of `ingest` is refused with."""
+    assert main(["ingest", *map(str, arguments)]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.endswith("\n") and err.count("\n") == 1, err
+    return str(err)
+
+
+def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, capsys, monkeypatch) -> None:
+    def nobody() -> None:
+        raise AssertionError("Spark was asked")
+
+    monkeypatch.setattr("pipeline.session.session", nobody)
+    log, out = write(tmp_path / "some.log", hello()), tmp_path / "out"
+    shiviz = (log, "--format", "shiviz", "--out", out)
+    assert "has no group 'host'" in refused(capsys, *shiviz, "--pattern", "(?<clock>{.*})(?<event>.*)")
+    assert "is no regular expression" in refused(capsys, *shiviz, "--delimiter", "(")
+    assert "there is no such file" in refused(capsys, tmp_path / "none.log", "--format", "csv", "--out", out)
+    assert "--pattern: means nothing to the format csv" in refused(
+        capsys, log, "--format", "csv", "--pattern", "x", "--out", out
+    )
+    assert "cut off or no Parquet file" in refused(capsys, log, "--format", "parquet", "--out", out)
+    assert not out.exists()
+    with (tmp_path / "long.log").open("wb") as file:
+        file.truncate(100_000_000)  # a sparse file: one line without end
+    told = refused(capsys, tmp_path / "long.log", "--format", "shiviz", "--out", out)
+    assert "long.log:1: a line of 100,000,000 bytes" in told and not out.exists()
+
+
+def test_ctrl_c_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        if done == 1:
+            raise KeyboardInterrupt
+
+    store = create(tmp_path / "out")
+    with pytest.raises(KeyboardInterrupt):
+        ingest(
+            spark, store, [write(tmp_path / "some.log", hello(), hello())], "shiviz", Options(delimiter=DELIMITER), stop
+        )
+    assert not store.path.exists()
+    assert spark.range(3).count() == 3, "the session is as good as before"
+
+
+def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
+    """While a worker searches for a match that will not come for ten seconds."""
+    log = write(tmp_path / "some.log", hello() + "a" * 5000 + "\n")
+    pattern = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"
+    stop = threading.Event()
+    threading.Timer(2, stop.set).start()
+    with pytest.raises(DataError, match="out: it was stopped; nothing of it is kept"):
+        ingest(spark, create(tmp_path / "out"), [log], "shiviz", Options(pattern), stop=stop)
+    assert not (tmp_path / "out").exists()
+
+
+def full(rows, file) -> None:
+    file.write_bytes(b"PAR1")
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_at_home_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(parquet, "write_table", full)
+    with pytest.raises(DataError, match="No space left on device"):
+        ingest(spark, create(tmp_path / "out"), [write(tmp_path / "some.log", hello())], "shiviz")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_at_a_worker_is_told(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(parquet, "write_table", full)
+    store = create(tmp_path / "out")
+    (store.path / "_staging").mkdir()
+    todo = plan([write(tmp_path / "some.log", hello())], "shiviz")
+    (row,) = ingesting._executions(store, "_staging", todo, range(1))
+    assert "No space left on device" in row["failure"]
+    assert list((store.path / "_staging").iterdir()) == []
+    (store.path / "_staging").rmdir()
+    assert [row.get("failure") for row in ingesting._executions(store, "_staging", todo, range(1))] == [None]
+    assert not (store.path / "_staging").exists(), "a straggler does not bring the folder back"
+
+
+def test_a_worker_writes_when_it_holds_much(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(ingesting, "MOST_ROWS", 4)
+    store = create(tmp_path / "out")
+    (store.path / "_staging").mkdir()
+    todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", Options(delimiter=DELIMITER))
+    assert len(list(ingesting._executions(store, "_staging", todo, range(5)))) == 5
+    parts = sorted((store.path / "_staging").iterdir())
+    assert [part.stem for part in parts] == [
+        "runs-00000000-00000001",
+        "runs-00000002-00000003",
+        "runs-00000004-00000004",
+    ]
+    assert [parquet.read_table(part)["run_id"].to_pylist() for part in parts] == [[0, 0, 1, 1], [2, 2, 3, 3], [4, 4]]
+
+
+@REPEATABLE
+@given(st.lists(st.integers(0, 20_000_000), min_size=1, max_size=600))
+def test_every_execution_is_in_one_task(sizes: list[int]) -> None:
+    tasks = Plan("shiviz", [Piece("", "", (), 0, size) for size in sizes], False).tasks()
+    assert [run_id for task in tasks for run_id in task] == list(range(len(sizes)))
+    assert all(len(task) <= ingesting.MOST_PIECES for task in tasks)
+    assert all(sum(sizes[n] for n in task[:-1]) < ingesting.MOST_SIZE for task in tasks)
+
+
+def test_cases_of_cos_418_are_run(spark: SparkSession, tmp_path: Path) -> None:
+    files = [tmp_path / "c.top", tmp_path / "c.events"]
+    files[0].write_text("2\nN1 5\nN2 0\nN1 N2\nN2 N1\n")
+    files[1].write_text("send N1 N2 2\nsnapshot N1\ntick 3\n")
+    (row,) = ingest(spark, create(tmp_path / "out"), files, "cos418")
+    assert (row["name"], row["pairing"], row["exact"], row["processes"]) == ("c", "given", True, ["N1", "N2"])
+    kinds = Store(tmp_path / "out").read(spark, "events").select("kind").toArrow().to_pylist()
+    assert {"send", "receive", "record", "marker_send"} <= {kind["kind"] for kind in kinds}
+
+
+def test_what_our_own_runs_export_goes_in(spark: SparkSession, tmp_path: Path) -> None:
+    events = run(library.load("tutorial")).events
+    log = tmp_path / "tutorial.jsonl"
+    log.write_text("".join(json.dumps(event._asdict()) + "\n" for event in events), encoding="utf-8")
+    ingest(spark, create(tmp_path / "out"), [log], "jsonl")
+    table = Store(tmp_path / "out").read(spark, "events").orderBy("row").toArrow().to_pylist()
+    assert table == [event._asdict() for event in events]
