@@ -1,31 +1,50 @@
 """Scene -> a still Plotly figure: the finished diagram with one cut of the story, and its events to be picked.
 
-For pages that show a diagram without the explorer. Nothing moves: what is not seen at the last step is left out.
+For pages that show a diagram without the explorer. Nothing moves, and what is not seen at the last step is left out.
+Texts of foreign logs are long, so events are numbered, and their texts appear where one points.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagrams import theme
+from diagrams.canvas import plain
 from diagrams.drawing import seen
 from diagrams.scene import Scene
 from diagrams.spacetime import Figure, figure
 
 PICK = 22  # pixels around an event in which a click picks it
+MOST_NUMBERED = 150  # events whose numbers can be told apart
 
 
-def still(scene: Scene, orientation: str, palette: dict[str, str], cut: int | None = None, height: int = 520) -> Figure:
+def still(
+    scene: Scene,
+    orientation: str,
+    palette: dict[str, str],
+    numbers: Mapping[str, Sequence[int]],
+    cut: int | None = None,
+    consistent: bool = True,
+) -> Figure:
     """The diagram at the last step of `scene`, with its story cut number `cut` (None: none).
 
-    The last trace holds one invisible point for each application event, with customdata [process, its index].
+    `numbers` says how the events of each process are numbered, in their order.
+
+    A scene of a part of a log may not show the message that decides against a cut, so `consistent` says whether it is.
+    The last trace holds one point for each application event, with customdata [process, its number].
     """
     drawn = figure(scene, orientation)
     place = scene.places[scene.until]
-    kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {})]
+    kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
     traces = [_still(trace, scene.until, place, cut) for trace in kept]
-    layout = {**drawn["layout"], "height": height, "dragmode": "pan", "clickmode": "event+select"}
-    resolved: Figure = theme.resolve({"data": [*traces, _picks(scene, orientation)], "layout": layout}, palette)
+    for trace in traces:
+        if not consistent and trace.get("line", {}).get("color") == "@good":
+            trace["line"] = {**trace["line"], "color": "@bad"}
+    layout = {**drawn["layout"], "dragmode": "pan", "clickmode": "event+select"}
+    resolved: Figure = theme.resolve(
+        {"data": [*traces, _picks(scene, orientation, numbers)], "layout": layout}, palette
+    )
     return resolved
 
 
@@ -40,16 +59,21 @@ def _still(trace: dict[str, Any], step: int, place: float, cut: int | None) -> d
     return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys}
 
 
-def _picks(scene: Scene, orientation: str) -> dict[str, Any]:
-    first, last = scene.first, scene.until
-    events = [event for own in scene.execution.history.of.values() for event in own if first <= event.step <= last]
-    lanes = [scene.lanes.index(event.process) for event in events]
-    places = [scene.places[event.step] for event in events]
+def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    named = [
+        (event, number)
+        for process, own in scene.execution.history.of.items()
+        for event, number in zip(own, numbers[process], strict=True)
+    ]
+    lanes = [scene.lanes.index(event.process) for event, _ in named]
+    places = [scene.places[event.step] for event, _ in named]
     x, y = (lanes, places) if orientation == "down" else (places, lanes)
-    texts = [f"the cut after {event.label}" for event in events]
     bare = {"marker": {"opacity": 0}}
     return {
-        "type": "scatter", "mode": "markers", "x": x, "y": y, "showlegend": False,
-        "customdata": [[event.process, event.index] for event in events], "text": texts, "hoverinfo": "text",
+        "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers", "x": x, "y": y,
+        "customdata": [[event.process, number] for event, number in named], "showlegend": False,
+        "text": [str(number) for _, number in named], "textfont": {"size": 12, "color": "@faint"},
+        "textposition": "middle right" if orientation == "down" else "top center",
+        "hovertext": [plain(event.label or "") for event, _ in named], "hoverinfo": "text", "cliponaxis": False,
         "marker": {"size": PICK, "opacity": 0, "color": "@ink"}, "selected": bare, "unselected": bare,
     }  # fmt: skip

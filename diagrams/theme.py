@@ -28,6 +28,8 @@ PALETTES = {"light": LIGHT, "dark": DARK}
 
 MARKER_DASHES = ("dash", "dot", "dashdot", "longdash")  # by snapshot
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # by snapshot
+SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
+SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")  # by line of a chart
 
 
 def process_colour(rank: int) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from diagrams.browser import ASSETS
 from sim.link import Shared, read_query
 from sim.scenario import ScenarioError
 from views.component import explorer
@@ -18,8 +17,23 @@ COMPONENT = "explorer"
 
 def page() -> None:
     """Draw the page."""
-    st.html(ASSETS / "page.css")
     _explorer()
+
+
+def as_page() -> st.Page:
+    """This page, as the way between pages knows it."""
+    return st.Page(page, title="Explore", default=True)
+
+
+def show(shared: Shared) -> None:
+    """Go to this page with a run that another page has found. Raises ScenarioError, and then nothing has changed.
+
+    It is a session of its own, so no edit under way can get into it; the browser's Back leads to what was there.
+    """
+    session = ExploreSession(is_chosen=True)
+    session.open(shared)
+    st.session_state[STATE] = session
+    st.switch_page(as_page())
 
 
 @st.fragment

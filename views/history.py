@@ -22,7 +22,7 @@ IN_WORDS = {"running": "running", "stopped": "stopped early", "complete": "compl
 
 def page(pages: Mapping[str, Any]) -> None:
     """Draw the page; `pages` are those that an entry may be opened on, by title."""
-    st.header("History", anchor=False)
+    st.html('<h2 class="cut-sentence">What has been run, and what has been read.</h2>')
     entries = catalog.entries()
     readable = [entry for entry in entries if entry.problem is None]
     if not entries:

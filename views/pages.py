@@ -1,9 +1,19 @@
 """The pages of the app and the way between them."""
 
+from typing import Any
+
 import streamlit as st
 
 from diagrams.browser import ASSETS
-from views import explore
+from views import ensembles, explore, history, traces
 
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
-st.navigation([st.Page(explore.page, title="Explore", default=True)], position="top").run()
+st.logo(ASSETS / "icon.svg", size="small")
+st.html(ASSETS / "page.css")
+pages: dict[str, Any] = {
+    "Explore": explore.as_page(),
+    "Ensembles": ensembles.as_page(),
+    "Traces": traces.as_page(),
+    "History": st.Page(lambda: history.page(pages), title="History", url_path="history"),
+}
+st.navigation(list(pages.values()), position="top").run()

@@ -58,6 +58,7 @@ class ExploreSession:
     notice: what the browser is to tell the user: {"seq", "level": "error" | "info", "text"}.
     shared: what was opened: a bundled scenario or a file, with the step its link asked for.
     wish: the dialog that the user has asked for and not been shown.
+    is_chosen: another page has opened this run, so that the browser does not restore what it had before.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -68,6 +69,7 @@ class ExploreSession:
     notice: dict[str, Any] | None = None
     shared: Shared = field(default_factory=Shared)
     wish: str | None = None
+    is_chosen: bool = False
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
@@ -147,6 +149,7 @@ class ExploreSession:
         return {
             "revision": self.revision,
             "session": self.id,
+            "chosen": self.is_chosen,
             "ack": self.ack,
             "notice": self.notice,
             "undo": self.at,
@@ -264,9 +267,7 @@ def sentence(text: str) -> str:
     return front + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
-def _next_version(
-    version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str
-) -> Version:
+def _next_version(version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str) -> Version:
     """The version after one more edit; of its scenario it keeps nothing that a run has worked out."""
     return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
 

@@ -21,6 +21,10 @@ function runIn(query) {
   return new URLSearchParams(names.map((name) => [name, params.get(name)])).toString();
 }
 
+function stepIn(query) {
+  return Number(new URLSearchParams(query).get("step") ?? 0) || 0;
+}
+
 /** The address of a run (the query that names it) at a step. Streamlit's own parameters stay. */
 function addressOf(link, step, isPresenting = false) {
   const shell = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
@@ -45,10 +49,13 @@ class Keeper {
     this.explorer = explorer;
     this.session = null; // the server's session that is known to show what was kept
     this.awaited = null; // the link given to Python and not opened yet: {seq, link, step, revision, waiting}
+    this.path = location.pathname; // of this page; on another one of the app the address is not ours
     this.onBack = (event) => this.goBack(event.state);
     this.onHide = () => this.settle();
+    this.onClick = ({ target }) => explorer.root.contains(target) || this.settle(); // it may lead to another page
     window.addEventListener("popstate", this.onBack);
     window.addEventListener("pagehide", this.onHide);
+    document.addEventListener("click", this.onClick, true);
   }
 
   history() {
@@ -73,16 +80,28 @@ class Keeper {
     this.showAddress();
   }
 
-  begin({ session, link }) {
+  begin({ session, link, chosen }) {
     this.session = session;
     this.awaited = null;
     const kept = readKept();
     const isFirst = !hasArrived;
     hasArrived = true;
-    if (!kept || kept.session === session || (isFirst && isOnPurpose(kept))) return;
+    if (kept?.session === session) return this.comeBack();
+    if (!kept || chosen || (isFirst && isOnPurpose(kept))) return;
     if (kept.tab) this.explorer.openTab(kept.tab);
     if (kept.link && runIn(kept.link) !== runIn(link)) this.restore(kept);
     else this.takeUp(kept);
+  }
+
+  /** From another page of the app, to the run of this session, or by Back to one that was left before. */
+  comeBack() {
+    const { explorer } = this;
+    const entry = history.state;
+    const link = runIn(location.search) || entry?.link;
+    const isSame = entry?.session === this.session && entry.scenario === explorer.visit.scenario;
+    if (!link || isSame || runIn(link) === runIn(explorer.data.link)) return;
+    this.isBack = true;
+    this.restore({ link, step: stepIn(location.search), revision: explorer.revision });
   }
 
   /** Have Python open a link; then go to its step and make the edits that waited. */
@@ -139,9 +158,10 @@ class Keeper {
   /** Write the address once the steps have come to rest; a change of scenario at once, as a new entry. */
   showAddress() {
     const { data, visit, root } = this.explorer;
-    if (this.awaited || data.session !== this.session) return;
+    if (this.awaited || data.session !== this.session || location.pathname !== this.path) return;
     const address = data.link ? addressOf(data.link, visit.step, "presenting" in root.dataset) : bareAddress();
-    const wanted = { address: address.length <= LONGEST_LINK ? address : bareAddress(), link: data.link };
+    const { link, session } = data;
+    const wanted = { address: address.length <= LONGEST_LINK ? address : bareAddress(), link, session, scenario: visit.scenario };
     const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;
     Object.assign(this, { scenario: visit.scenario, isBack: false });
     if (isAnother) {
@@ -155,8 +175,10 @@ class Keeper {
 
   settleAddress() {
     clearTimeout(this.timer);
-    if (this.wanted && this.wanted.address !== location.href) remember("replaceState", this.wanted);
+    const { wanted } = this;
     this.wanted = null;
+    if (!wanted || location.pathname !== this.path) return;
+    if (wanted.address !== location.href || history.state?.session !== wanted.session) remember("replaceState", wanted);
   }
 
   settle() {
@@ -169,10 +191,9 @@ class Keeper {
     const { explorer } = this;
     clearTimeout(this.timer);
     this.wanted = null;
-    if (!explorer.data) return;
-    const query = location.search.slice(1);
-    const step = Number(new URLSearchParams(query).get("step") ?? 0) || 0;
-    const link = runIn(query) || state?.link;
+    if (!explorer.data || location.pathname !== this.path) return;
+    const step = stepIn(location.search);
+    const link = runIn(location.search) || state?.link;
     this.isBack = true;
     if (!link || runIn(link) === runIn(explorer.data.link)) explorer.goTo(Math.min(step, explorer.scene.last));
     else this.restore({ link, step, revision: explorer.revision });
@@ -182,6 +203,7 @@ class Keeper {
     this.settle();
     window.removeEventListener("popstate", this.onBack);
     window.removeEventListener("pagehide", this.onHide);
+    document.removeEventListener("click", this.onClick, true);
   }
 }
 
@@ -193,16 +215,20 @@ function readKept() {
   }
 }
 
-/** Whether somebody came here by another address than the one that was kept; a reload comes for what was there. */
+/**
+ * Whether somebody came here by another address than the one that was kept; a reload comes for what was there, and
+ * so does who comes from another page of the app.
+ */
 function isOnPurpose(kept) {
   const [entry] = performance.getEntriesByType("navigation");
-  return entry?.type !== "reload" && location.search !== kept.search;
+  const isFromElsewhere = entry && new URL(entry.name).pathname !== location.pathname;
+  return entry?.type !== "reload" && !isFromElsewhere && location.search !== kept.search;
 }
 
 /** An entry of the history. A link too long for the address lies beside it, as far as the browser takes it. */
-function remember(how, { address, link }) {
+function remember(how, { address, ...entry }) {
   try {
-    history[how]({ link }, "", address);
+    history[how](entry, "", address);
   } catch {
     history[how](null, "", address);
   }

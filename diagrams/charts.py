@@ -1,0 +1,171 @@
+"""Charts of an ensemble: rows -> Plotly figures, as plain dicts whose colours are tokens of diagrams/theme.py.
+
+A cell of the grid is drawn by its median and by the band in which eight of ten of its runs lie, single runs as dots.
+A dot's `customdata` is [run_id, snapshot_id, cell], the first two null where it stands for a whole cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from diagrams.canvas import plain
+from diagrams.chart_parts import (
+    AWAY,
+    TYPE,
+    Axis,
+    Figure,
+    Slot,
+    Style,
+    Trace,
+    about_cell,
+    about_run,
+    axis,
+    chosen,
+    frame,
+    hover,
+    number,
+    picks,
+    slot_of,
+)
+from diagrams.measures import Dimension, Measure, Row, Rows, values
+
+MOST_WRITTEN = 150  # cells of a heat map that have their number written in them
+
+
+def curves(cells: Rows, runs: Rows, x: Dimension, measure: Measure, series: Dimension | None = None) -> Figure:
+    """A measure against a dimension: for each value of `series` a line of medians, a band, and single runs.
+
+    There must be one cell for each value of `x` and `series`; one in which nothing was measured is left out.
+    """
+    across = Axis(x, cells)
+    names = values(series, cells) if series else {None: ""}
+    told = [x, series] if series else [x]
+    bands, clouds, lines = [], [], []
+    for rank, (value, name) in enumerate(names.items()):
+        style = Style.of(rank)
+        mine = [row for row in _with(cells, f"{measure.column}_50") if not series or series.value(row) == value]
+        mine.sort(key=across.at)
+        single = [row for row in runs if not series or series.value(row) == value]
+        bands.append(_band(mine, across, measure, style))
+        clouds.append(_cloud(single, across, slot_of(rank, len(names)), measure, style, told))
+        lines.append(_medians(mine, across, measure, style, told) | {"name": plain(name)})
+    legend = f"{series.name.capitalize()}: " if series else ""
+    return frame([*bands, *clouds, *lines], measure.title, across.layout(), axis("", from_zero=True), legend)
+
+
+def _with(rows: Rows, column: str) -> list[Row]:
+    """The rows that have a value there."""
+    return [row for row in rows if row[column] is not None]
+
+
+def _band(cells: Rows, across: Axis, measure: Measure, style: Style) -> Trace:
+    there = [across.at(row) for row in cells]
+    high = [row[f"{measure.column}_90"] for row in cells]
+    low = [row[f"{measure.column}_10"] for row in cells]
+    return {
+        "type": "scatter", "mode": "lines", "x": there + there[::-1], "y": high + low[::-1], "fill": "toself",
+        "fillcolor": f"{style.colour}/0.16", "line": {"width": 0, "color": style.colour}, "hoverinfo": "skip",
+        "showlegend": False,
+    }  # fmt: skip
+
+
+def _medians(cells: Rows, across: Axis, measure: Measure, style: Style, told: Sequence[Dimension]) -> Trace:
+    return {
+        "type": "scatter", "mode": "lines+markers", "x": [across.at(row) for row in cells],
+        "y": [row[f"{measure.column}_50"] for row in cells], "customdata": picks(cells),
+        "line": {"color": style.colour, "width": 3, "dash": style.dash},
+        "marker": {"color": style.colour, "size": 11, "symbol": style.symbol, "line": {"color": "@paper", "width": 1}},
+        **hover(about_cell(row, measure, told) for row in cells), **chosen(1.0),
+    }  # fmt: skip
+
+
+def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style, told: Sequence[Dimension]) -> Trace:
+    """Single runs; those that fail a check are crosses in the colour of what is wrong, and lie on top."""
+    shown = sorted(_with(runs, measure.column), key=lambda row: bool(row["failed"]))
+    bad = [bool(row["failed"]) for row in shown]
+    return {
+        "type": "scatter", "mode": "markers", "x": [across.scattered(row, slot) for row in shown],
+        "y": [row[measure.column] for row in shown], "customdata": picks(shown), "showlegend": False,
+        "marker": {
+            "color": ["@bad" if is_bad else style.colour for is_bad in bad],
+            "opacity": [1 if is_bad else 0.45 for is_bad in bad],
+            "size": [12 if is_bad else 6 for is_bad in bad], "symbol": ["x" if is_bad else "circle" for is_bad in bad],
+        },
+        **hover(about_run(row, measure, told) for row in shown), **chosen(0.45),
+    }  # fmt: skip
+
+
+def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension] = ()) -> Figure:
+    """How a measure is distributed for each value of a dimension: density, quartiles, and the single runs.
+
+    `told`: what else a run says of itself when pointed at.
+    """
+    shown = _with(runs, measure.column)
+    across = Axis(by, shown, side_by_side=True)
+    data: list[Trace] = []
+    for rank, (value, place) in enumerate(across.spots.items()):
+        style = Style.of(rank)
+        mine = [row for row in shown if by.value(row) == value]
+        violin = {
+            "type": "violin", "x": [place] * len(mine), "y": [row[measure.column] for row in mine], "width": 0.9,
+            "side": "positive",
+            "line": {"color": style.colour, "width": 2}, "fillcolor": f"{style.colour}/0.16", "points": False,
+            "box": {"visible": True, "width": 0.12}, "spanmode": "hard", "hoverinfo": "skip", "showlegend": False,
+        }  # fmt: skip
+        data += [violin, _cloud(mine, across, AWAY, measure, style, [by, *told])]
+    return frame(data, measure.title, across.layout(), axis("", from_zero=True))
+
+
+def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:
+    """The median of a measure for every pair of values of two dimensions; one cell for each pair."""
+    shown = _with(cells, f"{measure.column}_50")
+    across, up = Axis(x, cells, side_by_side=True), Axis(y, cells, side_by_side=True)
+    at = {(across.at(row), up.at(row)): row[f"{measure.column}_50"] for row in shown}
+    low, high = min(at.values(), default=0.0), max(at.values(), default=1.0)
+    colours = {
+        "type": "heatmap", "z": [[at.get((i, j)) for i in across.spots.values()] for j in up.spots.values()],
+        "colorscale": [[0, "@p0/0.08"], [1, "@p0"]], "hoverinfo": "skip", "xgap": 2, "ygap": 2,
+        "zmin": low, "zmax": high,
+        "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": TYPE - 2}},
+    }  # fmt: skip
+    spots = {
+        "type": "scatter", "mode": "text+markers" if len(shown) <= MOST_WRITTEN else "markers",
+        "x": [across.at(row) for row in shown], "y": [up.at(row) for row in shown], "customdata": picks(shown),
+        "text": [number(value) for value in at.values()], "textfont": {
+            "size": TYPE, "color": ["@paper" if value - low > 0.6 * (high - low) else "@ink" for value in at.values()],
+        },
+        "marker": {"symbol": "square", "size": 34, "color": "@mark", "opacity": 0},
+        "selected": {"marker": {"opacity": 0.7}}, "unselected": {"marker": {"opacity": 0}},
+        **hover(about_cell(row, measure, (x, y)) for row in shown),
+    }  # fmt: skip
+    plain_axes = across.layout() | {"showgrid": False}, up.layout() | {"showgrid": False}
+    return frame([colours, spots], f"{measure.title}: median", *plain_axes)
+
+
+def comparison(cells: Rows, predicted: Sequence[float | None], measure: Measure, told: Sequence[Dimension]) -> Figure:
+    """Measured against predicted: a dot for each cell, with the range of eight of ten runs; on the line they agree.
+
+    A cell without a prediction, or in which nothing was measured, is left out.
+    """
+    both = [(row, guess) for row, guess in zip(cells, predicted, strict=True) if guess is not None]
+    both = [(row, guess) for row, guess in both if row[f"{measure.column}_50"] is not None]
+    rows, middle = [row for row, _ in both], [row[f"{measure.column}_50"] for row, _ in both]
+    top = 1.06 * max((max(guess, half) for (_, guess), half in zip(both, middle, strict=True)), default=1.0)
+    line = {
+        "type": "scatter", "mode": "lines", "x": [0, top], "y": [0, top], "hoverinfo": "skip",
+        "name": "as predicted", "line": {"color": "@faint", "width": 2, "dash": "dash"},
+    }  # fmt: skip
+    above = [row[f"{measure.column}_90"] - half for row, half in zip(rows, middle, strict=True)]
+    below = [half - row[f"{measure.column}_10"] for row, half in zip(rows, middle, strict=True)]
+    dots = {
+        "type": "scatter", "mode": "markers", "name": "a cell: its median, and eight of ten of its runs",
+        "x": [guess for _, guess in both], "y": middle, "customdata": picks(rows),
+        "error_y": {
+            "type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": "@p0/0.45",
+            "thickness": 2, "width": 0,
+        },
+        "marker": {"color": "@p0", "size": 11, "line": {"color": "@paper", "width": 1}}, **chosen(1.0),
+        **hover(f"<b>Predicted {number(guess)}</b><br>{about_cell(row, measure, told)}" for row, guess in both),
+    }  # fmt: skip
+    x = axis("Predicted") | {"range": [0, top]}
+    return frame([line, dots], measure.title, x, axis("Measured", from_zero=True), " ")

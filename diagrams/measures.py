@@ -1,0 +1,146 @@
+"""What is measured of a snapshot, and what the runs of an ensemble differ in: the words that charts use for both.
+
+Rows are plain mappings: a *run row* is one of the table of runs, a *cell row* one of the summary of its cells, in which
+each measure has its quantiles (`latency_10`, `latency_50`, ...).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sim.algorithm import ALGORITHMS
+
+Row = Mapping[str, Any]
+Rows = Sequence[Row]
+
+
+class Measure(NamedTuple):
+    """Something measured, by its column: a short name, what it is in full, and its unit."""
+
+    column: str
+    name: str
+    words: str
+    unit: str
+
+    @property
+    def title(self) -> str:
+        """What stands at an axis."""
+        return f"{self.words} ({self.unit})" if self.unit else self.words
+
+
+MEASURES = {
+    measure.column: measure
+    for measure in (
+        Measure("latency", "Time taken", "Time from the first recording to the last channel closed", "time units"),
+        Measure("recorded_messages", "Messages recorded", "Messages found in the channels", ""),
+        Measure("recorded_bytes", "Bytes recorded", "Size of what was found in the channels", "bytes"),
+        Measure("markers", "Markers", "Markers sent", ""),
+        Measure("in_flight_peak", "Most on their way", "Most messages on their way at one moment", ""),
+        Measure("events", "Events", "Events of the application", ""),
+        Measure("duration", "Length of the run", "Time from the start to the last step", "time units"),
+    )
+}
+
+
+def delay_words(text: str | None) -> str:
+    """A delay such as `uniform:1:9` as an axis says it: `1 to 9`."""
+    kind, _, ends = (text or "same").partition(":")
+    ends = ends.replace(":", " to ")
+    return {"fixed": ends, "uniform": ends, "same": "as messages"}.get(kind, f"{kind} {ends}".strip())
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """Something in which runs may differ, by its column. `position`: the column of numbers it is drawn by, if any."""
+
+    column: str
+    name: str
+    title: str
+    position: str | None = None
+
+    def value(self, row: Row) -> Any:
+        """What `row` has."""
+        return row.get(self.column)
+
+    def label(self, row: Row) -> str:
+        """What `row` has, as an axis or a menu says it."""
+        value = self.value(row)
+        if self.column == "algorithm" and value in ALGORITHMS:
+            return ALGORITHMS[value].title or str(value)
+        if self.column in ("delay", "marker_delay"):
+            return delay_words(value)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def place(self, row: Row) -> float | None:
+        """Where `row` is on an axis of numbers."""
+        found = row.get(self.position) if self.position else None
+        return float(found) if isinstance(found, int | float) else None
+
+
+DIMENSIONS = (
+    Dimension("processes", "processes", "Processes", "processes"),
+    Dimension("marker_delay", "delay of markers", "Mean delay of a marker (time units)", "mean_marker_delay"),
+    Dimension("delay", "delay of messages", "Mean delay of a message (time units)", "mean_delay"),
+    Dimension("topology", "topology", "Topology"),
+    Dimension("algorithm", "algorithm", "Algorithm"),
+    Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
+)
+OF_WORKLOAD = "parameter "  # before the name of a workload's parameter, where it is a column
+
+
+def with_parameters(rows: Rows) -> list[dict[str, Any]]:
+    """Copies of rows that have each parameter of the workload in a column of its own."""
+    found = []
+    for row in rows:
+        parameters = json.loads(row.get("parameters") or "{}")
+        found.append({**row, **{OF_WORKLOAD + name: _plain(value) for name, value in parameters.items()}})
+    return found
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int | float | str) else json.dumps(value, ensure_ascii=False)
+
+
+def varying(rows: Rows) -> list[Dimension]:
+    """The dimensions in which rows (with parameters) differ, the most telling first.
+
+    One that follows from another, as the transfers of each process may follow from their number, is left out.
+    """
+    columns = dict.fromkeys(column for row in rows for column in row if column.startswith(OF_WORKLOAD))
+    own = tuple(_parameter(column, rows) for column in columns)
+    found: list[Dimension] = []
+    for dimension in DIMENSIONS + own:
+        is_new = not any(_follows(dimension, other, rows) for other in found)
+        if is_new and len({dimension.value(row) for row in rows}) > 1:
+            found.append(dimension)
+    return found
+
+
+def _follows(dimension: Dimension, other: Dimension, rows: Rows) -> bool:
+    """Whether each value of `other` has but one of `dimension`."""
+    pairs = {(other.value(row), dimension.value(row)) for row in rows}
+    return len(pairs) == len({value for value, _ in pairs})
+
+
+def _parameter(column: str, rows: Rows) -> Dimension:
+    name = column.removeprefix(OF_WORKLOAD)
+    numbers = all(isinstance(row.get(column), int | float) for row in rows)
+    return Dimension(column, name, name.replace("_", " ").capitalize(), column if numbers else None)
+
+
+def values(dimension: Dimension, rows: Rows) -> dict[Any, str]:
+    """The values that rows have in a dimension, with their labels: in order of size, or of appearance."""
+    found: dict[Any, Row] = {}
+    for row in rows:
+        found.setdefault(dimension.value(row), row)
+    if all(dimension.place(row) is not None for row in found.values()):
+        found = dict(sorted(found.items(), key=lambda item: dimension.place(item[1]) or 0.0))
+    return {value: dimension.label(row) for value, row in found.items()}
+
+
+def alike(rows: Rows, held: Mapping[Dimension, Any]) -> list[Row]:
+    """The rows that have the given values."""
+    return [row for row in rows if all(dimension.value(row) == value for dimension, value in held.items())]

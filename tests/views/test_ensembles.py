@@ -1,0 +1,222 @@
+"""The Ensembles page without a browser: its form, its sentences, and the way from a row to the run."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pipeline.grid import Grid
+from pipeline.measure import describe, measure
+from pipeline.rerun import scenario_of
+from pipeline.schema import RUN_TYPES, arrow_schema
+from pipeline.store import Store
+from sim import VERSION
+from sim.checks import verdicts_of
+from sim.execution import run
+from sim.files import parse_toml
+from sim.link import Shared
+from sim.snapshots import snapshots_of
+from views import explore, opening
+from views.ensemble_results import in_a_sentence
+from views.ensemble_runs import outcome, story
+from views.grid_form import in_the_forms_words, in_words
+from views.session import ExploreSession
+
+ROOT = Path(__file__).resolve().parents[2]
+GIVEN = {"workload": "bank", "processes": "3", "topology": "line", "marker_delay": "4", "runs": "2", "seed": "5"}
+
+
+def test_no_page_brings_spark_with_it():
+    modules = "views.explore, views.ensembles, views.ensemble_results, views.history, views.opening"
+    program = f"import sys, {modules}\nsys.exit('pyspark' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+# ------------------------------------------------------------------ the form
+
+
+def form() -> None:
+    import streamlit as st
+
+    from sim.scenario import ScenarioError
+    from views.grid_form import Wanted, grid_form
+
+    def start(wanted: Wanted) -> None:
+        if wanted.name == "taken":
+            raise ScenarioError("name: there is one already")
+        st.session_state["wanted"] = wanted
+
+    grid_form(start)
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_function(form, default_timeout=60).run()
+
+
+def field(page: AppTest, label: str):
+    return next(widget for widget in page.text_input if widget.label == label)
+
+
+def complaints(page: AppTest) -> list[str]:
+    return [element.proto.body for element in page.get("html") if 'role="alert"' in element.proto.body]
+
+
+def test_one_click_asks_for_a_thousand_runs_under_a_name_of_its_own(page):
+    page.button[0].click().run()
+    wanted = page.session_state["wanted"]
+    assert wanted.grid.run_count == 1_000
+    assert wanted.name.startswith("bank-20")
+    assert any("1,000 runs" in caption.value for caption in page.caption)
+
+
+def test_what_is_wrong_is_said_beside_the_form_and_nothing_is_lost(page):
+    field(page, "Processes").set_value("3, many").run()
+    (complaint,) = complaints(page)
+    assert "Processes: " in complaint
+    assert "many" in complaint
+    assert "--" not in complaint
+    assert field(page, "Processes").value == "3, many"
+    field(page, "Processes").set_value("3, 4").run()
+    assert complaints(page) == []
+
+
+def test_what_the_page_says_against_it_is_said_there_too(page):
+    field(page, "Name").set_value("taken")
+    page.button[0].click().run()
+    assert "there is one already" in complaints(page)[0]
+    assert field(page, "Name").value == "taken"
+
+
+def test_a_scenario_is_tried_with_markers_around_its_own(page):
+    page.selectbox[0].set_value(("scenario", "two_banks")).run()
+    page.button[0].click().run()
+    grid = page.session_state["wanted"].grid
+    assert grid.name == "two_banks"
+    assert grid.cell_count == 5
+    assert [widget.label for widget in page.text_input][:3] == ["Delay of messages", "Delay of markers", "Runs of each"]
+
+
+def test_parameters_of_the_workload_are_part_of_the_grid(page):
+    field(page, "Pace").set_value("2, 8").run()
+    page.button[0].click().run()
+    assert page.session_state["wanted"].grid.parameters["pace"] == (2.0, 8.0)
+
+
+def test_complaints_have_the_labels_of_the_form():
+    assert in_the_forms_words("--marker-delay: 'x' is no delay") == "Delay of markers: 'x' is no delay"
+    assert in_the_forms_words("give fewer --runs") == "give fewer runs"
+
+
+def test_how_much_a_grid_is_in_words():
+    assert in_words(Grid.read(GIVEN)) == "1 combination × 2 = **2 runs**"
+
+
+# ------------------------------------------------------------------ what came of it
+
+
+def cell(**more):
+    nothing = {f"{column}_{share}": None for column in ("latency", "recorded_messages") for share in (0, 100)}
+    return {"snapshots": 50, "failures": 0, "errors": 0, **nothing, **more}
+
+
+@pytest.mark.parametrize(
+    ("cells", "words"),
+    [
+        ([cell(), cell()], "No check fails in 100 snapshots."),
+        ([cell(failures=3), cell()], '<span class="cut-bad">3 of 100 snapshots fail a check.</span>'),
+        ([cell(failures=5, errors=5)], '<span class="cut-bad">5 runs could not be carried out.</span>'),
+        (
+            [cell(latency_0=2.0, latency_100=9.5, recorded_messages_0=0.0, recorded_messages_100=4.0), cell()],
+            "They took 2 to 9.5 time units and found 0 to 4 messages in the channels.",
+        ),
+    ],
+)
+def test_what_came_of_it_in_a_sentence(cells, words):
+    assert words in in_a_sentence(cells)
+
+
+def test_no_failure_is_told_where_only_errors_are():
+    assert "fail a check" not in in_a_sentence([cell(failures=5, errors=5)])
+
+
+# ------------------------------------------------------------------ from a row to the run
+
+
+@pytest.fixture
+def rows():
+    document = Grid.read(GIVEN, {"transfers": "6"}).cells()[0].document
+    found = []
+    for run_id in range(2):
+        row = {
+            "run_id": run_id,
+            "cell": 0,
+            "seed": 5 + run_id,
+            "document": document,
+            "scenario": None,
+            "error": None,
+            "version": VERSION,
+        }
+        scenario = scenario_of(row)
+        found += [{**row, **describe(scenario), **each} for each in measure(run(scenario))]
+    return found
+
+
+@pytest.fixture
+def store(tmp_path, rows):
+    store = Store.create(tmp_path / "bank-8", "ensemble", {})
+    store.write_part("runs", "all", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
+    return store
+
+
+def test_a_row_opens_as_the_very_run_where_its_snapshot_is_complete(store, rows, monkeypatch):
+    opened: list[Shared] = []
+    monkeypatch.setattr(explore, "show", opened.append)
+    opening.open_run(store, 1, "S1", story(rows[1], store.name))
+    (shared,) = opened
+    original, found = run(scenario_of(rows[1])), run(shared.base())
+    assert found.events == original.events
+    assert verdicts_of(found) == verdicts_of(original)
+    (snapshot,) = snapshots_of(found)
+    assert shared.step == snapshot.completed
+    assert shared.base().title == "Run 1 of bank-8"
+    assert "seed 6" in shared.base().story
+
+
+def test_what_another_page_opens_is_a_session_of_its_own_that_the_browser_does_not_replace():
+    session = ExploreSession(is_chosen=True)
+    session.open(Shared(scenario="lecture", step=3))
+    data = session.data()
+    assert data["chosen"]
+    assert (data["undo"], data["redo"], data["step"]) == (0, 0, 3)
+
+
+def test_a_run_in_words(rows):
+    words = outcome(rows[0])
+    assert words.startswith("S1: it took ")
+    assert words.endswith("every check holds")
+    assert "1 message in" in outcome(rows[0] | {"recorded_messages": 1})
+    assert "did not complete" in outcome(rows[0] | {"latency": None})
+    assert outcome(rows[0] | {"failed": True, "witness": "consistency: message A"}).endswith(
+        "but consistency: message A"
+    )
+    assert outcome(rows[0] | {"error": "no money"}) == "could not run: no money"
+
+
+HELD = """
+processes = ["P1", "P2"]
+snapshots = [{ id = "S1", process = "P1", at = 1 }]
+delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]
+"""
+
+
+def test_a_run_that_never_completes_opens_at_its_end():
+    scenario = parse_toml(HELD, "held")
+    assert snapshots_of(run(scenario))[0].completed is None
+    assert opening._step_of(scenario, "S1") == run(scenario).steps
+    assert opening._step_of(scenario, None) == 0

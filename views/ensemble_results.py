@@ -1,0 +1,158 @@
+"""What came of an ensemble: in a sentence, in charts, and run by run, each of which opens in Explore."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from pathlib import Path
+
+import streamlit as st
+
+from diagrams import charts
+from diagrams.chart_parts import amount, number
+from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
+from pipeline import answers, session
+from pipeline.answers import Answers
+from pipeline.store import Store
+from sim.scenario import ScenarioError
+from views import menus
+from views.ensemble_runs import chart, table
+from views.errors import complain
+from views.predicting import predicting
+
+POLL_S = 0.3
+_ASKING = ThreadPoolExecutor(2, thread_name_prefix="answers")
+FIRST_ACROSS = ("marker_delay", "delay", "processes")  # what is drawn from left to right, if it varies
+
+
+def results(store: Store) -> None:
+    """Draw everything there is to see of the ensemble in `store`, once Spark has said it."""
+    answer = asked(store)
+    if not answer.done():
+        st.fragment(_wait, run_every=POLL_S)(answer)
+        return
+    try:
+        _draw(store, answer.result())
+    except ScenarioError as problem:
+        _asked.cache_clear()
+        complain(str(problem))
+
+
+def _wait(answer: Future[Answers]) -> None:
+    """Until Spark has answered; the page is drawn anew then, and nothing else waits."""
+    if answer.done():
+        st.rerun()
+    st.caption("Spark sums up the runs …")
+
+
+def asked(store: Store) -> Future[Answers]:
+    """What Spark says of what is in `store` now: asked once for all sessions, in the background."""
+    manifest = store.manifest
+    return _asked(store.path, f"{manifest.get('finished')} {manifest.get('rows')}")
+
+
+@lru_cache(maxsize=20)
+def _asked(path: Path, stamp: str) -> Future[Answers]:
+    """The answer on the folder at `path`; `stamp` changes when it does."""
+    return _ASKING.submit(_ask, path)
+
+
+def _ask(path: Path) -> Answers:
+    found = answers.ask(session.session(), Store.open(path))
+    return Answers(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
+
+
+@st.fragment
+def _draw(store: Store, found: Answers) -> None:
+    st.html(f'<h2 class="cut-sentence">{in_a_sentence(found.cells)}</h2>')
+    view = st.segmented_control(
+        "View", list(VIEWS), default=next(iter(VIEWS)), required=True, key="ensemble-view", persist_state="session",
+        label_visibility="collapsed",
+    )  # fmt: skip
+    VIEWS[view](store, found)
+
+
+def in_a_sentence(cells: Rows) -> str:
+    """What came of all runs, as HTML."""
+    snapshots, failures, errors = (sum(row[column] for row in cells) for column in ("snapshots", "failures", "errors"))
+    head = f"No check fails in {snapshots:,} snapshots."
+    if failures > errors:
+        head = f'<span class="cut-bad">{failures - errors:,} of {snapshots:,} snapshots fail a check.</span>'
+    if errors:
+        head += f' <span class="cut-bad">{errors:,} runs could not be carried out.</span>'
+    time, recorded = (_range(cells, MEASURES[column]) for column in ("latency", "recorded_messages"))
+    return head + (f" They took {time} and found {recorded} messages in the channels." if time and recorded else "")
+
+
+def _range(cells: Rows, measure: Measure) -> str:
+    """From the least to the most, with the unit; empty where nothing was measured."""
+    least = [row[f"{measure.column}_0"] for row in cells if row[f"{measure.column}_0"] is not None]
+    most = [row[f"{measure.column}_100"] for row in cells if row[f"{measure.column}_100"] is not None]
+    if not least:
+        return ""
+    low, high = min(least), max(most)
+    return amount(high, measure) if low == high else f"{number(low)} to {amount(high, measure)}"
+
+
+# ------------------------------------------------------------------ charts
+
+
+def _curves(store: Store, found: Answers, measure: Measure) -> None:
+    dimensions = varying(found.cells) or [DIMENSIONS[0]]
+    there = menus.places(len(dimensions) + 1)
+    columns = [dimension.column for dimension in dimensions]
+    first = next((columns.index(column) for column in FIRST_ACROSS if column in columns), 0)
+    across = menus.choose(there, "Against", dimensions, "across", first)
+    others = [dimension for dimension in dimensions if dimension != across]
+    series = menus.choose(there, "A line for each", [*others, None], "series") if others else None
+    rest = [dimension for dimension in others if dimension != series]
+    held = menus.choose_values(there, found.cells, rest, "held")
+    figure = charts.curves(alike(found.cells, held), alike(found.points, held), across, measure, series)
+    chart(store, found, figure, measure, "Line: the median run. Band: eight of ten runs. Dots: single runs.")
+
+
+def _spread(store: Store, found: Answers) -> None:
+    algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
+    dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
+    there = menus.places(len(dimensions) + 1)
+    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    by = menus.choose(there, "Side by side", dimensions, "by")
+    others = [dimension for dimension in dimensions if dimension != by]
+    held = menus.choose_values(there, found.cells, others, "among", any_too=True)
+    figure = charts.spread(alike(found.points, held), by, measure, others)
+    told = "Shape: how many runs lie at each height. Box: the middle half, with the median. Dots: single runs."
+    chart(store, found, figure, measure, told)
+
+
+def _heat(store: Store, found: Answers) -> None:
+    dimensions = varying(found.cells)
+    if len(dimensions) < 2:
+        st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
+        return
+    there = menus.places(len(dimensions) + 1)
+    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    across = menus.choose(there, "From left to right", dimensions, "heat-across")
+    others = [dimension for dimension in dimensions if dimension != across]
+    up = menus.choose(there, "Upwards", others, "heat-up")
+    held = menus.choose_values(there, found.cells, [each for each in others if each != up], "heat")
+    figure = charts.heat(alike(found.cells, held), across, up, measure)
+    chart(store, found, figure, measure, "Each field: the median of its runs.")
+
+
+def _time_taken(store: Store, found: Answers) -> None:
+    _curves(store, found, MEASURES["latency"])
+
+
+def _recorded(store: Store, found: Answers) -> None:
+    _curves(store, found, MEASURES["recorded_messages"])
+
+
+VIEWS: Mapping[str, Callable[[Store, Answers], None]] = {
+    "Time taken": _time_taken,
+    "Messages recorded": _recorded,
+    "Distribution": _spread,
+    "Heat map": _heat,
+    "Prediction": predicting,
+    "Runs": table,
+}

@@ -1,0 +1,190 @@
+"""Single runs of an ensemble: the extremes, the one picked in a chart, and a table; each opens in Explore."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from diagrams import theme
+from diagrams.chart_parts import Figure, amount, number
+from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying
+from pipeline import answers, session
+from pipeline.answers import KINDS, MOST_ROWS, Answers, Wanted
+from pipeline.store import Store
+from sim.checks import CHECKS
+from sim.scenario import ScenarioError
+from views import menus
+from views.errors import complain
+from views.opening import open_run
+
+
+def chart(store: Store, found: Answers, figure: Figure, measure: Measure, how_to_read: str) -> None:
+    """Draw a figure; what is picked in it, and the extremes, can be opened."""
+    palette = theme.PALETTES[st.context.theme.type or "light"]
+    with st.container(key="cut-chart"):
+        event = st.plotly_chart(
+            theme.resolve(figure, palette), theme=None, key="ensemble-chart", on_select="rerun",
+            selection_mode="points", height="stretch", config={"displayModeBar": False},
+        )  # fmt: skip
+    picks = [point["customdata"] for point in event.selection.points if point.get("customdata")]
+    if picks:
+        _picked(store, found, picks[0], measure)
+    else:
+        st.caption(f"{how_to_read} Click one to open it.")
+    _extremes(store, found)
+
+
+class Extreme(NamedTuple):
+    """A kind of extreme run: what its button says, and the measure in which it is extreme (None: it is not in one)."""
+
+    title: str
+    column: str | None
+
+
+EXTREMES = {
+    "failing": Extreme("one that fails", None),
+    "longest": Extreme("the slowest", "latency"),
+    "most recorded": Extreme("the most recorded", "recorded_messages"),
+    "strangest": Extreme("the strangest", None),
+}
+
+
+def _extremes(store: Store, found: Answers) -> None:
+    """A button for each extreme run."""
+    by_kind = {row["why"]: row for row in reversed(found.extremes)}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-extremes"):
+        st.markdown("Open in Explore:", width="content")
+        for kind, (title, column) in EXTREMES.items():
+            if row := by_kind.get(kind):
+                measure = MEASURES[column] if column else None
+                value = f" ({amount(row[measure.column], measure)})" if measure else ""
+                _open_button(store, row, kind.replace(" ", "-"), f"{title}{value}")
+
+
+def _picked(store: Store, found: Answers, pick: Sequence[Any], measure: Measure) -> None:
+    """What is picked in a chart: a run, or a cell with two of its runs."""
+    run_id, snapshot_id, cell = pick
+    if run_id is None:
+        rows = _of_cell(store, next(row for row in found.cells if row["cell"] == cell), measure)
+    else:
+        own = (run_id, snapshot_id)
+        rows = {"Open in Explore": next(row for row in found.points if (row["run_id"], row["snapshot_id"]) == own)}
+    _offer(store, _in_words(next(iter(rows.values())), found.cells, run_id is None), rows)
+
+
+def _offer(store: Store, text: str, rows: Mapping[str, Row]) -> None:
+    """What something picked is, and a button for each run that it leads to."""
+    with st.container(border=True, key="cut-picked"):
+        place, *places = st.columns([5, *[2] * len(rows)], vertical_alignment="center", gap="small")
+        place.markdown(text)
+        for place, (label, row) in zip(places, rows.items(), strict=True):
+            with place:
+                _open_button(store, row, f"picked-{label}", label)
+
+
+def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
+    """A typical run of a cell, and its furthest."""
+    runs = store.read(session.session(), "runs")
+    column = measure.column
+    most = answers.matching(runs, Wanted(cells=(cell["cell"],), by=column, descending=True, most=1))
+    typical = answers.nearest(runs, cell["cell"], column, cell[f"{column}_50"])
+    return {
+        "Open a typical run": answers.collected(typical)[0],
+        "Open its highest": answers.collected(most)[0],
+    }
+
+
+def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
+    """What a run, or the cell it stands for, is."""
+    told = ", ".join(f"{d.name} {d.label(row)}" for d in varying(cells))
+    if is_cell:
+        return f"**{told or 'All runs'}**"
+    return f"**Run {row['run_id']}**, {told}{', ' if told else ''}{outcome(row)}"
+
+
+def outcome(row: Row) -> str:
+    """What a snapshot came to, in words."""
+    if row["error"]:
+        return f"could not run: {row['error']}"
+    if row["snapshot_id"] is None:
+        return "takes no snapshot"
+    latency, recorded = row["latency"], row["recorded_messages"]
+    time = "it did not complete" if latency is None else f"it took {amount(latency, MEASURES['latency'])}"
+    messages = "1 message" if recorded == 1 else f"{number(recorded)} messages"
+    verdict = f"but {row['witness']}" if row["failed"] else "and every check holds"
+    return f"{row['snapshot_id']}: {time}, found {messages} in the channels, {verdict}"
+
+
+def story(row: Row, name: str) -> str:
+    """What the Story tab says of a run."""
+    made = (
+        f"This is run {row['run_id']} of the ensemble {name}: {row['workload']} on a {row['topology']} network of "
+        f"{row['processes']} processes, seed {row['seed']}."
+    )
+    return f"{made}\n\nMessages take {row['delay']}, markers {row['marker_delay']}.\n\n{outcome(row)}."
+
+
+def _open_button(store: Store, row: Row, key: str, label: str) -> None:
+    if st.button(label, key=f"ensemble-open-{key}", type="primary" if key.startswith("picked") else "secondary"):
+        try:
+            open_run(store, row["run_id"], row["snapshot_id"], story(row, store.name))
+        except ScenarioError as problem:
+            complain(str(problem))
+
+
+# ------------------------------------------------------------------ the table
+
+
+def table(store: Store, found: Answers) -> None:
+    """The runs as rows, as many as a page can show, filtered and sorted by Spark."""
+    wanted = _wanted(found.cells)
+    try:
+        with st.spinner("Asking Spark …"):
+            rows = answers.collected(answers.matching(store.read(session.session(), "runs"), wanted))
+    except ScenarioError as problem:
+        complain(str(problem))
+        return
+    dimensions = varying(found.cells)
+    columns = {
+        "Run": [row["run_id"] for row in rows],
+        "Snapshot": [row["snapshot_id"] for row in rows],
+        **{d.name.capitalize(): [d.label(row) for row in rows] for d in dimensions},
+        **{measure.name: [_rounded(row[measure.column]) for row in rows] for measure in MEASURES.values()},
+        "Seed": [row["seed"] for row in rows],
+        "Verdict": [_verdict(row) for row in rows],
+    }
+    event = st.dataframe(
+        columns, hide_index=True, on_select="rerun", selection_mode="single-row", key="ensemble-table", height=420
+    )
+    chosen = [rows[number] for number in event.selection.rows if number < len(rows)]
+    if chosen:
+        _offer(store, _in_words(chosen[0], found.cells, False), {"Open in Explore": chosen[0]})
+    else:
+        more = f"The first {MOST_ROWS} rows in this order. " if len(rows) == MOST_ROWS else ""
+        st.caption(f"{more}Choose a row to open its run.")
+
+
+def _wanted(cells: Rows) -> Wanted:
+    """What the menus above the table ask for."""
+    dimensions = varying(cells)
+    there = menus.places(len(dimensions) + 2)
+    kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
+    by = menus.choose_measure(there, "Highest first", "order", nothing="in order of runs")
+    kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
+    only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
+    return Wanted(kind, only, by.column if by else "run_id", by is not None)
+
+
+def _rounded(value: float | None) -> float | None:
+    return round(value, 2) if isinstance(value, float) else value
+
+
+def _verdict(row: Row) -> str:
+    if row["error"]:
+        return f"could not run: {row['error']}"
+    if row["failed"]:
+        return str(row["witness"])
+    held = sum(row[check] is True for check in CHECKS)
+    return f"{held} checks hold" if held else "undecided"

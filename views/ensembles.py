@@ -1,0 +1,145 @@
+"""The Ensembles page: what one run shows, a thousand prove. A grid is set up, carried out by Spark, and looked at."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pipeline import answers, session
+from pipeline.ensembles import grid_of, run_ensemble
+from pipeline.grid import Grid
+from pipeline.progress import Progress
+from pipeline.store import DataError, Store, named
+from sim.scenario import ScenarioError
+from views.ensemble_results import asked, results
+from views.errors import complain
+from views.grid_form import Wanted, grid_form
+from views.jobs import FAILED, JOBS, Job
+from views.waiting import waiting
+
+SHOWN = "ensemble_shown"  # the name of the data folder on show
+ASKED = "data"  # the same in an address that leads here
+FOLLOWED = "ensemble_followed"  # what the address asked for, once it is done: from then on other things may be on show
+PAGE = "ensembles"
+EARLIER = "ensemble_earlier"
+
+
+def as_page() -> st.Page:
+    """This page, as the way between pages knows it."""
+    return st.Page(page, title="Ensembles", url_path=PAGE)
+
+
+def page() -> None:
+    """Draw the page."""
+    name = _shown()
+    left, right = st.columns([1, 3], gap="medium")
+    with left.container(key="cut-grid"):
+        st.fragment(grid_form)(_start)
+        earlier = answers.ensembles()
+        st.selectbox("Open an earlier one", earlier, None, placeholder="Choose", key=EARLIER, on_change=_open_earlier)
+    with right.container(key="cut-results"):
+        _right(name)
+
+
+def _shown() -> str | None:
+    """The ensemble on show: what one came to see, else what was on show, else what the app ran last.
+
+    The page leaves the address alone: each change would be one more entry of the history to go back through.
+    """
+    state = st.session_state
+    asked = st.query_params.get(ASKED)
+    if asked and asked != state.get(FOLLOWED):
+        state[FOLLOWED] = state[SHOWN] = asked
+    latest = JOBS.latest(PAGE)
+    if SHOWN not in state and latest is not None:
+        state[SHOWN] = latest.name
+    name: str | None = state.get(SHOWN)
+    return name
+
+
+def _open_earlier() -> None:
+    """Show the one that was chosen; the menu is for choosing, and does not say what is on show."""
+    chosen, st.session_state[EARLIER] = st.session_state[EARLIER], None
+    st.session_state[SHOWN] = chosen
+
+
+def _start(wanted: Wanted) -> None:
+    """Have a new ensemble carried out, and show it. Raises ScenarioError."""
+    path = named(wanted.name)
+    if path.exists():
+        raise DataError(f"name: there is an ensemble called {wanted.name} already; choose another name")
+    with st.spinner("Trying each combination …"):
+        wanted.grid.cells()  # a combination that makes no sense is told here, and leaves no folder behind
+
+    JOBS.submit(wanted.name, partial(_carry_out, path, wanted.grid), PAGE)
+    st.session_state[SHOWN] = wanted.name
+    st.rerun()
+
+
+def _go_on(store: Store) -> None:
+    """Have an ensemble that was stopped completed. Raises ScenarioError where this version cannot."""
+    JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
+
+
+def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
+    """What a job does: all of `grid` that is not yet done in the folder at `path`, and to sum it up."""
+    spark = session.session()
+    store = Store.open(path) if path.exists() else Store.create(path, "ensemble", grid.to_json())
+    run_ensemble(spark, store, grid, progress, stop)
+    if store.has("runs"):
+        asked(store).exception()  # the page tells it, if there is one
+
+
+# ------------------------------------------------------------------ the right side
+
+
+def _right(name: str | None) -> None:
+    """What there is to see of the ensemble on show: how far it is, why it failed, or what came of it."""
+    job = JOBS.find(name) if name else None
+    now = waiting("runs", "You can press Run already.")
+    if job is not None and job.state == FAILED and job.problem != now.problem:
+        complain(job.problem or "this failed")
+    if name is None or (job is not None and not job.is_over):
+        _welcome()
+    else:
+        _outcome(name, job, now.is_warm)
+
+
+def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
+    """What came of the ensemble `name`, as far as it went."""
+    try:
+        store = Store.open(named(name))
+    except ScenarioError as problem:
+        if job is None:  # else it failed before there was a folder, which has been said
+            complain(str(problem))
+        return
+    if store.status == "stopped":
+        _stopped(store)
+    if is_warm and store.has("runs"):
+        results(store)
+
+
+def _stopped(store: Store) -> None:
+    place, button = st.columns([5, 1], vertical_alignment="center")
+    done, total = store.manifest["rows"].get("runs", 0), Grid.from_json(store.manifest["about"]).run_count
+    place.warning(f"Stopped early: {done:,} rows of {total:,} runs are there.")
+    if button.button("Go on", key="ensemble-go-on"):
+        try:
+            _go_on(store)
+        except ScenarioError as problem:
+            complain(str(problem))
+            return
+        st.rerun()
+
+
+def _welcome() -> None:
+    st.html(
+        '<h2 class="cut-sentence">What one run shows, a thousand prove.</h2>'
+        "<p>A snapshot may take a moment or an age, and find few messages in the channels or many: it depends on how "
+        "long messages and markers travel. Press <b>Run</b> to let a thousand runs take one snapshot each, with "
+        "markers from fast to slow and on networks from small to large, and see how it changes. Every dot of a chart "
+        "is a run that you can open and step through.</p>"
+    )

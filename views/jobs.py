@@ -1,0 +1,162 @@
+"""Long pieces of work that the app does in the background: one at a time, while the next ones wait.
+
+A job belongs to the app and not to a browser session, so it survives reruns and reloads of the page, and every session
+sees it. Nothing here knows of Streamlit or Spark.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from pipeline.progress import Progress
+from pipeline.store import DataError
+from sim.scenario import ScenarioError
+
+log = logging.getLogger("views")
+
+MOST_WAITING = 5
+MOST_KEPT = 100  # jobs that are over and can still be asked about
+GOODBYE_S = 5.0  # how long the app waits at its end for a job that it has asked to stop
+
+WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
+
+# What a job does: it tells how far it is, looks at the event now and then, and ends early once that is set.
+Work = Callable[[Progress, threading.Event], None]
+
+
+@dataclass(eq=False)
+class Job:
+    """A piece of work, by the name of the data folder it writes.
+
+    `page` is the one that shows what comes of it. `done` of `total` say how far it is (total 0: not known yet);
+    `problem` why it failed; `began` and `ended` are seconds of a clock that never goes back.
+    """
+
+    name: str
+    work: Work
+    page: str = ""
+    state: str = WAITING
+    done: int = 0
+    total: int = 0
+    problem: str | None = None
+    began: float | None = None
+    ended: float | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more comes of it."""
+        return self.state in (DONE, STOPPED, FAILED)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been at work."""
+        if self.began is None:
+            return 0.0
+        return (self.ended or time.monotonic()) - self.began
+
+    def tell(self, done: int, total: int) -> None:
+        """Note how far it is."""
+        self.done, self.total = done, total
+
+    def run(self) -> None:
+        """Do the work; whatever goes wrong is this job's problem alone."""
+        self.began, self.state = time.monotonic(), RUNNING
+        try:
+            self.work(self.tell, self.stop)
+        except ScenarioError as problem:
+            self._end(STOPPED if self.stop.is_set() else FAILED, str(problem))
+        except Exception as problem:
+            log.exception("job %s", self.name)
+            self._end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
+        else:
+            self._end(STOPPED if self.stop.is_set() else DONE)
+
+    def _end(self, state: str, problem: str | None = None) -> None:
+        self.ended, self.problem = time.monotonic(), problem
+        self.state = state  # last: who sees that it is over sees the rest
+
+
+class Jobs:
+    """A queue of jobs and the thread that does them, which is there while there is something to do."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._jobs: dict[str, Job] = {}  # in the order in which they were submitted
+        self._worker: threading.Thread | None = None
+
+    def submit(self, name: str, work: Work, page: str = "") -> Job:
+        """Have `work` done. Raises DataError where one of that name is under way, or too many are waiting."""
+        with self._lock:
+            other = self._jobs.get(name)
+            if other is not None and not other.is_over:
+                raise DataError(f"{name}: is being written already; give this one another name")
+            if len(self._in(WAITING)) >= MOST_WAITING:
+                raise DataError(f"{MOST_WAITING} are waiting already; wait for one to end, or cancel one")
+            self._jobs.pop(name, None)
+            self._jobs[name] = job = Job(name, work, page)
+            for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:
+                del self._jobs[old.name]
+            if self._worker is None:
+                self._worker = threading.Thread(target=self._work, name="jobs", daemon=True)
+                self._worker.start()
+            return job
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job, or never begin it; what it has finished is kept."""
+        with self._lock:
+            job.stop.set()
+            if job.state == WAITING:
+                job.state = STOPPED
+
+    def find(self, name: str) -> Job | None:
+        """The last job of that name."""
+        with self._lock:
+            return self._jobs.get(name)
+
+    def latest(self, page: str) -> Job | None:
+        """The job of a page that was submitted last."""
+        with self._lock:
+            return next((job for job in reversed(self._jobs.values()) if job.page == page), None)
+
+    def active(self) -> list[Job]:
+        """The one at work, then those that wait, in order."""
+        with self._lock:
+            return self._in(RUNNING) + self._in(WAITING)
+
+    def _in(self, state: str) -> list[Job]:
+        return [job for job in self._jobs.values() if job.state == state]
+
+    def _work(self) -> None:
+        while (job := self._next()) is not None:
+            job.run()
+
+    def _next(self) -> Job | None:
+        """The job to do now; None ends the thread, in the same moment in which nobody waits any more."""
+        with self._lock:
+            waiting = self._in(WAITING)
+            if not waiting:
+                self._worker = None
+                return None
+            waiting[0].state = RUNNING
+            return waiting[0]
+
+    def close(self) -> None:
+        """Stop everything, and wait a moment for the one at work to note what it has done."""
+        with self._lock:
+            worker = self._worker
+            for job in self._in(WAITING):
+                job.state = STOPPED
+            for job in self._in(RUNNING):
+                job.stop.set()
+        if worker is not None:
+            worker.join(GOODBYE_S)
+
+
+JOBS = Jobs()  # the app's own
+atexit.register(JOBS.close)

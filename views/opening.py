@@ -1,0 +1,38 @@
+"""From a run that a page has found to the Explore page, where it is a diagram."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pipeline.opening import scenario_of_run
+from pipeline.store import Store
+from sim.execution import run
+from sim.link import Shared
+from sim.scenario import Scenario
+from sim.snapshots import snapshots_of
+from sim.writing import dumps
+from views import explore
+
+
+def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> None:
+    """Go to Explore with run `run_id` of an ensemble, at the step at which the snapshot was complete.
+
+    `story` is what the Story tab says of it. Raises ScenarioError, and then nothing has changed.
+    """
+    scenario = scenario_of_run(store, run_id)
+    titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
+    open_scenario(titled, _step_of(scenario, snapshot_id))
+
+
+def open_scenario(scenario: Scenario, step: int = 0) -> None:
+    """Go to Explore with a scenario. Raises ScenarioError, and then nothing has changed."""
+    explore.show(Shared(toml=dumps(scenario), name=scenario.name, step=step))
+
+
+def _step_of(scenario: Scenario, snapshot_id: str | None) -> int:
+    """The step at which the snapshot was complete; the last step where it never was, 0 where there is none."""
+    if snapshot_id is None:
+        return 0
+    execution = run(replace(scenario))
+    snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
+    return snapshots[snapshot_id].completed or execution.steps

@@ -1,0 +1,49 @@
+"""The live cell: a formula of one's own, held against what was measured."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from diagrams import charts
+from diagrams.measures import MEASURES, varying
+from pipeline.answers import Answers
+from pipeline.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
+from pipeline.store import Store
+from sim.scenario import ScenarioError
+from views.ensemble_runs import chart
+from views.errors import complain
+
+TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_delay / 2) * channels")
+
+
+def predicting(store: Store, found: Answers) -> None:
+    """Ask for a formula, and draw how far it is from the truth, cell by cell."""
+    quantities = [quantities_of(cell) for cell in found.cells]
+    names = names_in(quantities)
+    left, right = st.columns([1, 3], gap="small")
+    column = left.selectbox(
+        "Predict",
+        list(MEASURES),
+        1,
+        format_func=lambda c: MEASURES[c].name,
+        key="predict-measure",
+        persist_state="session",
+    )
+    text = right.text_input(
+        f"as (names: {', '.join(names)})", TRIES[0], key="predict-formula", persist_state="session",
+        help="  \n".join(f"`{name}`: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),
+    )  # fmt: skip
+    measure = MEASURES[column]
+    try:
+        formula = read_formula(text, names)
+    except ScenarioError as problem:
+        complain(str(problem))
+        return
+    predicted = [formula.value(each) for each in quantities]
+    pairs = [(guess, cell[f"{column}_50"]) for guess, cell in zip(predicted, found.cells, strict=True)]
+    error = typical_error((guess, middle) for guess, middle in pairs if middle is not None)
+    st.markdown(
+        "Nothing to compare." if error is None else f"Typically **{error:.0%} off** ({len(pairs)} combinations)."
+    )
+    figure = charts.comparison(found.cells, predicted, measure, varying(found.cells))
+    chart(store, found, figure, measure, "Dots: combinations, by their median run; bars: eight of ten of their runs.")

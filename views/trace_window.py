@@ -1,0 +1,192 @@
+"""A window of one execution of a log as a diagram, and a cut of it: chosen by clicks or numbers, judged by Spark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from diagrams.scene import Scene, compose
+from diagrams.still import still
+from diagrams.theme import PALETTES
+from pipeline import session, traces
+from pipeline.examining import Finding, examine
+from pipeline.store import Store
+from sim.causality import Frontier
+from sim.execution import run
+from sim.model import APPLICATION_KINDS, Event
+from sim.retell import retell
+from sim.scenario import NamedCut, ScenarioError
+from views.errors import complain
+from views.opening import open_scenario
+
+SIZES = (50, 100, 200, 400)  # rows of a window
+MOST_TOLD = 6  # messages of a channel that are told by name
+
+
+class Window:
+    """Rows of an execution told again as a scenario, and how its events are numbered in the log."""
+
+    def __init__(self, events: list[Event], processes: list[str], name: str) -> None:
+        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self.scenario = retell(events, processes, name)
+        self.history = run(self.scenario).history
+
+    @property
+    def numbers(self) -> dict[str, list[int]]:
+        """The numbers in the log of each process's events, in their order."""
+        found: dict[str, list[int]] = {name: [] for name in self.history.of}
+        for row in self.rows:
+            found[row.process].append(row.index or 0)
+        return found
+
+    def halves(self) -> dict[str, int]:
+        """A cut through the middle of what each process does here, in the log's numbers."""
+        return {name: own[(len(own) - 1) // 2] if own else 0 for name, own in self.numbers.items()}
+
+    def scene(self, frontier: Frontier) -> Scene:
+        """The diagram, with the cut that ends where `frontier` (in the log's numbers) does."""
+        inside = Counter(row.process for row in self.rows if (row.index or 0) <= frontier.get(row.process, 0))
+        ends = {name: self.history.of[name][count - 1].label or "" for name, count in inside.items()}
+        return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
+
+
+def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
+    """Draw the diagram and the verdict here, and what chooses them in `controls`."""
+    key = f"{store.name}-{run_id}"
+    try:
+        events, rows = _size(str(store.path), run_id)
+        first, count = _place(key, rows, controls)
+        window = _window(str(store.path), run_id, first, count)
+        frontier = _frontier(key, window, events, store, run_id, controls)
+        with st.spinner("Spark examines the cut …"):
+            finding = _finding(str(store.path), run_id, tuple(frontier.items()))
+    except ScenarioError as problem:
+        complain(str(problem))
+        return
+    st.html(_verdict(finding))
+    _diagram(key, window, frontier, finding)
+    if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
+        try:
+            open_scenario(window.scenario)
+        except ScenarioError as problem:
+            complain(str(problem))
+
+
+# ------------------------------------------------------------------ asked of Spark, and remembered for a while
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
+    """How many events each process has, and how many rows there are."""
+    spark, store = session.session(), Store(Path(path))
+    return traces.extents(spark, store, run_id), traces.length(spark, store, run_id)
+
+
+@st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
+def _window(path: str, run_id: int, first: int, rows: int) -> Window:
+    spark, store = session.session(), Store(Path(path))
+    events = traces.window(spark, store, run_id, first, rows)
+    return Window(events, list(traces.extents(spark, store, run_id)), f"{store.name}-{run_id}")
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> Finding:
+    return examine(session.session(), Store(Path(path)), run_id, dict(frontier))
+
+
+# ------------------------------------------------------------------ what is chosen
+
+
+def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
+    """The first row of the window, and how many rows it has."""
+    if rows <= SIZES[0]:
+        return 0, rows
+    sizes = [size for size in SIZES if size < rows]
+    size = controls.select_slider("Rows in the diagram", [*sizes, min(rows, SIZES[-1])], key=f"size-{key}")
+    if size >= rows:
+        return 0, rows
+    first = controls.slider("From row", 0, rows - size, step=max(1, size // 4), key=f"first-{key}")
+    return first, size
+
+
+def _frontier(
+    key: str, window: Window, events: Mapping[str, int], store: Store, run_id: int, controls: DeltaGenerator
+) -> dict[str, int]:
+    """The cut: events inside, by process. What is edited or clicked comes with the next run of the page."""
+    kept = f"cut-{key}"
+    if kept not in st.session_state:
+        st.session_state[kept] = (0, window.halves())
+    version, frontier = st.session_state[kept]
+    controls.markdown("**The cut**: click the last event inside, or say how many are.")
+    edited = controls.data_editor(
+        {"Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values())},
+        column_config={"Inside": st.column_config.NumberColumn(min_value=0, step=1, required=True)},
+        disabled=["Process", "Of"], hide_index=True, key=f"edit-{key}-{version}",
+    )  # fmt: skip
+    inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
+    wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
+    if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
+        _keep(key, traces.consistent_below(session.session(), store, run_id, wanted))
+    if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
+        _keep(key, window.halves())
+    return wanted
+
+
+def _keep(key: str, frontier: Mapping[str, int]) -> None:
+    """Choose another cut, and draw the page anew."""
+    version, _ = st.session_state[f"cut-{key}"]
+    st.session_state[f"cut-{key}"] = (version + 1, dict(frontier))
+    st.rerun()
+
+
+# ------------------------------------------------------------------ what is shown
+
+
+def _diagram(key: str, window: Window, frontier: dict[str, int], finding: Finding) -> None:
+    """The window; a click on an event ends the cut there."""
+    palette = PALETTES[st.context.theme.type or "light"]
+    scene = window.scene(frontier)
+    figure = still(scene, "right", palette, window.numbers, cut=0, consistent=finding.consistent)
+    version, _ = st.session_state[f"cut-{key}"]
+    with st.container(key="cut-diagram"):
+        picked = st.plotly_chart(
+            figure, theme=None, on_select="rerun", selection_mode="points", key=f"diagram-{key}-{version}",
+            height="stretch", config={"displayModeBar": False, "scrollZoom": True},
+            alt="Space-time diagram of the log with the cut",
+        )  # fmt: skip
+    points: list[Any] = picked["selection"]["points"]
+    if points and points[0].get("customdata"):
+        process, number = points[0]["customdata"]
+        _keep(key, {**frontier, process: int(number)})
+
+
+def _verdict(finding: Finding) -> str:
+    """The verdict and the channels, as HTML."""
+    if finding.consistent:
+        head = '<span class="cut-good">Consistent.</span> The system could have been in this state.'
+    else:
+        head = (
+            f'<span class="cut-bad">Not consistent.</span> {escape(finding.witness or "")} was received inside the cut '
+            "and sent outside it."
+        )
+    held = [_channel(finding, name) for name in finding.in_channels]
+    least = "" if finding.exact else "at least "
+    body = f"No message is {'known to be ' if least else ''}in a channel."
+    if held:
+        body = f"In the channels: {least}{'; '.join(held)}."
+    if finding.unknown:
+        body += f" Channel state unknown: {escape(', '.join(finding.unknown[:12]))}."
+    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
+
+
+def _channel(finding: Finding, name: str) -> str:
+    told = finding.in_channels[name][:MOST_TOLD]
+    more = finding.counts[name] - len(told)
+    return f"<b>{escape(name)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"

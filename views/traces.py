@@ -1,0 +1,179 @@
+"""The Traces page: a log that another program wrote, what was understood of it, and what a cut of it finds."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pipeline import catalog, session, traces
+from pipeline.ingest import ingest
+from pipeline.progress import Progress
+from pipeline.store import Store, named
+from sim.scenario import ScenarioError
+from views.bring_log import Brought, bring_log
+from views.errors import complain
+from views.jobs import DONE, FAILED, JOBS
+from views.trace_window import trace_window
+from views.waiting import waiting
+
+SHOWN = "trace_shown"  # the name of the data folder on show
+ASKED = "data"  # the same in the address
+MOST_LISTED = 1_000  # executions of one log
+MOST_NOTES = 20
+
+Rows = list[dict[str, Any]]
+
+PAIRINGS = {
+    "given": "by the log's own message ids",
+    "clock": "by vector clocks",
+    "fifo": "in FIFO order, as the text says who sends and receives",
+    "unknown": "not at all",
+}
+
+
+def as_page() -> st.Page:
+    """This page, as the way between pages knows it."""
+    return st.Page(page, title="Traces", url_path="traces")
+
+
+def page() -> None:
+    """Draw the page."""
+    name = _shown()
+    job = JOBS.find(name) if name else None
+    is_there = name is not None and (job is None or job.state == DONE)
+    left, right = st.columns([1, 3], gap="medium")
+    controls = left.container(key="cut-bring")
+    with controls.popover("Bring another log", width="stretch") if is_there else controls:
+        _choose()
+    with right.container(key="cut-trace"):
+        now = waiting("executions", "You can bring a log already.")
+        if name is None:
+            _welcome()
+        elif job is not None and job.state == FAILED:
+            complain(job.problem or "this failed")
+        elif is_there and now.is_warm:
+            _trace(name, controls)
+
+
+def _shown() -> str | None:
+    """The log on show: what the address asks for, else the one that was on show before."""
+    asked = st.query_params.get(ASKED)
+    if asked:
+        st.session_state[SHOWN] = asked
+    name: str | None = st.session_state.get(SHOWN)
+    if name and not asked:
+        st.query_params[ASKED] = name
+    return name
+
+
+def _show(name: str) -> None:
+    st.session_state[SHOWN] = name
+    st.query_params[ASKED] = name
+    st.rerun()
+
+
+@st.fragment
+def _choose() -> None:
+    bring_log(_start)
+    earlier = [entry.name for entry in catalog.entries() if entry.kind == "trace"]
+    chosen = st.selectbox("Open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
+    if chosen and chosen != st.session_state.get(SHOWN):
+        _show(chosen)
+
+
+def _start(brought: Brought) -> None:
+    """Have a log read in the background, and show it. Raises ScenarioError."""
+    path = named(brought.name)
+
+    def work(progress: Progress, stop: threading.Event) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder) / Path(name).name for name in brought.files]
+            for file, content in zip(files, brought.files.values(), strict=True):
+                file.write_bytes(content)
+            about = {"format": brought.form, "logs": list(brought.files), **brought.options._asdict()}
+            store = Store.create(path, "trace", about)
+            ingest(
+                session.session(), store, files, brought.form, brought.options, progress, quarantine=brought.quarantine
+            )
+
+    JOBS.submit(brought.name, work)
+    _show(brought.name)
+
+
+def _welcome() -> None:
+    st.html(
+        '<h2 class="cut-sentence">A log of your own system, seen as a space-time diagram.</h2>'
+        "<p>Programs that log vector clocks (GoVector, ShiVector, akka, TLC) leave enough behind to say what happened "
+        "before what. Bring such a log, or an event table as CSV, JSON Lines or Parquet. Then choose a cut: is it a "
+        "state the system could have been in, and what was in the channels? <b>Take an example</b> shows how.</p>"
+    )
+
+
+def _trace(name: str, controls: DeltaGenerator) -> None:
+    """What was understood of the log, and a window of one of its executions."""
+    try:
+        store = Store.open(named(name))
+        rows = traces.executions(session.session(), store)
+    except ScenarioError as problem:
+        complain(str(problem))
+        return
+    told = {row["run_id"]: row for row in rows if row["problem"] is None}
+    st.html(f'<h2 class="cut-sentence">{_in_a_sentence(list(told.values()), len(rows))}</h2>')
+    with st.expander("What was understood"):
+        _understood(rows)
+    run_id = next(iter(told))
+    if len(told) > 1:
+        run_id = controls.selectbox(
+            "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=f"execution-{name}"
+        )
+    trace_window(store, run_id, controls)
+
+
+def _in_a_sentence(told: Rows, count: int) -> str:
+    """What was understood of `count` executions, as HTML; `told` are those that were not set aside."""
+    sizes = {len(row["processes"]) for row in told}
+    how = " or ".join(PAIRINGS[pairing] for pairing in dict.fromkeys(row["pairing"] for row in told))
+    text = f"{sum(row['events'] for row in told):,} events of {_range(sizes)} processes"
+    if len(told) > 1:
+        text += f" in {len(told):,} executions"
+    text += f". Sends and receives were matched {how}."
+    if len(told) < count:
+        text += f' <span class="cut-bad">{count - len(told):,} executions were set aside.</span>'
+    return text
+
+
+def _range(values: set[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+def _understood(rows: Rows) -> None:
+    """A row for each execution, and everything there is to say about the log."""
+    st.dataframe([_in_columns(row) for row in rows[:MOST_LISTED]], hide_index=True)
+    notes = [f"{row['name']}: {note}" for row in rows for note in row["notes"] or ()]
+    for note in notes[:MOST_NOTES]:
+        st.caption(note)
+    if any(row["exact"] is False for row in rows):
+        st.caption(
+            "Vector clocks show only messages that were received and told the receiver something new, so a channel "
+            "holds at least what a cut finds in it. Verdicts on cuts are exact."
+        )
+
+
+def _in_columns(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "Execution": row["name"],
+        "From": f"{row['source']}:{row['first_line']}",
+        "Processes": ", ".join(row["processes"] or ()),
+        "Events": row["events"],
+        "Messages": row["messages"],
+        "Never received": row["unreceived"],
+        "Matched": PAIRINGS.get(row["pairing"], ""),
+        "Gaps": row["gaps"],
+        "Set aside because": row["problem"],
+    }

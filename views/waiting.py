@@ -1,0 +1,86 @@
+"""What a page shows of work in the background: that Spark is starting, why it cannot, and how far each job is."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import streamlit as st
+
+from pipeline import session
+from views.errors import complain
+from views.jobs import JOBS, RUNNING, Job
+
+POLL_S = 0.4
+STARTING = "Spark is starting (about 10 s, once)."
+
+
+class Situation(NamedTuple):
+    """What a page looks at again and again: the jobs that are not over with their states, and how Spark is."""
+
+    active: tuple[tuple[str, str], ...]
+    is_warm: bool
+    problem: str | None
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether Spark is on its way."""
+        return not self.is_warm and self.problem is None
+
+
+def waiting(unit: str, meanwhile: str) -> Situation:
+    """Show what there is to wait for; `unit` is what jobs count, `meanwhile` what can be done while Spark starts.
+
+    Once something has begun or ended, the whole page is drawn anew.
+    """
+    if session.problem() is None:
+        session.warm_up()
+    now = _situation()
+    if now.active or now.is_starting:
+        st.fragment(_watch, run_every=POLL_S)(now, unit, meanwhile)
+    if now.problem:
+        _no_spark(now.problem)
+    return now
+
+
+def _situation() -> Situation:
+    active = tuple((job.name, job.state) for job in JOBS.active())
+    return Situation(active, session.is_warm(), None if session.is_warm() else session.problem())
+
+
+def _watch(before: Situation, unit: str, meanwhile: str) -> None:
+    if _situation() != before:
+        st.rerun()
+    if before.is_starting:
+        st.info(STARTING if before.active else f"{STARTING} {meanwhile}")
+    for job in JOBS.active():
+        _progress(job, unit)
+
+
+def _progress(job: Job, unit: str) -> None:
+    place, button = st.columns([6, 1], vertical_alignment="bottom")
+    if job.state == RUNNING:
+        place.progress(job.done / job.total if job.total else 0.0, f"**{job.name}**: {_how_far(job, unit)}")
+    else:
+        place.caption(f"**{job.name}** waits for its turn")
+    if button.button("Cancel", key=f"cancel-{job.name}", disabled=job.stop.is_set()):
+        JOBS.cancel(job)
+
+
+def _how_far(job: Job, unit: str) -> str:
+    if job.stop.is_set():
+        return "stopping …"
+    if not job.total:
+        return "getting ready …"
+    text = f"{job.done:,} of {job.total:,} {unit}"
+    if job.done and job.seconds > 3:
+        text += f", about {job.seconds * (job.total - job.done) / job.done:.0f} s left"
+    return text
+
+
+def _no_spark(problem: str) -> None:
+    complain(problem)
+    if st.button("Try again", key="spark-again"):
+        with st.spinner(STARTING), suppress(session.NoSpark):  # its reason is what the page complains of next
+            session.session()
+        st.rerun()
