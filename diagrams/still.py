@@ -56,7 +56,11 @@ def _still(trace: dict[str, Any], step: int, place: float, cut: int | None) -> d
     if not points:
         return {**trace, "visible": False}
     xs, ys = ([point and point[axis] for point in points] for axis in (0, 1))
-    return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys}
+    # Only events can be pointed at, and picking one fades nothing.
+    quiet: dict[str, Any] = {"hoverinfo": "skip"}
+    if "markers" in trace.get("mode", ""):
+        quiet["unselected"] = {"marker": {"opacity": 1}}
+    return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys} | quiet
 
 
 def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
@@ -68,7 +72,7 @@ def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]])
     lanes = [scene.lanes.index(event.process) for event, _ in named]
     places = [scene.places[event.step] for event, _ in named]
     x, y = (lanes, places) if orientation == "down" else (places, lanes)
-    bare = {"marker": {"opacity": 0}}
+    bare = {"marker": {"opacity": 0}, "textfont": {"color": "@faint"}}
     return {
         "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers", "x": x, "y": y,
         "customdata": [[event.process, number] for event, number in named], "showlegend": False,

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from pipeline.ensembles import run_ensemble
+from pipeline.grid import Grid
 from pipeline.store import DataError, Store, data_root
 
 if TYPE_CHECKING:
@@ -52,7 +57,7 @@ class Wanted:
 def ensembles() -> list[str]:
     """The names of the ensembles in the data root that have something to show, the newest first."""
     found = []
-    for path in data_root().glob("*/manifest.json"):
+    for path in data_root().glob("[!._]*/manifest.json"):
         with suppress(DataError):  # the catalog says what is wrong with it
             manifest = Store(path.parent).manifest
             if manifest.get("kind") == "ensemble" and Store(path.parent).has("runs"):
@@ -72,6 +77,20 @@ def ask(spark: SparkSession, store: Store) -> Answers:
     )
     with ThreadPoolExecutor(len(questions)) as asking:  # at once: most of the time is Spark's planning
         return Answers(*asking.map(collected, questions))
+
+
+def rehearse(spark: SparkSession) -> None:
+    """Carry out a few small runs and ask everything of them: Spark is slow at whatever it does for the first time.
+
+    Not on a cluster, which sees no temporary folder of this machine.
+    """
+    if os.environ.get("SPARK_REMOTE"):
+        return
+    grid = Grid.read({"workload": "bank", "processes": "2", "runs": "8"}, {"transfers": "1"})
+    with TemporaryDirectory(prefix="consistent-cut-rehearsal-") as folder:
+        store = Store.create(Path(folder) / "runs", "ensemble", grid.to_json())
+        run_ensemble(spark, store, grid)
+        ask(spark, store)
 
 
 def collected(rows: DataFrame) -> list[Row]:

@@ -101,7 +101,7 @@ def _kept(rows: DataFrame) -> Iterator[DataFrame]:
 
 
 def crossing(events: DataFrame, lines: DataFrame) -> DataFrame:
-    """The messages that cross a cut: cut, channel, message_id, peer_index, and whether it `violates` (else: in channel).
+    """The messages that cross a cut: cut, channel, message_id, peer_index, and whether it `violates` the cut.
 
     `lines` are cuts as `numbered` gives them.
     """

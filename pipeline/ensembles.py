@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import pyarrow
 
 from pipeline.chunks import Plan, carry_out, plan_of
 from pipeline.grid import Grid
+from pipeline.interrupting import interrupted_by
 from pipeline.progress import Progress, silent
 from pipeline.schema import Types, arrow_schema, spark_schema
 from pipeline.store import DataError, Store
@@ -85,7 +86,7 @@ def _answers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threa
     work = partial(_carry_out_all, plan, chunks)
     frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_ANSWER))
     try:
-        with _interrupted_by(stop, spark):
+        with interrupted_by(stop, spark):
             for answer in frame.toLocalIterator():
                 if answer.problem is not None:
                     raise DataError(answer.problem)
@@ -98,36 +99,6 @@ def _answers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threa
             ) from None
 
 
-@contextmanager
-def _interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]:
-    """What Spark does within ends when `stop` is set, and with the block at the latest."""
-    from pyspark.errors import PySparkException
-
-    tag = f"ensemble-{secrets.token_hex(8)}"
-    over = threading.Event()
-
-    def watch() -> None:
-        """Ask until Spark has something to interrupt: `stop` may be set before it has begun."""
-        while not over.is_set():
-            if stop.wait(0.1) and spark.interruptTag(tag):
-                return
-
-    watcher = threading.Thread(target=watch, name=tag, daemon=True)
-    watcher.start()
-    spark.addTag(tag)
-    try:
-        yield
-    except PySparkException:  # it has ended by itself
-        raise
-    except BaseException:
-        spark.interruptTag(tag)
-        raise
-    finally:
-        spark.removeTag(tag)
-        over.set()
-        watcher.join()
-
-
 # ------------------------------------------------------------------ on a worker
 
 _ANSWER: Types = {"runs": "int64", "problem": "string"}  # to each chunk: how many runs it had, and what went wrong
@@ -135,6 +106,7 @@ _ANSWER: Types = {"runs": "int64", "problem": "string"}  # to each chunk: how ma
 
 def _carry_out_all(plan: Plan, chunks: Sequence[int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
     """What a task does: its rows are places in `chunks`. A bad place for data is told at once, not tried again."""
+    gc.freeze()  # Spark collects garbage after each task: it need not look at all the modules there are
     for batch in batches:
         for place in batch.column(0).to_pylist():
             answer: dict[str, list[Any]] = {"runs": [len(plan.run_ids(chunks[place]))], "problem": [None]}

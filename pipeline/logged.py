@@ -14,7 +14,7 @@ from sim.tables import brief
 
 GROUPS = ("host", "clock", "event")
 TIMES = ("time", "timestamp")
-KNOWN = (*GROUPS, "kind", "peer", *TIMES)
+FURTHER = ("kind", "peer", "msg", *TIMES)
 _NO_NAME = re.compile(r"\s+|->")
 
 
@@ -22,7 +22,7 @@ _NO_NAME = re.compile(r"\s+|->")
 class Log:
     """The events of one execution, in the order of the log: a list for each group of the pattern.
 
-    `line` is where an event's clock stands. `others` holds the groups besides GROUPS.
+    `line` is where an event's clock stands. `others` holds those groups of FURTHER that the pattern has.
     """
 
     source: str
@@ -72,15 +72,9 @@ class Log:
         return number
 
     def bodies(self) -> list[str | None]:
-        """As JSON, what the pattern's further groups found: a text where there is but `msg`, else a table by group."""
-        further = {name: values for name, values in self.others.items() if name not in KNOWN}
-        if list(further) == ["msg"]:
-            return [None if text is None else json.dumps(text, ensure_ascii=False) for text in further["msg"]]
-        if not further:
-            return [None] * len(self.host)
-        tables = (dict(zip(further, texts, strict=True)) for texts in zip(*further.values(), strict=True))
-        told = ({name: text for name, text in table.items() if text is not None} for table in tables)
-        return [json.dumps(table, ensure_ascii=False) if table else None for table in told]
+        """What names the events' messages, as JSON, where the pattern has a group `msg`."""
+        messages = self.others.get("msg", [None] * len(self.host))
+        return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
 
 
 def take_apart(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> Log:
@@ -88,7 +82,7 @@ def take_apart(text: str, pattern: re.Pattern[str], source: str, first_line: int
 
     Raises DataError, naming file and line, where it finds no host, clock or event, or searches too long.
     """
-    names = (*GROUPS, *(name for name in pattern.groupindex if name not in GROUPS))
+    names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
     log = Log(source, others={name: [] for name in names[len(GROUPS) :]})
     others = list(log.others.values())
     line, counted, last = first_line, 0, 0

@@ -266,9 +266,7 @@ def _is_alive(pid: int) -> bool:
 def unwritable(path: Path, problem: OSError) -> DataError:
     """The sentence for a place that cannot be written, such as a full disk."""
     reason = problem.strerror or str(problem)
-    return DataError(
-        f"{path}: cannot be written ({reason}); make room, or name another folder. What was finished is kept"
-    )
+    return DataError(f"{path}: cannot be written ({reason}); make room, or name another folder")
 
 
 def _now() -> str:

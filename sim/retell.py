@@ -200,6 +200,6 @@ def _body(row: Event, names: tuple[str | None, str | None] = (None, None)) -> An
     """The body as a value that a scenario can hold, else its JSON as text. `names`: of a message's two events."""
     value = None if row.body is None else json.loads(row.body)
     if value is None:
-        return "" if all(names) else None  # where both have names, these would be its body
+        return {} if all(names) else None  # where both have names, these would be its body
     fits = isinstance(value, str | int | float | dict | list) and not isinstance(value, bool) and is_plain(value)
     return value if fits and not (isinstance(value, int) and abs(value) >= MOST_NUMBER) else row.body

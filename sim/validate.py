@@ -89,7 +89,7 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
         if name not in names:
             yield where, f"{name!r} is no channel of this topology; write it as P1->P2"
     algorithm = ALGORITHMS[scenario.algorithm]
-    if scenario.not_fifo and algorithm.needs_fifo:
+    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo:
         yield where, f"{algorithm.title} needs FIFO channels; leave {scenario.not_fifo[0]} out of the list"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import lru_cache
+from concurrent.futures import Future
+from functools import cache, lru_cache
 from pathlib import Path
 
 import streamlit as st
@@ -19,10 +19,10 @@ from sim.scenario import ScenarioError
 from views import menus
 from views.ensemble_runs import chart, table
 from views.errors import complain
+from views.jobs import in_background
 from views.predicting import predicting
 
 POLL_S = 0.3
-_ASKING = ThreadPoolExecutor(2, thread_name_prefix="answers")
 FIRST_ACROSS = ("marker_delay", "delay", "processes")  # what is drawn from left to right, if it varies
 
 
@@ -55,7 +55,13 @@ def asked(store: Store) -> Future[Answers]:
 @lru_cache(maxsize=20)
 def _asked(path: Path, stamp: str) -> Future[Answers]:
     """The answer on the folder at `path`; `stamp` changes when it does."""
-    return _ASKING.submit(_ask, path)
+    return in_background(lambda: _ask(path))
+
+
+@cache
+def get_ready() -> Future[None]:
+    """Start Spark and have it rehearse, once, so that the first ensemble takes no longer than the next."""
+    return in_background(lambda: answers.rehearse(session.session()))
 
 
 def _ask(path: Path) -> Answers:

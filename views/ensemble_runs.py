@@ -156,7 +156,7 @@ def table(store: Store, found: Answers) -> None:
         "Verdict": [_verdict(row) for row in rows],
     }
     event = st.dataframe(
-        columns, hide_index=True, on_select="rerun", selection_mode="single-row", key="ensemble-table", height=420
+        columns, hide_index=True, on_select="rerun", selection_mode="single-row", key="ensemble-table", height=440
     )
     chosen = [rows[number] for number in event.selection.rows if number < len(rows)]
     if chosen:

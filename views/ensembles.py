@@ -14,7 +14,7 @@ from pipeline.grid import Grid
 from pipeline.progress import Progress
 from pipeline.store import DataError, Store, named
 from sim.scenario import ScenarioError
-from views.ensemble_results import asked, results
+from views.ensemble_results import asked, get_ready, results
 from views.errors import complain
 from views.grid_form import Wanted, grid_form
 from views.jobs import FAILED, JOBS, Job
@@ -24,7 +24,7 @@ SHOWN = "ensemble_shown"  # the name of the data folder on show
 ASKED = "data"  # the same in an address that leads here
 FOLLOWED = "ensemble_followed"  # what the address asked for, once it is done: from then on other things may be on show
 PAGE = "ensembles"
-EARLIER = "ensemble_earlier"
+CHOSEN = "ensemble_chosen"
 
 
 def as_page() -> st.Page:
@@ -34,12 +34,12 @@ def as_page() -> st.Page:
 
 def page() -> None:
     """Draw the page."""
+    get_ready()
     name = _shown()
     left, right = st.columns([1, 3], gap="medium")
     with left.container(key="cut-grid"):
         st.fragment(grid_form)(_start)
-        earlier = answers.ensembles()
-        st.selectbox("Open an earlier one", earlier, None, placeholder="Choose", key=EARLIER, on_change=_open_earlier)
+        _menu(name)
     with right.container(key="cut-results"):
         _right(name)
 
@@ -60,10 +60,15 @@ def _shown() -> str | None:
     return name
 
 
-def _open_earlier() -> None:
-    """Show the one that was chosen; the menu is for choosing, and does not say what is on show."""
-    chosen, st.session_state[EARLIER] = st.session_state[EARLIER], None
-    st.session_state[SHOWN] = chosen
+def _menu(name: str | None) -> None:
+    """Which ensemble is on show, and the others that there are."""
+    known = answers.ensembles()
+    st.session_state[CHOSEN] = name if name in known else None
+    st.selectbox("On show", known, None, placeholder="Choose an earlier one", key=CHOSEN, on_change=_choose)
+
+
+def _choose() -> None:
+    st.session_state[SHOWN] = st.session_state[CHOSEN]
 
 
 def _start(wanted: Wanted) -> None:
@@ -87,6 +92,7 @@ def _go_on(store: Store) -> None:
 def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """What a job does: all of `grid` that is not yet done in the folder at `path`, and to sum it up."""
     spark = session.session()
+    JOBS.close_first()
     store = Store.open(path) if path.exists() else Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid, progress, stop)
     if store.has("runs"):
@@ -124,8 +130,8 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
 
 def _stopped(store: Store) -> None:
     place, button = st.columns([5, 1], vertical_alignment="center")
-    done, total = store.manifest["rows"].get("runs", 0), Grid.from_json(store.manifest["about"]).run_count
-    place.warning(f"Stopped early: {done:,} rows of {total:,} runs are there.")
+    total = Grid.from_json(store.manifest["about"]).run_count
+    place.warning(f"This was stopped before all of its {total:,} runs were done.")
     if button.button("Go on", key="ensemble-go-on"):
         try:
             _go_on(store)

@@ -34,7 +34,8 @@ class Field(NamedTuple):
     first: str = ""
 
 
-# So that one click makes something worth seeing: 20 cells of 50 runs, in which size and delay matter.
+# So that one click makes something worth seeing: 20 cells of 50 runs, in which size and delay matter, and which go on
+# while even the slowest markers travel.
 OF_A_WORKLOAD = (
     Field("processes", "Processes", "3..9:2"),
     Field("topology", "Topology", "line"),
@@ -43,7 +44,7 @@ OF_A_WORKLOAD = (
     Field("runs", "Runs of each", "50"),
     Field("seed", "First seed", "0"),
 )
-BUSY_AT_FIRST = {"bank": {"transfers": "40", "pace": "4"}}  # parameters of a workload: so that channels are not empty
+BUSY_AT_FIRST = {"bank": {"transfers": "30", "pace": "4"}}  # parameters of a workload: so that channels are not empty
 OF_A_SCENARIO = (
     Field("delay", "Delay of messages"),
     Field("marker_delay", "Delay of markers"),
@@ -55,7 +56,7 @@ ALSO_OF_A_WORKLOAD = (
     Field("algorithm", "Algorithm"),
     Field("initiators", "Initiators"),
     Field("snapshots", "Snapshots"),
-    Field("at", "Starting at"),
+    Field("at", "Starting at", "15"),
     Field("events", "Events kept"),
 )
 ALSO_OF_A_SCENARIO = (Field("algorithm", "Algorithm"), Field("events", "Events kept"))

@@ -11,13 +11,17 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from pipeline.progress import Progress
 from pipeline.store import DataError
 from sim.scenario import ScenarioError
 
 log = logging.getLogger("views")
+
+Result = TypeVar("Result")
 
 MOST_WAITING = 5
 MOST_KEPT = 100  # jobs that are over and can still be asked about
@@ -69,11 +73,14 @@ class Job:
         self.began, self.state = time.monotonic(), RUNNING
         try:
             self.work(self.tell, self.stop)
-        except ScenarioError as problem:
-            self._end(STOPPED if self.stop.is_set() else FAILED, str(problem))
         except Exception as problem:
-            log.exception("job %s", self.name)
-            self._end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
+            if self.stop.is_set():  # whatever breaks off then was asked to
+                self._end(STOPPED)
+            elif isinstance(problem, ScenarioError):
+                self._end(FAILED, str(problem))
+            else:
+                log.exception("job %s", self.name)
+                self._end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
         else:
             self._end(STOPPED if self.stop.is_set() else DONE)
 
@@ -146,6 +153,11 @@ class Jobs:
             waiting[0].state = RUNNING
             return waiting[0]
 
+    def close_first(self) -> None:
+        """At the end of the app, `close` before all that has begun by now ends, such as Spark."""
+        atexit.unregister(self.close)
+        atexit.register(self.close)
+
     def close(self) -> None:
         """Stop everything, and wait a moment for the one at work to note what it has done."""
         with self._lock:
@@ -158,5 +170,19 @@ class Jobs:
             worker.join(GOODBYE_S)
 
 
+def in_background(work: Callable[[], Result]) -> Future[Result]:
+    """What `work` comes to, some time: in a thread for which the end of the app does not wait."""
+    promise: Future[Result] = Future()
+
+    def keep() -> None:
+        try:
+            promise.set_result(work())
+        except Exception as problem:
+            promise.set_exception(problem)
+
+    threading.Thread(target=keep, daemon=True).start()
+    return promise
+
+
 JOBS = Jobs()  # the app's own
-atexit.register(JOBS.close)
+JOBS.close_first()

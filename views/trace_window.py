@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from html import escape
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -134,16 +134,17 @@ def _frontier(
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
     if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
         _keep(key, traces.consistent_below(session.session(), store, run_id, wanted))
+        st.rerun()
     if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
         _keep(key, window.halves())
+        st.rerun()
     return wanted
 
 
 def _keep(key: str, frontier: Mapping[str, int]) -> None:
-    """Choose another cut, and draw the page anew."""
+    """Choose another cut: from now on the table and the diagram are others, so that they begin with it."""
     version, _ = st.session_state[f"cut-{key}"]
     st.session_state[f"cut-{key}"] = (version + 1, dict(frontier))
-    st.rerun()
 
 
 # ------------------------------------------------------------------ what is shown
@@ -155,13 +156,18 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: Findin
     scene = window.scene(frontier)
     figure = still(scene, "right", palette, window.numbers, cut=0, consistent=finding.consistent)
     version, _ = st.session_state[f"cut-{key}"]
+    own = f"diagram-{key}-{version}"
     with st.container(key="cut-diagram"):
-        picked = st.plotly_chart(
-            figure, theme=None, on_select="rerun", selection_mode="points", key=f"diagram-{key}-{version}",
+        st.plotly_chart(
+            figure, theme=None, on_select=partial(_pick, key, own, frontier), selection_mode="points", key=own,
             height="stretch", config={"displayModeBar": False, "scrollZoom": True},
             alt="Space-time diagram of the log with the cut",
         )  # fmt: skip
-    points: list[Any] = picked["selection"]["points"]
+
+
+def _pick(key: str, own: str, frontier: Mapping[str, int]) -> None:
+    """End the cut at the event that was clicked in the diagram `own`."""
+    points = st.session_state[own]["selection"]["points"]
     if points and points[0].get("customdata"):
         process, number = points[0]["customdata"]
         _keep(key, {**frontier, process: int(number)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pipeline import catalog, session, traces
 from pipeline.ingest import ingest
 from pipeline.progress import Progress
-from pipeline.store import Store, named
+from pipeline.store import DataError, Store, named
 from sim.scenario import ScenarioError
 from views.bring_log import Brought, bring_log
 from views.errors import complain
@@ -97,9 +98,11 @@ def _start(brought: Brought) -> None:
                 file.write_bytes(content)
             about = {"format": brought.form, "logs": list(brought.files), **brought.options._asdict()}
             store = Store.create(path, "trace", about)
-            ingest(
-                session.session(), store, files, brought.form, brought.options, progress, quarantine=brought.quarantine
-            )
+            spark, form, options = session.session(), brought.form, brought.options
+            try:
+                ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
+            except ScenarioError as problem:  # the user knows the file, not where we have put it
+                raise DataError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
     JOBS.submit(brought.name, work)
     _show(brought.name)
@@ -168,7 +171,7 @@ def _understood(rows: Rows) -> None:
 def _in_columns(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "Execution": row["name"],
-        "From": f"{row['source']}:{row['first_line']}",
+        "From": f"{Path(row['source']).name}:{row['first_line']}",
         "Processes": ", ".join(row["processes"] or ()),
         "Events": row["events"],
         "Messages": row["messages"],

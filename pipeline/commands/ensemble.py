@@ -106,6 +106,8 @@ def _tell(store: Store, grid: Grid) -> None:
         print(f"the first failure: run {first['run_id']}, {_failure(first)}")
     name, root = shlex.quote(store.path.resolve().name), shlex.quote(str(store.path.resolve().parent))
     print(f"in {store.path}; open a run: python -m pipeline catalog open {name} --root {root} --run {first['run_id']}")
+    if runs < grid.run_count:
+        print(f"to complete it: python -m pipeline ensemble --out {shlex.quote(str(store.path))} --resume")
 
 
 def _failure(row: dict[str, Any]) -> str:

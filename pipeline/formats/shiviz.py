@@ -2,8 +2,8 @@
 
 Groups of the pattern: `host`, `clock` (a JSON object: the host's own entry, and those of others) and `event` (its text,
 which becomes the label) have to be there. `kind` (send, sent, sending, receive, received, receiving, ...: anything else
-is neither), `peer` (the other host) and `msg` (what names the message) say what the clocks cannot
-(pipeline.pairing). `time` or `timestamp` is a number. What other groups find, and `msg`, becomes the body, as JSON.
+is neither), `peer` (the other host) and `msg` (what names the message, which becomes its body) say what the clocks
+cannot (pipeline.pairing). `time` or `timestamp` is a number. What other groups find is left out.
 
 A log may bring its own pattern, as GoVector writes it: in its first line, and in the second the delimiter, if any.
 """

@@ -83,6 +83,16 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def app_with_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of an app with a data root of its own, for the pages that write there: its Spark starts once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CONSISTENT_CUT_DATA", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+        with serving("app.py", tmp_path_factory.mktemp("app") / "server.log") as (url, _):
+            yield url
+
+
 class Trouble:
     """What must not happen on a page: errors, and requests that leave this machine."""
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.conftest import ExplorerPage, serving
+from tests.e2e.conftest import ExplorerPage
 
 pytestmark = pytest.mark.browser
 
@@ -17,18 +17,9 @@ CHART = ".st-key-cut-chart .main-svg"
 
 
 @pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The app, with a data root of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CONSISTENT_CUT_DATA", str(tmp_path_factory.mktemp("data")))
-        with serving("app.py", tmp_path_factory.mktemp("app") / "server.log") as (url, _):
-            yield url
-
-
-@pytest.fixture(scope="module")
-def ensembles(contexts, app) -> Iterator[ExplorerPage]:
+def ensembles(contexts, app_with_data) -> Iterator[ExplorerPage]:
     """A tab in which the lecture was edited, then the page Ensembles opened, and a small grid carried out."""
-    explorer = ExplorerPage(contexts["light"].new_page(), app)
+    explorer = ExplorerPage(contexts["light"].new_page(), app_with_data)
     explorer.open("/?scenario=lecture")
     explorer.tab("Change")
     explorer.edit("Add")

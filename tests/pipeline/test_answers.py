@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+
 import pyarrow
 import pytest
 
@@ -94,3 +96,10 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
 def test_what_is_not_there_is_said(spark, tmp_path):
     with pytest.raises(DataError, match="holds no runs"):
         answers.ask(spark, Store.create(tmp_path / "empty", "ensemble", {}))
+
+
+def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "root"))
+    answers.rehearse(spark)
+    assert list(tmp_path.iterdir()) == []

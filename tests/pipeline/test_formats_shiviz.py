@@ -153,7 +153,7 @@ def test_groups_besides_the_three(tmp_path) -> None:
     text = '7.5 INFO hello\na {"a":1}\n9 WARN hello back\nb {"a":1,"b":1}\n'
     pattern = r"(?<time>\S+) (?<level>\w+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
     rows = events_of(read_log(tmp_path, text, Options(pattern)))
-    assert [(row.time, row.body) for row in rows] == [(7.5, '{"level": "INFO"}'), (9.0, '{"level": "WARN"}')]
+    assert [(row.time, row.label, row.body) for row in rows] == [(7.5, "hello", None), (9.0, "hello back", None)]
     msg = r"(?<time>\S+) (?<msg>\w+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
     reading = read_log(tmp_path, text, Options(msg))
     assert [row.body for row in events_of(reading)] == ['"INFO"', '"WARN"']

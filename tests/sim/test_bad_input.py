@@ -98,7 +98,7 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
     ),
     "a link to nobody": (TWO + '[topology]\nchannels = ["P1->P5"]', ["topology.channels[1]", "'P5'", "P1, P2"]),
     "a listed ring": (ONE_WAY + 'kind = "ring"', ["topology.channels", "ring", "listed"]),
-    "not FIFO": (TWO + 'not_fifo = ["P1->P2"]', ["not_fifo", "Chandy-Lamport", "FIFO", "P1->P2"]),
+    "not FIFO": (TWO + 'not_fifo = ["P1->P2"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "FIFO", "P1->P2"]),
     "not FIFO, and no channel": (TWO + 'not_fifo = ["P1->P7"]', ["not_fifo", "'P1->P7'"]),
     # the script
     "an unknown process": (TWO + line(process='"P9"'), ["script[1].process", "'P9'", "P1, P2"]),

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.store import DataError
 from sim.scenario import ScenarioError
-from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs
+from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, in_background
 
 PATIENCE_S = 20
 
@@ -146,3 +146,13 @@ def test_at_the_end_all_are_asked_to_stop_and_none_begins(jobs):
     jobs.close()
     assert (job.state, other.state) == (STOPPED, STOPPED)
     assert not second.begun.is_set()
+
+
+def test_work_in_the_background_keeps_its_promise():
+    assert in_background(lambda: 42).result(PATIENCE_S) == 42
+    with pytest.raises(ScenarioError, match="nobody"):
+        in_background(refuse_quietly).result(PATIENCE_S)
+
+
+def refuse_quietly() -> None:
+    raise ScenarioError("nobody is there")
