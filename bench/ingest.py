@@ -22,6 +22,7 @@ from pipeline.ingest import carry_out, plan
 from pipeline.store import Store
 
 HOSTS = 10
+EVENTS = 1_000_000
 EXECUTIONS = 16
 DELIMITER = "^=== (?P<trace>.*) ===$"
 
@@ -85,11 +86,15 @@ def measure(folder: Path, events: int, executions: int) -> None:
     shutil.rmtree(store.path)
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(prog="python -m bench.ingest")
-    parser.add_argument("events", nargs="?", type=int, default=1_000_000)
-    asked = parser.parse_args()
+def measure_ingest(events: int = EVENTS) -> None:
+    """Bring in several executions, then one of the same size, and print what it took."""
     print("executions     events   messages       MB  seconds   events/s  json alone")
     with tempfile.TemporaryDirectory() as scratch:
         for count in (EXECUTIONS, 1):
-            measure(Path(scratch), asked.events, count)
+            measure(Path(scratch), events, count)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.ingest")
+    parser.add_argument("events", nargs="?", type=int, default=EVENTS)
+    measure_ingest(parser.parse_args().events)

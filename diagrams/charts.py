@@ -124,16 +124,14 @@ def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:
     low, high = min(at.values(), default=0.0), max(at.values(), default=1.0)
     colours = {
         "type": "heatmap", "z": [[at.get((i, j)) for i in across.spots.values()] for j in up.spots.values()],
-        "colorscale": [[0, "@p0/0.08"], [1, "@p0"]], "hoverinfo": "skip", "xgap": 2, "ygap": 2,
+        "colorscale": [[0, "@p0/0.06"], [1, "@p0/0.6"]], "hoverinfo": "skip", "xgap": 2, "ygap": 2,
         "zmin": low, "zmax": high,
         "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": TYPE - 2}},
     }  # fmt: skip
     spots = {
         "type": "scatter", "mode": "text+markers" if len(shown) <= MOST_WRITTEN else "markers",
         "x": [across.at(row) for row in shown], "y": [up.at(row) for row in shown], "customdata": picks(shown),
-        "text": [number(value) for value in at.values()], "textfont": {
-            "size": TYPE, "color": ["@paper" if value - low > 0.6 * (high - low) else "@ink" for value in at.values()],
-        },
+        "text": [number(value) for value in at.values()], "textfont": {"size": TYPE, "color": "@ink"},
         "marker": {"symbol": "square", "size": 34, "color": "@mark", "opacity": 0},
         "selected": {"marker": {"opacity": 0.7}}, "unselected": {"marker": {"opacity": 0}},
         **hover(about_cell(row, measure, (x, y)) for row in shown),

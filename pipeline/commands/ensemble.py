@@ -17,7 +17,7 @@ from pipeline import session
 from pipeline.ensembles import grid_of, is_done, run_ensemble
 from pipeline.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.progress import bar
-from pipeline.store import DataError, Store
+from pipeline.store import DataError, Store, named
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -104,10 +104,18 @@ def _tell(store: Store, grid: Grid) -> None:
     print(f"snapshots: {snapshots}; failures: {failures}")
     if failures:
         print(f"the first failure: run {first['run_id']}, {_failure(first)}")
-    name, root = shlex.quote(store.path.resolve().name), shlex.quote(str(store.path.resolve().parent))
-    print(f"in {store.path}; open a run: python -m pipeline catalog open {name} --root {root} --run {first['run_id']}")
+    print(f"in {store.path}{_how_to_open(store.path.resolve(), first['run_id'])}")
     if runs < grid.run_count:
         print(f"to complete it: python -m pipeline ensemble --out {shlex.quote(str(store.path))} --resume")
+
+
+def _how_to_open(path: Path, run_id: int) -> str:
+    try:
+        named(path.name, path.parent)
+    except DataError:  # the catalog does not open folders of any name
+        return ""
+    root = shlex.quote(str(path.parent))
+    return f"; to open a run: python -m pipeline catalog open {path.name} --root {root} --run {run_id}"
 
 
 def _failure(row: dict[str, Any]) -> str:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import random
+import re
+from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
+from pyspark.sql import functions as F
 
-from pipeline import audits, cuts
+from pipeline import audits, cut_lines
 from pipeline.__main__ import main
-from pipeline.schema import CUT_TYPES, spark_schema
-from pipeline.store import DataError
+from pipeline.schema import CUT_TYPES, TRACE_TYPES, arrow_schema, spark_schema
+from pipeline.store import DataError, Store
 from sim import library
 from sim.execution import run
 from sim.model import Event
 from tests.pipeline.tables import folder_of, numbered
-
-NAMES = ("lecture", "two_banks", "overlapping", "token", "star")
 
 
 @pytest.fixture(scope="module")
@@ -100,16 +102,39 @@ def test_a_self_join_of_sends_and_receives_says_the_same(spark, store, wanted, a
     assert {(row.run_id, row.cut_id): row.witness for row in found} == own
 
 
+def above(plan: str, leaf: str) -> list[str]:
+    """The operators of a plan's tree above the only line that holds `leaf`, from there upwards."""
+    rows = plan.splitlines()
+    depths = [len(row) - len(row.lstrip(" :+-")) for row in rows]
+    (place,) = (number for number, row in enumerate(rows) if leaf in row)
+    found, depth = [], depths[place]
+    for number in range(place, 0, -1):
+        if depths[number] < depth:
+            depth = depths[number]
+            found.append(rows[number].lstrip(" :+-").split()[0])
+    return found
+
+
 def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
-    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
-    plan = audits.crossing(store.read(spark, "events"), audits._numbered(frame))._explain_string(mode="formatted")
-    scan_of_events = plan.index("Scan parquet")
-    tree = plan.split("\n\n\n")[0]
-    path = tree[: tree.index("Scan parquet")]
-    assert "SortMergeJoin" not in tree
-    assert scan_of_events
-    # From the scan upwards there are only broadcast joins: every exchange lies on the side of the cuts.
-    assert "Exchange hashpartitioning" not in "\n".join(line for line in path.splitlines() if line.startswith("+-"))
+    """From the scan upwards: three joins with what was sent to every worker, the filter, and only then the exchange."""
+    heads, own = lines_of(spark, wanted)
+    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
+    assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
+    assert path.count("Exchange") == 1
+
+
+def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
+    heads, own = lines_of(spark, wanted)
+    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
+    names = {column.split("#")[0] for column in columns.split(",")}
+    assert names == {"run_id", "process", "index", "kind", "channel", "peer_index", "message_id"}
+
+
+def lines_of(spark, cuts_by_name):
+    own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
+    return cut_lines.heads_of(own), own
 
 
 # ------------------------------------------------------------------ small tables, cell by cell
@@ -193,71 +218,81 @@ def test_cuts_that_make_no_sense(spark, tmp_path, given, told) -> None:
     assert [path.name for path in store.path.iterdir()] == ["events"]
 
 
-# ------------------------------------------------------------------ where cuts come from
+def test_a_cut_of_a_run_without_messages_is_judged_too(spark, tmp_path) -> None:
+    """And where nothing at all is found, the tables are there, and empty."""
+    store = folder_of(tmp_path, [event(0, "A", 1, "internal")])
+    outcome = audits.audit(spark, store, spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(1, 0, 0, None)
+    assert list(map(tuple, store.read(spark, "audits").collect())) == [(0, "c", True, None)]
+    assert store.read(spark, "channels").collect() == []
 
 
-def test_the_cuts_of_snapshots_find_what_the_snapshots_recorded(spark, executions, store) -> None:
-    found = cuts.from_snapshots(store.read(spark, "events"))
-    by_name: dict[tuple[int, str], dict[str, int]] = {}
-    for row in found.cuts.collect():
-        by_name.setdefault((row.run_id, row.cut_id), {})[row.process] = row["index"]
-    own, others = {}, 0
-    for number, execution in enumerate(executions):
-        for snapshot in snapshots(execution):
-            if len(snapshot.local) == len(execution.scenario.processes):
-                own[number, snapshot.id] = snapshot.frontier
-            elif snapshot.local:
-                others += 1
-    assert by_name == own
-    assert found.left_out == others
+def test_an_answer_takes_the_place_of_the_one_before(spark, tmp_path) -> None:
+    store = folder_of(tmp_path, A_TO_B)
+    for cut in ("first", "second"):
+        audits.audit(spark, store, spark.createDataFrame([(0, cut, "A", 1)], spark_schema(CUT_TYPES)))
+    assert [row.cut_id for row in store.read(spark, "audits").collect()] == ["second"]
+    assert [row.cut_id for row in store.read(spark, "channels").collect()] == ["second"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audits", "channels", "events"]
 
 
-def snapshots(execution):
-    from sim.snapshots import snapshots_of
-
-    return snapshots_of(execution)
-
-
-def test_random_cuts_are_the_same_each_time_and_within_the_run(spark, executions, store) -> None:
-    events = store.read(spark, "events")
-    first, again, other = (
-        {(row.run_id, row.cut_id, row.process): row["index"] for row in cuts.at_random(events, 30, seed).collect()}
-        for seed in (1, 1, 2)
-    )
-    assert first == again != other
-    for number, execution in enumerate(executions):
-        for name, own in execution.history.of.items():
-            drawn = [first[number, f"random-{place}", name] for place in range(1, 31)]
-            assert all(0 <= count <= len(own) for count in drawn)
-            assert len(set(drawn)) > 1 or not own
+def test_a_folder_that_is_named_from_here(spark, tmp_path, monkeypatch) -> None:
+    """Spark's server works in a folder of its own."""
+    folder_of(tmp_path / "data", A_TO_B)
+    monkeypatch.chdir(tmp_path)
+    cut = spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES))
+    assert audits.audit(spark, Store(Path("data")), cut).messages == 1
 
 
-def test_cuts_from_files(spark, tmp_path) -> None:
-    import pandas
+def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
+    """The messages of unknown channels; the verdict on the cut is known all the same."""
+    store = folder_of(tmp_path, A_TO_B)
+    trace = dict.fromkeys(TRACE_TYPES) | {"run_id": 0, "unknown_channels": ["A->B", "B->A"]}
+    store.write_part("traces", "traces", pyarrow.Table.from_pylist([trace], arrow_schema(TRACE_TYPES)))
+    given = [(0, "early", "A", 1), (0, "late", "B", 1)]
+    outcome = audits.audit(spark, store, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(2, 1, 0, (0, "late", 0))
+    held = {(row.cut_id, row.channel): row.messages for row in store.read(spark, "channels").collect()}
+    assert held == {(cut, channel): None for cut in ("early", "late") for channel in ("A->B", "B->A")}
 
-    table = pandas.DataFrame({"run_id": [0, 0], "cut_id": ["c", "c"], "process": ["A", "B"], "index": [1, 0]})
-    table.to_csv(tmp_path / "cuts.csv", index=False)
-    table[["index", "process", "cut_id", "run_id"]].to_parquet(tmp_path / "cuts.parquet")
-    wanted = [(0, "c", "A", 1), (0, "c", "B", 0)]
-    for name in ("cuts.csv", "cuts.parquet"):
-        read = cuts.from_file(spark, tmp_path / name)
-        assert sorted(map(tuple, read.collect())) == wanted
-        assert read.columns == list(CUT_TYPES)
+
+def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, audited, monkeypatch) -> None:
+    """Ranges of runs, and parts of the cuts of a run that has many."""
+    monkeypatch.setattr(cut_lines, "MOST_LINES", 40)
+    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
+    heads, own = lines_of(spark, wanted)
+    assert len(cut_lines.slices_of(own, cut_lines.check_lines(own, heads))) > 5
+    seen = []
+    outcome = audits.audit(spark, store, frame, lambda done, of: seen.append((done, of)))
+    assert seen == [(done, seen[-1][1]) for done in range(len(seen))]
+    assert (outcome, *(sorted(map(repr, rows)) for rows in answer(spark, store))) == (
+        audited[0], *(sorted(map(repr, rows)) for rows in audited[1:])
+    )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("run_id,cut_id,process\n0,c,A\n", "cuts.csv: its first line names no column index"),
-        ("run_id,cut_id,process,index,colour\n0,c,A,1,red\n", "'colour' is no column of cuts"),
-        ("run_id,cut_id,process,index\n0,c,A,one\n", "the line '0,c,A,one' has no number as index"),
-        ("run_id,cut_id,process,index\n0,c,,1\n", "the line '0,c,,1' has no text as process"),
-    ],
-)
-def test_files_that_hold_no_cuts(spark, tmp_path, text, told) -> None:
-    (tmp_path / "cuts.csv").write_text(text)
-    with pytest.raises(DataError, match=told):
-        cuts.from_file(spark, tmp_path / "cuts.csv")
+def answer(spark, store):
+    return store.read(spark, "audits").collect(), store.read(spark, "channels").collect()
+
+
+def test_keys_that_collide_are_told_apart(spark, store, wanted, audited, monkeypatch) -> None:
+    """The hash is only there to be fast: were all of them the same, the answer would be the same."""
+    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
+    monkeypatch.setattr(audits.F, "xxhash64", lambda *_: F.lit(7).cast("bigint"))
+    found = {
+        (row.run_id, row.cut_id): row.witness for row in audits.verdicts(store.read(spark, "events"), frame).collect()
+    }
+    assert found == {(row.run_id, row.cut_id): row.witness for row in audited[1]}
+
+
+@pytest.mark.parametrize("run_ids", [(-(2**63), 2**63 - 1), (5, -5)])
+def test_any_number_may_name_a_run(spark, tmp_path, run_ids) -> None:
+    table = folder_of(tmp_path, [row._replace(run_id=run) for run in sorted(run_ids) for row in A_TO_B])
+    given = [(run, "c", "B", 1) for run in run_ids]
+    outcome = audits.audit(spark, table, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(2, 2, 0, (min(run_ids), "c", 0))
+
+
+# ------------------------------------------------------------------ the command
 
 
 def test_the_command(spark, tmp_path, capsys) -> None:

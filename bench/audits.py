@@ -1,0 +1,232 @@
+"""How fast cuts are audited: `python -m bench.audits [EVENTS ...]`, event tables of 20 and of 100 million events.
+
+Runs of 8 processes and some 2,000 events, and a cut of each. Spark (`pipeline.audits`, warm), DuckDB with the best plan
+known for it, and pandas give the same answer from the same files: verdicts with their witnesses, and what is in the
+channels, both written as Parquet. They take turns, so that a slow moment of the machine falls on all; what counts is
+the median of the ratios. Memory is the most that all processes of one way had at a time, Spark's server included.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import pandas
+
+from bench.event_tables import MESSAGES, write_cuts, write_events
+from pipeline import session
+from pipeline.audits import audit
+from pipeline.cuts import from_file
+from pipeline.store import Store
+
+ROUNDS = 5
+EVENTS = (20_000_000, 100_000_000)
+MOST_OF_PANDAS = 20_000_000  # which holds all of it in memory
+LEAST_RATE, MOST_RATIO, MOST_MEMORY = 8e6, 4.0, 3e9  # events a second; of DuckDB's time; bytes
+
+Answer = tuple[int, int, int]
+
+
+class Took(NamedTuple):
+    """What an audit took: wall seconds, and bytes of memory; and what it answered, to be compared."""
+
+    seconds: float
+    memory: int
+    answer: Answer
+
+
+# ------------------------------------------------------------------ three ways
+
+
+def by_spark(folder: Path) -> Answer:
+    """What `python -m pipeline audit` does."""
+    spark, store = session.session(), Store(folder)
+    audit(spark, store, from_file(spark, folder / "cuts.parquet"))
+    return answer_in(f"{folder}/audits/*.parquet", f"{folder}/channels/*.parquet")
+
+
+def by_duckdb(folder: Path) -> Answer:
+    """One scan of the send rows beside the cuts, then two small tables of what crosses them."""
+    base = duckdb.connect(config={"threads": session.cores()})
+    base.execute(f"CREATE TABLE cuts AS FROM '{folder}/cuts.parquet'")
+    base.execute(f"""
+        CREATE TABLE crossing AS
+        SELECT s.run_id, a.cut_id, s.channel, s.message_id, s.peer_index, s.index > a.index AS violates
+        FROM '{folder}/events/*.parquet' s
+        JOIN cuts a ON a.run_id = s.run_id AND a.process = s.process
+        JOIN cuts b ON b.run_id = s.run_id AND b.cut_id = a.cut_id AND b.process = split_part(s.channel, '->', 2)
+        WHERE s.kind = 'send' AND (s.index <= a.index) != coalesce(s.peer_index <= b.index, false)
+    """)
+    base.execute(f"""
+        COPY (
+            SELECT run_id, cut_id, witness IS NULL AS consistent, witness
+            FROM (SELECT DISTINCT run_id, cut_id FROM cuts)
+            LEFT JOIN (SELECT run_id, cut_id, min(message_id) AS witness FROM crossing WHERE violates GROUP BY ALL)
+            USING (run_id, cut_id)
+        ) TO '{folder}/duckdb-audits.parquet'
+    """)
+    base.execute(f"""
+        COPY (
+            SELECT run_id, cut_id, channel, list(message_id ORDER BY peer_index NULLS LAST, message_id) AS messages
+            FROM crossing WHERE NOT violates GROUP BY ALL
+        ) TO '{folder}/duckdb-channels.parquet'
+    """)
+    base.close()
+    return answer_in(f"{folder}/duckdb-audits.parquet", f"{folder}/duckdb-channels.parquet")
+
+
+def by_pandas(folder: Path) -> Answer:
+    """The same in memory."""
+    columns = ["run_id", "process", "index", "channel", "peer_index", "message_id"]
+    sends = pandas.read_parquet(folder / "events", columns=columns, filters=[("kind", "=", "send")])
+    cuts = pandas.read_parquet(folder / "cuts.parquet")
+    sends["target"] = sends.channel.str.partition("->")[2]
+    targets = cuts.rename(columns={"process": "target", "index": "index_of_target"})
+    both = sends.merge(cuts, on=["run_id", "process"], suffixes=("", "_of_process"))
+    both = both.merge(targets, on=["run_id", "cut_id", "target"])
+    is_sent, is_received = both["index"] <= both.index_of_process, both.peer_index <= both.index_of_target
+    cut = ["run_id", "cut_id"]
+    witnesses = both[~is_sent & is_received].groupby(cut).message_id.min().rename("witness")
+    verdicts = cuts[cut].drop_duplicates().merge(witnesses.reset_index(), how="left")
+    verdicts["consistent"] = verdicts.witness.isna()
+    verdicts.to_parquet(folder / "pandas-audits.parquet")
+    held = both[is_sent & ~is_received].sort_values(["peer_index", "message_id"])
+    channels = held.groupby([*cut, "channel"]).message_id.agg(list).rename("messages").reset_index()
+    channels.to_parquet(folder / "pandas-channels.parquet")
+    return answer_in(f"{folder}/pandas-audits.parquet", f"{folder}/pandas-channels.parquet")
+
+
+def answer_in(audits: str, channels: str) -> Answer:
+    """What answers are compared by: how many cuts are inconsistent, and digests of the witnesses and the channels."""
+    base = duckdb.connect()
+    verdicts = f"SELECT count(*) FILTER (NOT consistent), sum(witness * run_id % 1009)::BIGINT FROM '{audits}'"
+    inconsistent, witnesses = base.execute(verdicts).fetchall()[0]
+    digest = "hash(run_id::BIGINT, cut_id, channel, messages::BIGINT[]) % 1009"
+    held = base.execute(f"SELECT sum({digest})::BIGINT FROM '{channels}'").fetchall()[0][0]
+    return inconsistent, witnesses, held
+
+
+# ------------------------------------------------------------------ time and memory
+
+
+def family(root: int) -> set[int]:
+    """A process and all that descend from it."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            children.setdefault(int(path.read_text().rpartition(")")[2].split()[1]), []).append(int(path.parent.name))
+        except OSError:  # it has just ended
+            continue
+    found, waiting = set(), [root]
+    while waiting:
+        process = waiting.pop()
+        found.add(process)
+        waiting += children.get(process, [])
+    return found
+
+
+def memory(processes: set[int]) -> int:
+    """The bytes of memory that processes have now."""
+    pages = 0
+    for process in processes:
+        try:
+            pages += int(Path(f"/proc/{process}/statm").read_text().split()[1])
+        except (OSError, IndexError):
+            continue
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def watched(root: int) -> Iterator[list[int]]:
+    """A list whose only item is the most memory that a process and its descendants have had within the block."""
+    most, over = [0], threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.1):
+            most[0] = max(most[0], memory(family(root)))
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield most
+    finally:
+        over.set()
+        watcher.join()
+
+
+def took(work: Callable[[Path], Answer], folder: Path) -> Took:
+    """What `work` takes in this process."""
+    with watched(os.getpid()) as most:
+        start = time.perf_counter()
+        answer = work(folder)
+        seconds = time.perf_counter() - start
+    return Took(seconds, most[0], answer)
+
+
+def _send(work: Callable[[Path], Answer], folder: Path, end: Connection) -> None:
+    end.send(took(work, folder))
+
+
+def apart(work: Callable[[Path], Answer], folder: Path) -> Took:
+    """What `work` takes in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(work, folder, there))
+    process.start()
+    there.close()
+    found: Took = here.recv()
+    process.join()
+    return found
+
+
+# ------------------------------------------------------------------ the table
+
+
+def compare(folder: Path, events: int) -> None:
+    """Prints the lines of one event table."""
+    runs = events // (2 * MESSAGES)
+    count = write_events(folder / "events", runs)
+    write_cuts(folder / "cuts.parquet", runs)
+    ways = {"Spark": lambda: took(by_spark, folder), "DuckDB": lambda: apart(by_duckdb, folder)}
+    if events <= MOST_OF_PANDAS:
+        ways["pandas"] = lambda: apart(by_pandas, folder)
+    ways["Spark"]()  # warm it up
+    rounds = [{name: way() for name, way in ways.items()} for _ in range(ROUNDS)]
+    answers = {each.answer for found in rounds for each in found.values()}
+    assert len(answers) == 1, f"the answers differ: {answers}"
+    for name in ways:
+        seconds = statistics.median(found[name].seconds for found in rounds)
+        ratio = statistics.median(found[name].seconds / found["DuckDB"].seconds for found in rounds)
+        most = max(found[name].memory for found in rounds)
+        line = f"{name:8} {seconds:8.2f} {count / seconds / 1e6:10.1f} {ratio:9.2f} {most / 1e9:10.2f}"
+        print(f"{count:12,} {runs:8,} {line}", flush=True)
+
+
+def measure_audits(sizes: tuple[int, ...] = EVENTS) -> None:
+    """Prints the table."""
+    print(
+        f"on {session.cores()} cores; asked of Spark: {LEAST_RATE / 1e6:g} M events/s, {MOST_RATIO:g} of DuckDB's time,"
+    )
+    print(f"less than pandas, {MOST_MEMORY / 1e9:g} GB, and five times the time for five times the events")
+    print("      events     cuts  by              s  M events/s  of DuckDB   GB at most")
+    for events in sizes:
+        with tempfile.TemporaryDirectory(prefix="bench-audits-") as folder:
+            compare(Path(folder), events)
+
+
+if __name__ == "__main__":
+    try:
+        measure_audits(tuple(map(int, sys.argv[1:])) or EVENTS)
+    finally:
+        session.stop()

@@ -1,0 +1,107 @@
+"""Event tables of any size, made with numpy: what audits are measured on. The same at every call.
+
+In each run PROCESSES processes send MESSAGES messages to each other at random times, with exponential delays, so not in
+FIFO order; one in a hundred is never received.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy
+import pyarrow
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from pipeline.schema import CUT_TYPES, arrow_schema
+from sim.model import EVENT_TYPES
+
+PROCESSES = 8
+MESSAGES = 1_000  # of a run: two events each, but for those that are never received
+PART = 500  # runs in a file
+LOST = 0.01
+DURATION, DELAY = 1_000.0, 20.0  # time units; the delay is the mean
+
+Numbers = NDArray[numpy.int64]
+
+
+def write_events(folder: Path, runs: int) -> int:
+    """Write the table of that many runs as parts of `folder`. Returns how many events there are."""
+    folder.mkdir(parents=True)
+    count = 0
+    for first in range(0, runs, PART):
+        part = pyarrow.concat_tables(events_of(run) for run in range(first, min(first + PART, runs)))
+        parquet.write_table(part, folder / f"part-{first:06}.parquet")
+        count += part.num_rows
+    return count
+
+
+def write_cuts(file: Path, runs: int) -> None:
+    """Write a cut of each run, somewhere in its middle: hardly ever consistent, so that there is much to find."""
+    draw = numpy.random.default_rng(0)
+    mean = 2 * MESSAGES // PROCESSES
+    columns = {
+        "run_id": numpy.repeat(numpy.arange(runs), PROCESSES),
+        "cut_id": ["middle"] * (runs * PROCESSES),
+        "process": _names() * runs,
+        "index": draw.integers(mean // 3, 2 * mean // 3, runs * PROCESSES),
+    }
+    parquet.write_table(pyarrow.table(columns).cast(arrow_schema(CUT_TYPES)), file)
+
+
+def events_of(run: int) -> pyarrow.Table:
+    """The events of run number `run`: EVENT_TYPES."""
+    draw = numpy.random.default_rng(run + 1)
+    source = draw.integers(0, PROCESSES, MESSAGES)
+    target = (source + draw.integers(1, PROCESSES, MESSAGES)) % PROCESSES
+    sent = numpy.sort(draw.uniform(0, DURATION, MESSAGES))  # messages are numbered in the order of sending
+    arrives = numpy.flatnonzero(draw.random(MESSAGES) >= LOST)
+    received = sent[arrives] + draw.exponential(DELAY, len(arrives))
+    time = numpy.concatenate([sent, received])
+    order = numpy.argsort(time, kind="stable")
+    message = numpy.concatenate([numpy.arange(MESSAGES), arrives])[order]
+    is_receive = order >= MESSAGES
+    process = numpy.where(is_receive, target[message], source[message])
+    index = _numbered(process)
+    return _table(run, time[order], process, index, is_receive, source * PROCESSES + target, message)
+
+
+def _numbered(process: Numbers) -> Numbers:
+    """The index of each event among those of its process."""
+    index = numpy.zeros(len(process), numpy.int64)
+    for name in range(PROCESSES):
+        own = process == name
+        index[own] = numpy.arange(1, own.sum() + 1)
+    return index
+
+
+def _partners(index: Numbers, is_receive: NDArray[numpy.bool_], message: Numbers) -> Numbers:
+    """The index of each event's partner (0: none)."""
+    ends = numpy.zeros((2, MESSAGES), numpy.int64)
+    ends[is_receive.astype(int), message] = index
+    return ends[1 - is_receive.astype(int), message]
+
+
+def _table(
+    run: int, time: NDArray[numpy.float64], process: Numbers, index: Numbers, is_receive: NDArray[numpy.bool_],
+    channel: Numbers, message: Numbers,
+) -> pyarrow.Table:  # fmt: skip
+    count = len(time)
+    peer = _partners(index, is_receive, message)
+    channels = [f"{one}->{other}" for one in _names() for other in _names()]
+    columns = {
+        "run_id": numpy.full(count, run), "row": numpy.arange(count), "step": numpy.arange(1, count + 1), "time": time,
+        "process": _packed(process, _names()), "index": index,
+        "kind": _packed(is_receive.astype(int), ["send", "receive"]), "channel": _packed(channel[message], channels),
+        "peer_index": pyarrow.array(peer, mask=peer == 0), "message_id": message, "body": _packed(0 * index, ["1"]),
+    }  # fmt: skip
+    arrays = [columns[name] if name in columns else pyarrow.nulls(count) for name in EVENT_TYPES]
+    return pyarrow.table(arrays, list(EVENT_TYPES)).cast(arrow_schema(EVENT_TYPES))
+
+
+def _packed(codes: Numbers, texts: list[str]) -> pyarrow.DictionaryArray:
+    return pyarrow.DictionaryArray.from_arrays(pyarrow.array(codes.astype(numpy.int32)), texts)
+
+
+def _names() -> list[str]:
+    return [f"P{number + 1}" for number in range(PROCESSES)]
