@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from pipeline.schema import CUT_TYPES, spark_type
 from pipeline.store import DataError, read_parquet
-from sim.model import APPLICATION_KINDS, RECORD, SNAPSHOT_ABORTED
+from sim.model import APPLICATION_KINDS, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED
 from sim.tables import nearest
 
 if TYPE_CHECKING:
@@ -35,11 +35,13 @@ def _from_csv(spark: SparkSession, file: Path) -> DataFrame:
         if name not in CUT_TYPES:
             raise DataError(f"{file}: {name!r} is no column of cuts; {nearest(name, CUT_TYPES)}")
     kinds = {name: spark_type(kind) for name, kind in CUT_TYPES.items()}
-    for name, kind in kinds.items():
-        wrong = read.where(F.col(name).isNull() | F.expr(f"try_cast(`{name}` AS {kind}) IS NULL")).head()
-        if wrong is not None:
-            line = ",".join("" if cell is None else str(cell) for cell in wrong)
-            raise DataError(f"{file}: the line {line!r} has no {'number' if kind != 'string' else 'text'} as {name}")
+    is_wrong = " OR ".join(f"try_cast(`{name}` AS {kind}) IS NULL" for name, kind in kinds.items())
+    tries = [F.expr(f"try_cast(`{name}` AS {kind})").alias(f"read_{name}") for name, kind in kinds.items()]
+    wrong = read.where(is_wrong).select(*read.columns, *tries).head()
+    if wrong is not None:
+        line = ",".join("" if wrong[name] is None else wrong[name] for name in read.columns)
+        name = next(name for name in kinds if wrong[f"read_{name}"] is None)
+        raise DataError(f"{file}: the line {line!r} has no {'number' if kinds[name] != 'string' else 'text'} as {name}")
     return read.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in kinds.items()))
 
 
@@ -51,8 +53,14 @@ class Snapshots(NamedTuple):
 
 
 def from_snapshots(events: DataFrame) -> Snapshots:
-    """The cuts that snapshots recorded: one for each that every process with a row in the run has recorded."""
-    processes = events.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
+    """The cuts that snapshots recorded: one for each that every process of the run has recorded.
+
+    The processes of a run are those with rows, and those to which messages or markers are on their way.
+    """
+    is_on_its_way = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
+    target = F.substring_index("channel", "->", -1).alias("process")
+    names = events.select("run_id", "process").union(events.where(is_on_its_way).select("run_id", target))
+    processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
     own = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
     recorded = own.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
         F.count_if(F.col("kind") == RECORD).alias("records"), F.count_if(F.col("kind") != RECORD).alias("aborted")

@@ -88,7 +88,13 @@ def in_a_sentence(cells: Rows) -> str:
     if errors:
         head += f' <span class="cut-bad">{errors:,} runs could not be carried out.</span>'
     time, recorded = (_range(cells, MEASURES[column]) for column in ("latency", "recorded_messages"))
-    return head + (f" They took {time} and found {recorded} messages in the channels." if time and recorded else "")
+    if time and recorded:
+        head += (
+            f" They took {time} and found {recorded} {'message' if recorded == '1' else 'messages'} in the channels."
+        )
+    if snapshots > 1 and time and " to " not in time + recorded:
+        head += " All came out alike: no delay that matters is random."
+    return head
 
 
 def _range(cells: Rows, measure: Measure) -> str:

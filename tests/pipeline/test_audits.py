@@ -117,7 +117,7 @@ def above(plan: str, leaf: str) -> list[str]:
 
 def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
     """From the scan upwards: three joins with what was sent to every worker, the filter, and only then the exchange."""
-    heads, own = lines_of(spark, wanted)
+    own, heads = lines_of(spark, wanted)
     plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
     path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
     assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
@@ -125,7 +125,7 @@ def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wa
 
 
 def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
-    heads, own = lines_of(spark, wanted)
+    own, heads = lines_of(spark, wanted)
     plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
     (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
     names = {column.split("#")[0] for column in columns.split(",")}
@@ -134,7 +134,7 @@ def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
 
 def lines_of(spark, cuts_by_name):
     own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
-    return cut_lines.heads_of(own), own
+    return own, cut_lines.heads_of(own)
 
 
 # ------------------------------------------------------------------ small tables, cell by cell
@@ -154,29 +154,45 @@ A_TO_B = [
 ]
 
 
-def judged(spark, events: list[Event], cut: dict[str, int], tmp_path) -> tuple[Any, dict[str, list[int]]]:
-    table = folder_of(tmp_path / "data", events).read(spark, "events")
-    frame = spark.createDataFrame([(0, "c", name, count) for name, count in cut.items()], spark_schema(CUT_TYPES))
-    verdict = audits.verdicts(table, frame).collect()
-    assert len(verdict) == 1
-    held = {row.channel: list(row.messages) for row in audits.contents(table, frame).collect()}
-    return (verdict[0].consistent, verdict[0].witness), held
+Found = tuple[bool, int | None, dict[str, list[int]]]
 
 
-@pytest.mark.parametrize(
-    ("cut", "verdict", "held"),
-    [
-        ({"A": 0, "B": 0}, (True, None), {}),
-        ({"A": 1, "B": 0}, (True, None), {"A->B": [0]}),
-        ({"A": 2, "B": 1}, (True, None), {"A->B": [1]}),
-        ({"A": 0, "B": 1}, (False, 0), {}),
-        ({"B": 1}, (False, 0), {}),  # A is missing: none of its events is inside
-        ({"A": 2}, (True, None), {"A->B": [0, 1]}),
-        ({"A": 9, "B": 9}, (True, None), {"A->B": [1]}),  # beyond the end: all of them
-    ],
-)
-def test_every_side_of_a_message(spark, tmp_path, cut, verdict, held) -> None:
-    assert judged(spark, A_TO_B, cut, tmp_path) == (verdict, held)
+def judged(spark, table, cuts: list[dict[str, int]]) -> list[Found]:
+    """The verdict, the witness and the content of the channels for each of several cuts of run 0."""
+    given = [(0, f"{place:02}", name, count) for place, cut in enumerate(cuts) for name, count in cut.items()]
+    frame = spark.createDataFrame(given, spark_schema(CUT_TYPES))
+    held: dict[str, dict[str, list[int]]] = {f"{place:02}": {} for place in range(len(cuts))}
+    for row in audits.contents(table, frame).collect():
+        held[row.cut_id][row.channel] = list(row.messages)
+    rows = sorted(audits.verdicts(table, frame).collect())
+    assert [row.cut_id for row in rows] == list(held)
+    return [(row.consistent, row.witness, held[row.cut_id]) for row in rows]
+
+
+def test_every_side_of_a_message(spark, tmp_path) -> None:
+    wanted: list[tuple[dict[str, int], Found]] = [
+        ({"A": 0, "B": 0}, (True, None, {})),
+        ({"A": 1, "B": 0}, (True, None, {"A->B": [0]})),
+        ({"A": 2, "B": 1}, (True, None, {"A->B": [1]})),
+        ({"A": 0, "B": 1}, (False, 0, {})),
+        ({"B": 1}, (False, 0, {})),  # A is missing: none of its events is inside
+        ({"A": 2}, (True, None, {"A->B": [0, 1]})),
+        ({"A": 9, "B": 9}, (True, None, {"A->B": [1]})),  # beyond the end: all of them
+    ]
+    table = folder_of(tmp_path, A_TO_B).read(spark, "events")
+    assert judged(spark, table, [cut for cut, _ in wanted]) == [found for _, found in wanted]
+
+
+def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
+    """Received in another order than sent, and one message is never received: it comes last."""
+    sends = [(1, 3), (2, None), (3, 2), (4, 1)]
+    table = folder_of(
+        tmp_path,
+        [event(i, "A", i, "send", channel="A->B", peer_index=peer, message_id=10 + i) for i, peer in sends],
+    )
+    assert judged(spark, table.read(spark, "events"), [{"A": 4}, {"A": 4, "B": 1}]) == [
+        (True, None, {"A->B": [14, 13, 11, 12]}), (True, None, {"A->B": [13, 11, 12]}),
+    ]  # fmt: skip
 
 
 def test_an_event_with_several_partners(spark, tmp_path) -> None:
@@ -187,8 +203,10 @@ def test_an_event_with_several_partners(spark, tmp_path) -> None:
         event(2, "B", 1, "receive", channel="A->B", peer_index=1, message_id=0),
         event(3, "C", 1, "receive", channel="A->C", peer_index=1, message_id=1),
     ]
-    assert judged(spark, events, {"A": 1, "B": 1, "C": 0}, tmp_path) == ((True, None), {"A->C": [1]})
-    assert judged(spark, events, {"A": 0, "B": 0, "C": 1}, tmp_path / "2") == ((False, 1), {})
+    table = folder_of(tmp_path, events).read(spark, "events")
+    assert judged(spark, table, [{"A": 1, "B": 1, "C": 0}, {"A": 0, "B": 0, "C": 1}]) == [
+        (True, None, {"A->C": [1]}), (False, 1, {}),
+    ]  # fmt: skip
 
 
 def test_runs_with_the_same_names_are_kept_apart(spark, tmp_path) -> None:
@@ -256,22 +274,23 @@ def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
     assert held == {(cut, channel): None for cut in ("early", "late") for channel in ("A->B", "B->A")}
 
 
-def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, audited, monkeypatch) -> None:
-    """Ranges of runs, and parts of the cuts of a run that has many."""
-    monkeypatch.setattr(cut_lines, "MOST_LINES", 40)
-    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
-    heads, own = lines_of(spark, wanted)
-    assert len(cut_lines.slices_of(own, cut_lines.check_lines(own, heads))) > 5
-    seen = []
-    outcome = audits.audit(spark, store, frame, lambda done, of: seen.append((done, of)))
-    assert seen == [(done, seen[-1][1]) for done in range(len(seen))]
-    assert (outcome, *(sorted(map(repr, rows)) for rows in answer(spark, store))) == (
-        audited[0], *(sorted(map(repr, rows)) for rows in audited[1:])
-    )  # fmt: skip
-
-
-def answer(spark, store):
-    return store.read(spark, "audits").collect(), store.read(spark, "channels").collect()
+def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, monkeypatch) -> None:
+    """A range of runs, then a run with many cuts in parts, then the rest."""
+    some = {(run, cut): ends for (run, cut), ends in wanted.items() if run < 4 and (run == 1 or cut == "cut-0")}
+    own, heads = lines_of(spark, some)
+    extent = cut_lines.check_lines(own, heads)
+    monkeypatch.setattr(cut_lines, "MOST_LINES", -(-extent.lines // 4))
+    assert len(cut_lines.slices_of(own, extent)) == 5
+    steps = []
+    frame = spark.createDataFrame(lines(some), spark_schema(CUT_TYPES))
+    audits.audit(spark, store, frame, lambda done, of: steps.append((done, of)))
+    assert steps == [(done, 6) for done in range(7)]
+    found = {(row.run_id, row.cut_id): row.witness for row in store.read(spark, "audits").collect()}
+    assert found == {(run, cut): executions[run].history.violation(ends) for (run, cut), ends in some.items()}
+    held: dict[tuple[int, str], dict[str, list[int]]] = {key: {} for key in some}
+    for row in store.read(spark, "channels").collect():
+        held[row.run_id, row.cut_id][row.channel] = list(row.messages)
+    assert held == {(run, cut): executions[run].history.in_channels(ends) for (run, cut), ends in some.items()}
 
 
 def test_keys_that_collide_are_told_apart(spark, store, wanted, audited, monkeypatch) -> None:

@@ -12,6 +12,7 @@ from pipeline.schema import CUT_TYPES
 from pipeline.store import DataError
 from sim import library
 from sim.execution import run
+from sim.model import EVENT_TYPES, Event
 from sim.snapshots import snapshots_of
 from tests.pipeline.tables import folder_of, numbered
 
@@ -80,3 +81,49 @@ def test_files_that_hold_no_cuts(spark, tmp_path, text, told) -> None:
     (tmp_path / "cuts.csv").write_text(text)
     with pytest.raises(DataError, match=told):
         cuts.from_file(spark, tmp_path / "cuts.csv")
+
+
+def row(number: int, process: str, kind: str, **more: Any) -> Event:
+    plain = dict.fromkeys(EVENT_TYPES) | {"run_id": 0, "row": number, "step": number + 1, "time": float(number)}
+    return Event(**plain | {"process": process, "kind": kind} | more)
+
+
+WHOLE = [row(0, "A", "record", index=0, snapshot_id="S"), row(1, "B", "record", index=2, snapshot_id="S")]
+
+
+@pytest.mark.parametrize(
+    "also",
+    [
+        [row(2, "C", "internal", index=1)],  # C has not recorded
+        [row(2, "A", "marker_send", channel="A->C", snapshot_id="S")],  # nor has this one, of which nobody has heard
+        [row(2, "A", "send", index=1, channel="A->C", message_id=0)],
+        [row(2, "A", "snapshot_aborted", snapshot_id="S")],
+    ],
+)
+def test_snapshots_that_are_no_cuts_are_left_out_and_counted(spark, tmp_path, also) -> None:
+    assert found_in(spark, tmp_path, WHOLE) == ([(0, "S", "A", 0), (0, "S", "B", 2)], 0)
+    assert found_in(spark, tmp_path / "2", WHOLE + also) == ([], 1)
+
+
+def found_in(spark, path, events) -> tuple[list[Any], int]:
+    found = cuts.from_snapshots(folder_of(path, events).read(spark, "events"))
+    return sorted(map(tuple, found.cuts.collect())), found.left_out
+
+
+def test_a_file_as_spreadsheets_write_it(spark, tmp_path) -> None:
+    """A mark of the encoding first, quotes, blanks, lines that end as on Windows, columns in another order."""
+    text = 'index,process,cut_id,run_id\r\n 1 ,"A","one, two",7\r\n'
+    (tmp_path / "cuts.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert list(map(tuple, cuts.from_file(spark, tmp_path / "cuts.csv").collect())) == [(7, "one, two", "A", 1)]
+
+
+def test_a_parquet_file_that_is_cut_off(spark, tmp_path) -> None:
+    (tmp_path / "cuts.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match=r"cuts\.parquet: is cut off or no Parquet file"):
+        cuts.from_file(spark, tmp_path / "cuts.parquet")
+
+
+def test_a_parquet_file_without_a_column(spark, tmp_path) -> None:
+    pandas.DataFrame({"run_id": [0], "cut_id": ["c"], "process": ["A"]}).to_parquet(tmp_path / "cuts.parquet")
+    with pytest.raises(DataError, match=r"cuts\.parquet: has no column 'index'"):
+        cuts.from_file(spark, tmp_path / "cuts.parquet")

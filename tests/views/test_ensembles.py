@@ -135,6 +135,10 @@ def cell(**more):
             [cell(latency_0=2.0, latency_100=9.5, recorded_messages_0=0.0, recorded_messages_100=4.0), cell()],
             "They took 2 to 9.5 time units and found 0 to 4 messages in the channels.",
         ),
+        (
+            [cell(latency_0=2.0, latency_100=2.0, recorded_messages_0=1.0, recorded_messages_100=1.0)],
+            "They took 2 time units and found 1 message in the channels. All came out alike",
+        ),
     ],
 )
 def test_what_came_of_it_in_a_sentence(cells, words):
