@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -143,4 +144,8 @@ def outcome(spark: SparkSession, entry: Entry) -> dict[str, Any]:
 
 
 def _size(path: Path) -> int:
-    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    size = 0
+    for file in path.rglob("*"):
+        with suppress(OSError):  # a part that has just got its name
+            size += file.stat().st_size
+    return size

@@ -21,6 +21,7 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pipeline.java import find_java
 from pipeline.server import READY
@@ -33,6 +34,8 @@ log = logging.getLogger("pipeline")
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("sim", "pipeline")  # what a worker needs of the project
+CONNECT_PORT = 15002  # of a Connect server, unless its address says otherwise
+KNOCK_S = 10.0
 ATTEMPTS = 4  # of one task: a worker that is killed costs a retry, not the run
 
 
@@ -142,6 +145,7 @@ def connect(url: str) -> SparkSession:
     """A session of the server at `url`; one that is not our own gets the project's code. Raises NoSpark."""
     from pyspark.sql import SparkSession
 
+    _knock(url)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # so that pyspark.sql.functions speaks Connect
     try:
@@ -151,6 +155,19 @@ def connect(url: str) -> SparkSession:
         place = url.partition(";")[0]
         raise NoSpark(f"no Spark answers at {place}: {' '.join(str(problem).split())[:200]}") from None
     return spark
+
+
+def _knock(url: str) -> None:
+    """Raises NoSpark where nobody listens at `url`: the client would try again for many minutes."""
+    place = url.partition(";")[0]
+    try:
+        address = urlsplit(place)
+        host, port = address.hostname, address.port or CONNECT_PORT
+        if address.scheme != "sc" or not host:
+            raise ValueError("it is not written as sc://host:15002")
+        socket.create_connection((host, port), timeout=KNOCK_S).close()
+    except (OSError, ValueError) as problem:
+        raise NoSpark(f"no Spark answers at {place}: {problem}") from None
 
 
 def send_project(spark: SparkSession) -> None:

@@ -58,8 +58,7 @@ class Store:
             path.mkdir(parents=True, exist_ok=True)
             if any(path.iterdir()):
                 raise DataError(f"{path}: the folder exists and is not empty; name a new one, or delete this one first")
-            store.note(format=FORMAT, kind=kind, about=dict(about), created=_now(), rows={})
-            store.begin()
+            store.note(format=FORMAT, kind=kind, about=dict(about), created=_now(), rows={}, **_at_work())
         except OSError as problem:
             raise unwritable(path, problem) from None
         return store
@@ -101,7 +100,7 @@ class Store:
 
     def begin(self) -> None:
         """Note that this process is at work here."""
-        self.note(version=VERSION, status="running", finished=None, host=socket.gethostname(), pid=os.getpid())
+        self.note(**_at_work())
 
     @property
     def status(self) -> str:
@@ -251,6 +250,13 @@ def _write_whole(file: Path, write: Any) -> None:
         hidden.replace(file)
     finally:
         hidden.unlink(missing_ok=True)
+
+
+def _at_work() -> dict[str, Any]:
+    """What a manifest says while this process is at work."""
+    return {
+        "version": VERSION, "status": "running", "finished": None, "host": socket.gethostname(), "pid": os.getpid(),
+    }  # fmt: skip
 
 
 def _is_alive(pid: int) -> bool:

@@ -106,4 +106,4 @@ def summarize(spark: SparkSession, store: Store) -> None:
     runs = store.read(spark, "runs")
     for table, found in (("summaries", cells(runs)), ("extremes", extremes(runs))):
         with store.replacing(table) as staging:
-            found.coalesce(1).write.parquet(str(staging))
+            found.coalesce(1).write.parquet(str(staging.resolve()))  # Spark works in a folder of its own

@@ -105,7 +105,7 @@ def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event
 def _right(name: str | None) -> None:
     """What there is to see of the ensemble on show: how far it is, why it failed, or what came of it."""
     job = JOBS.find(name) if name else None
-    now = waiting("runs", "You can press Run already.")
+    now = waiting("You can press Run already.")
     if job is not None and job.state == FAILED and job.problem != now.problem:
         complain(job.problem or "this failed")
     if name is None or (job is not None and not job.is_over):

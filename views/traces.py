@@ -23,7 +23,9 @@ from views.trace_window import trace_window
 from views.waiting import waiting
 
 SHOWN = "trace_shown"  # the name of the data folder on show
-ASKED = "data"  # the same in the address
+ASKED = "data"  # the same in an address that leads here
+FOLLOWED = "trace_followed"  # what the address asked for, once it is done: from then on other things may be on show
+PAGE = "traces"
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
 
@@ -39,7 +41,7 @@ PAIRINGS = {
 
 def as_page() -> st.Page:
     """This page, as the way between pages knows it."""
-    return st.Page(page, title="Traces", url_path="traces")
+    return st.Page(page, title="Traces", url_path=PAGE)
 
 
 def page() -> None:
@@ -52,7 +54,7 @@ def page() -> None:
     with controls.popover("Bring another log", width="stretch") if is_there else controls:
         _choose()
     with right.container(key="cut-trace"):
-        now = waiting("executions", "You can bring a log already.")
+        now = waiting("You can bring a log already.")
         if name is None:
             _welcome()
         elif job is not None and job.state == FAILED:
@@ -62,19 +64,23 @@ def page() -> None:
 
 
 def _shown() -> str | None:
-    """The log on show: what the address asks for, else the one that was on show before."""
+    """The log on show: what one came to see, else what was on show, else what the app read last.
+
+    The page leaves the address alone: each change would be one more entry of the history to go back through.
+    """
+    state = st.session_state
     asked = st.query_params.get(ASKED)
-    if asked:
-        st.session_state[SHOWN] = asked
-    name: str | None = st.session_state.get(SHOWN)
-    if name and not asked:
-        st.query_params[ASKED] = name
+    if asked and asked != state.get(FOLLOWED):
+        state[FOLLOWED] = state[SHOWN] = asked
+    latest = JOBS.latest(PAGE)
+    if SHOWN not in state and latest is not None:
+        state[SHOWN] = latest.name
+    name: str | None = state.get(SHOWN)
     return name
 
 
 def _show(name: str) -> None:
     st.session_state[SHOWN] = name
-    st.query_params[ASKED] = name
     st.rerun()
 
 
@@ -104,7 +110,7 @@ def _start(brought: Brought) -> None:
             except ScenarioError as problem:  # the user knows the file, not where we have put it
                 raise DataError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
-    JOBS.submit(brought.name, work)
+    JOBS.submit(brought.name, work, PAGE)
     _show(brought.name)
 
 

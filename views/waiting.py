@@ -12,6 +12,7 @@ from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 
 POLL_S = 0.4
+UNITS = {"ensembles": "runs", "traces": "executions"}  # what the jobs of a page count
 STARTING = "Spark is starting (about 10 s, once)."
 
 
@@ -28,8 +29,8 @@ class Situation(NamedTuple):
         return not self.is_warm and self.problem is None
 
 
-def waiting(unit: str, meanwhile: str) -> Situation:
-    """Show what there is to wait for; `unit` is what jobs count, `meanwhile` what can be done while Spark starts.
+def waiting(meanwhile: str) -> Situation:
+    """Show what there is to wait for; `meanwhile` is what can be done while Spark starts.
 
     Once something has begun or ended, the whole page is drawn anew.
     """
@@ -37,7 +38,7 @@ def waiting(unit: str, meanwhile: str) -> Situation:
         session.warm_up()
     now = _situation()
     if now.active or now.is_starting:
-        st.fragment(_watch, run_every=POLL_S)(now, unit, meanwhile)
+        st.fragment(_watch, run_every=POLL_S)(now, meanwhile)
     if now.problem:
         _no_spark(now.problem)
     return now
@@ -48,31 +49,31 @@ def _situation() -> Situation:
     return Situation(active, session.is_warm(), None if session.is_warm() else session.problem())
 
 
-def _watch(before: Situation, unit: str, meanwhile: str) -> None:
+def _watch(before: Situation, meanwhile: str) -> None:
     if _situation() != before:
         st.rerun()
     if before.is_starting:
         st.info(STARTING if before.active else f"{STARTING} {meanwhile}")
     for job in JOBS.active():
-        _progress(job, unit)
+        _progress(job)
 
 
-def _progress(job: Job, unit: str) -> None:
+def _progress(job: Job) -> None:
     place, button = st.columns([6, 1], vertical_alignment="bottom")
     if job.state == RUNNING:
-        place.progress(job.done / job.total if job.total else 0.0, f"**{job.name}**: {_how_far(job, unit)}")
+        place.progress(job.done / job.total if job.total else 0.0, f"**{job.name}**: {_how_far(job)}")
     else:
         place.caption(f"**{job.name}** waits for its turn")
     if button.button("Cancel", key=f"cancel-{job.name}", disabled=job.stop.is_set()):
         JOBS.cancel(job)
 
 
-def _how_far(job: Job, unit: str) -> str:
+def _how_far(job: Job) -> str:
     if job.stop.is_set():
         return "stopping …"
     if not job.total:
         return "getting ready …"
-    text = f"{job.done:,} of {job.total:,} {unit}"
+    text = f"{job.done:,} of {job.total:,} {UNITS[job.page]}"
     if job.done and job.seconds > 3:
         text += f", about {job.seconds * (job.total - job.done) / job.done:.0f} s left"
     return text

@@ -105,8 +105,9 @@ def test_a_sample_is_always_the_same_and_no_row_twice(runs) -> None:
     assert 8 < cells.count(0) < 32
 
 
-def test_the_command_writes_both_tables(spark, store, capsys) -> None:
-    assert main(["summarize", str(store.path)]) == 0
+def test_the_command_writes_both_tables(spark, store, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(store.path.parent)
+    assert main(["summarize", store.path.name]) == 0
     assert "cell    1: 30 runs, 2 failures; medians: latency" in capsys.readouterr().out
     assert store.read(spark, "summaries").count() == 2
     assert store.read(spark, "extremes").where("why = 'failing'").count() == 3
