@@ -43,7 +43,7 @@ OPTIONS: Mapping[str, str] = {
     "seed": "of a cell's first run; the next ones follow",
     "events": "whose events are kept: sample (of each cell's first run, and of every run that fails), all or none",
 }
-# What is taken for an option that is left out; of a scenario, only the last three.
+# What is taken for an option that is left out; a scenario says all but `runs` and `events` itself.
 DEFAULTS: Mapping[str, str] = {
     "topology": "complete", "processes": "8", "delay": "uniform:1:9", "marker_delay": axes.SAME,
     "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0", "events": SAMPLE,
@@ -72,7 +72,7 @@ class Grid:
     initiators: tuple[int, ...] = ()
     snapshots: int = 0
     at: float | None = None
-    runs: int = 100
+    runs: int = 1
     seed: int = 0
     events: str = SAMPLE
 

@@ -81,6 +81,7 @@ def test_a_log_that_cannot_be_believed_is_refused_in_one_sentence(traces, app_wi
     page = traces.page.context.new_page()
     page.goto(app_with_data)
     page.get_by_role("link", name="Traces").click()
+    page.get_by_role("button", name="Bring another log").click(timeout=PATIENCE_MS)  # what the app read last is on show
     wrong = LOG.replace('{"b": 2, "a": 1}', '{"b": 1, "a": 1}')
     page.locator("input[type=file]").set_input_files(
         [{"name": "wrong.log", "mimeType": "text/plain", "buffer": wrong.encode()}]
