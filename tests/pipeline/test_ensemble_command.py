@@ -13,7 +13,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.store import Store
 from sim.files import parse_toml
-from tests.pipeline.tools import LONG, MIXED, rows
+from tests.pipeline.ensembles import LONG, MIXED, rows
 
 
 def test_the_command_runs_a_grid_and_says_what_came_of_it(

@@ -17,7 +17,7 @@ from pipeline.store import DataError, Store
 from sim.execution import finish_rows, run
 from sim.files import parse_toml
 from sim.scenario import ScenarioError
-from tests.pipeline.tools import MIXED, RUNS, SEED, begin, rows
+from tests.pipeline.ensembles import MIXED, RUNS, SEED, begin, rows
 from tests.sim.tools import table_verdicts
 
 

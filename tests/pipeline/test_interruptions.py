@@ -17,7 +17,7 @@ from pipeline import session
 from pipeline.chunks import plan_of
 from pipeline.ensembles import grid_of, run_ensemble
 from pipeline.store import DataError, Store
-from tests.pipeline.tools import LONG, MANY, begin, content, rows
+from tests.pipeline.ensembles import LONG, MANY, begin, content, rows
 
 
 @pytest.fixture(scope="module")
