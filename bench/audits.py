@@ -58,7 +58,8 @@ def by_spark(folder: Path) -> Answer:
 
 def by_duckdb(folder: Path) -> Answer:
     """One scan of the send rows beside the cuts, then two small tables of what crosses them."""
-    base = duckdb.connect(config={"threads": session.cores(), "enable_progress_bar": False})
+    base = duckdb.connect(config={"threads": session.cores()})
+    base.execute("SET enable_progress_bar = false")
     base.execute(f"CREATE TABLE cuts AS FROM '{folder}/cuts.parquet'")
     base.execute(f"""
         CREATE TABLE crossing AS
