@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sim import randomness
-from sim.engine import LOG_WIDTH
 from sim.execution import Execution, run
 from sim.files import parse_toml
 from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
@@ -115,7 +114,7 @@ def ticks(processes: int) -> Scenario:
 
 def events(execution: Execution) -> int:
     """How many rows a run left."""
-    return len(execution.log) // LOG_WIDTH
+    return len(execution.log)
 
 
 def in_place() -> None:

@@ -17,7 +17,7 @@ from pipeline.store import DataError
 from sim.delays import DelayRule
 from sim.tables import MOST_NUMBER, brief, nearest
 from sim.topology import KINDS, Topology
-from sim.workload import Parameter
+from sim.parameters import Parameter
 
 MOST_VALUES = 1_000  # of one parameter
 SAME = "same"  # markers take as long as messages do

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import axes
 from pipeline.store import DataError
-from sim.engine import LOG_WIDTH
 from sim.execution import run
 from sim.files import parse_toml
 from sim.scenario import Initiation, Scenario, ScenarioError
@@ -101,7 +100,7 @@ def _bases(grid: Grid) -> Iterator[Scenario]:
 
 def _tried(scenario: Scenario) -> _Trial:
     execution = run(scenario)
-    return _Trial(execution.times[-1], len(execution.log) // LOG_WIDTH)
+    return _Trial(execution.times[-1], len(execution.log))
 
 
 class _Builder:

@@ -8,15 +8,14 @@ from typing import Any
 
 from pipeline import axes
 from sim.checks import CHECKS, Verdict, verdicts_of
-from sim.engine import LOG_WIDTH
-from sim.execution import Execution, to_json
+from sim.execution import Execution
+from sim.log import KIND, to_json
 from sim.model import RECEIVE, SEND
 from sim.scenario import Scenario
 from sim.snapshots import Snapshot, snapshots_of
 
 Row = dict[str, Any]
 
-_KIND = 4  # column of a log row
 _ON_THEIR_WAY = {SEND: 1, RECEIVE: -1}
 
 
@@ -49,7 +48,7 @@ def measure(execution: Execution) -> list[Row]:
 
 
 def _measure_run(execution: Execution) -> Row:
-    kinds = execution.log[_KIND::LOG_WIDTH]
+    kinds = execution.log.column(KIND)
     return {
         "events": sum(process.index for process in execution.final.processes),
         "steps": execution.steps,
@@ -61,7 +60,7 @@ def _measure_run(execution: Execution) -> Row:
 
 def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[Verdict]) -> Row:
     recorded = snapshot.recorded_messages
-    broken = [verdict for verdict in verdicts if not verdict.holds]
+    broken = [verdict for verdict in verdicts if verdict.holds is False]
     return {
         "snapshot_id": snapshot.id,
         "initiators": sum(start.snapshot == snapshot.id for start in execution.scenario.snapshots),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ from sim.command import Parser, answer
 from sim.execution import Execution, run
 from sim.expectations import disappointments
 from sim.files import decode, read_file
+from sim.model import APP
 from sim.narration import sentences
+from sim.parameters import Parameter
 from sim.scenario import ScenarioError
 from sim.snapshots import snapshots_of
 from sim.workload import WORKLOADS
@@ -37,6 +39,13 @@ def report(execution: Execution) -> dict[str, Any]:
             snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
             for snapshot in snapshots_of(execution)
         ],
+        "final": {
+            "processes": {process.name: process.state for process in execution.final.processes},
+            "channels": {
+                channel.name: [message.body for message in execution.final.queues[channel.number] if message.kind == APP]
+                for channel in execution.engine.channels
+            },
+        },
     }
 
 
@@ -88,12 +97,17 @@ def _list(arguments: argparse.Namespace) -> int:
     print("algorithms")
     for name in ALGORITHMS:
         print(f"  {name:28} {ALGORITHMS[name].title} ({ALGORITHMS[name].source})")
+        _list_parameters(ALGORITHMS[name].parameters)
     print("workloads")
     for name in WORKLOADS:
         print(f"  {name:28} {WORKLOADS[name].title}")
-        for parameter, spec in WORKLOADS[name].parameters.items():
-            print(f"    {parameter:26} {spec.help}")
+        _list_parameters(WORKLOADS[name].parameters)
     return 0
+
+
+def _list_parameters(parameters: Mapping[str, Parameter]) -> None:
+    for parameter, spec in parameters.items():
+        print(f"    {parameter:26} {spec.help}")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ from collections import Counter
 
 from sim.delays import Address
 from sim.execution import Execution, Flight, once
-from sim.model import APP, MARKER, label_of
+from sim.model import APP, label_of
 from sim.scenario import ScenarioError
 from sim.tables import nearest
 
@@ -24,7 +24,7 @@ def all_names(execution: Execution) -> list[tuple[Address, ...]]:
     found: list[tuple[Address, ...]] = []
     for flight in execution.flights:
         send = flight.send
-        place = (flight.channel.name, MARKER if flight.is_marker else APP, send.snapshot_id)
+        place = (flight.channel.name, flight.kind, send.snapshot_id)
         counted[place] += 1
         by_place = Address(None, *place, counted[place])
         if send.index is None:
@@ -55,12 +55,13 @@ def the_message(execution: Execution, address: Address) -> Flight:
     if address.label is not None:
         labels = {name.label for name in addresses(execution) if name.label}
         raise ScenarioError(f"no message is sent at {address.label!r} in this run; {nearest(address.label, labels)}")
-    channels = [channel.name for channel in execution.engine.channels]
+    channels = list(dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == address.kind))
+    channels += [channel.name for channel in execution.engine.channels if channel.name not in channels]
     if address.channel not in channels:
         given = address.channel or ""
         raise ScenarioError(f"{given!r} is no channel of this run; {nearest(given, channels)}")
     same = [name for name in _ids(execution) if name._replace(ordinal=address.ordinal) == address]
-    what = "message" if address.kind == APP else f"marker of {address.snapshot!r}"
+    what = "message" if address.kind == APP else f"{address.kind} of {address.snapshot!r}"
     raise ScenarioError(
         f"there is no {what} number {address.ordinal} on {address.channel} in this run; it carries {len(same)} of them"
     )

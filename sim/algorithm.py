@@ -1,86 +1,75 @@
-"""What a snapshot algorithm is: a rule book that sees one process and an `Out`.
+"""What a snapshot algorithm is: a rule book that sees one process and an `Out`, and speaks for itself.
 
 A rule never touches the network, the clock or another process. It says what it wants by calling
-`Out`, which only collects; the engine carries the effects out, in order, within the same atomic
+`Out`, which only collects; sim/rules.py carries the effects out, in order, within the same atomic
 action. Hence "record the state and send the markers" is one action by construction.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
-from sim.model import Channel, Message, Process
+from sim import telling
+from sim.effects import Out
+from sim.model import Channel, Message, Process, Timer
+from sim.parameters import Parametrised
 from sim.registry import Registry
+from sim.service import Service
+from sim.telling import Caption, Stamp
 
-Effect = tuple[Any, ...]
+# Who may initiate: any process; only those without incoming channels; every process at once; a service.
+ANY, SOURCES, ALL, COORDINATOR = "any", "sources", "all", "coordinator"
+INITIATORS = (ANY, SOURCES, ALL, COORDINATOR)
 
-
-class Out:
-    """Collects the effects that a rule (or a reactive workload) asks for. Effects are (name, *arguments)."""
-
-    __slots__ = ("effects",)
-
-    def __init__(self) -> None:
-        self.effects: list[Effect] = []
-
-    def record(self, snapshot: str) -> None:
-        """Record the state of this process for `snapshot`."""
-        self.effects.append(("record", snapshot))
-
-    def start_recording(self, channel: Channel, snapshot: str) -> None:
-        """From now on, what arrives on `channel` belongs to its recorded state (and is delivered as well)."""
-        self.effects.append(("start_recording", channel, snapshot))
-
-    def keep(self, message: Message, snapshot: str) -> None:
-        """Record this one message in its channel's state, without recording what follows it."""
-        self.effects.append(("keep", message, snapshot))
-
-    def close(self, channel: Channel, snapshot: str) -> None:
-        """The state of `channel` is what was recorded on it since `start_recording`: nothing, if that never was."""
-        self.effects.append(("close", channel, snapshot))
-
-    def send_marker(self, channel: Channel, snapshot: str, body: Any = None) -> None:
-        """Send a marker of `snapshot` on `channel`, in the same FIFO stream as the messages."""
-        self.effects.append(("send_marker", channel, snapshot, body))
-
-    def send(self, target: str, body: Any = None) -> None:
-        """Send an application message to the process named `target` (reactive workloads)."""
-        self.effects.append(("send", target, body))
-
-    def block(self, channel: Channel) -> None:
-        """Deliver nothing more on `channel` until it is unblocked (aligned barriers)."""
-        self.effects.append(("block", channel))
-
-    def unblock(self, channel: Channel) -> None:
-        """Deliver on `channel` again."""
-        self.effects.append(("unblock", channel))
-
-    def pause(self) -> None:
-        """This process takes no internal or send action until it resumes (stop-the-world); it still receives."""
-        self.effects.append(("pause",))
-
-    def resume(self) -> None:
-        """This process computes again."""
-        self.effects.append(("resume",))
-
-    def abort(self, snapshot: str) -> None:
-        """Throw away what this process has recorded for `snapshot`."""
-        self.effects.append(("abort", snapshot))
+# What tells a process that the state of a channel is known: a marker on it, a count of messages, or nothing: then a
+# process is done as soon as it has recorded.
+BY_MARKER, BY_COUNT, BY_NOTHING = "marker", "count", "nothing"
 
 
-class SnapshotAlgorithm:
-    """The hooks of an algorithm, each doing nothing, and the capabilities it declares.
+class Graph(NamedTuple):
+    """The system that an algorithm is made for: the names of its processes, and its channels."""
 
-    The engine never asks which algorithm it runs: it calls the hooks and honours the capabilities
-    when it says which actions are enabled.
+    processes: tuple[str, ...]
+    channels: tuple[Channel, ...]
+
+
+class SnapshotAlgorithm(Parametrised):
+    """The hooks of an algorithm, each doing nothing; the capabilities that it declares; and its words.
+
+    The engine never asks which algorithm it runs: it calls the hooks and honours the capabilities. Nor do sentences,
+    reasons, checks, diagrams and exports: they ask the algorithm for its words.
     """
 
     name = ""
     title = ""
     source = ""
+
     needs_fifo = True  # refuse scenarios with a channel that is not FIFO
     overtakes = False  # its markers may be delivered ahead of the messages in front of them
     pauses = False  # it may pause processes
+    initiators = ANY  # who may initiate: one of INITIATORS
+    closes_by = BY_MARKER
+    services: ClassVar[tuple[type[Service], ...]] = ()
+    checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
+
+    marker = "marker"  # what its markers are called
+    control = "something"  # what several control messages say, in words: "P1 tells P2 and P3 something"
+    stamps: ClassVar[tuple[Stamp, ...]] = ()  # the kinds of stamp that its messages carry
+    captions: ClassVar[Mapping[str, Caption]] = {}  # instead of those of sim/telling.py, by situation
+    clauses: ClassVar[Mapping[str, str]] = {}
+    reasons: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self, graph: Graph, **parameters: Any) -> None:
+        self.graph = graph
+        self.take(parameters)
+
+    # ------------------------------------------------------------------ rules
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """What is wrong with the parameters on this graph: (parameter, sentence) each."""
+        return iter(())
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """The scenario asks `process` to initiate `snapshot`. Must do nothing if it has recorded it already."""
@@ -94,6 +83,49 @@ class SnapshotAlgorithm:
     def on_send(self, process: Process, channel: Channel, out: Out) -> Any:
         """`process` is about to send on `channel`. Returns the stamp that travels with the message."""
         return None
+
+    def on_control(self, process: Process, message: Message, out: Out) -> None:
+        """`process` receives a control message, from `message.channel.source_name`."""
+
+    def on_timer(self, process: Process, timer: Timer, out: Out) -> None:
+        """A timer that `process` has set goes off."""
+
+    def on_done(self, process: Process, snapshot: str, out: Out) -> None:
+        """`process` has recorded for `snapshot` and closed every incoming channel."""
+
+    def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
+        """`process` has thrown away what it had recorded for `snapshot`: unblock, resume, tell the others."""
+
+    # ------------------------------------------------------------------ words
+
+    def stamp_of(self, stamp: Any) -> str | None:
+        """Which of `stamps` a message that travels with `stamp` carries, by its name."""
+        return None
+
+    def stamp_words(self, stamp: Any) -> str:
+        """A stamp in full, such as "red for S1"."""
+        return self.stamp_of(stamp) or ""
+
+    def control_words(self, body: Any, channel: str) -> str:
+        """What one control message says, as in "P1 tells P2 ..."; `channel` is the caption of the channel beside it."""
+        return self.control if body is None else str(body)
+
+    @cached_property
+    def all_captions(self) -> Mapping[str, Caption]:
+        """The caption of every situation."""
+        return {**telling.CAPTIONS, **self.captions}
+
+    @cached_property
+    def all_clauses(self) -> Mapping[str, str]:
+        """Every clause."""
+        no_marker_closes = {} if self.closes_by == BY_MARKER else {"listens": ""}
+        return {**telling.CLAUSES, **no_marker_closes, **self.clauses}
+
+    @cached_property
+    def all_reasons(self) -> Mapping[str, str]:
+        """The reason of every case."""
+        by_markers = telling.BY_MARKERS if self.closes_by == BY_MARKER else {}
+        return {**telling.REASONS, **by_markers, **self.reasons}
 
 
 ALGORITHMS: Registry[type[SnapshotAlgorithm]] = Registry("sim.algorithms", SnapshotAlgorithm)

@@ -1,17 +1,19 @@
 """What must be true of a snapshot, each a Verdict that names its witness.
 
-This is the first of two code paths: it reads the messages, the local recordings and vector clocks.
+This is the first of two code paths: it reads the messages, the recordings and vector clocks.
 sim/table_checks.py computes the same verdicts from the event table alone; the two must agree.
+An algorithm says which checks apply to it.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
-from sim.causality import History
-from sim.execution import Execution, to_json
-from sim.snapshots import Snapshot, snapshots_of
+from sim.execution import Execution, once
+from sim.log import to_json
+from sim.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
 
 CHECKS = {
     "completion": "every process has recorded, and every channel is closed",
@@ -23,79 +25,97 @@ CHECKS = {
 
 
 class Verdict(NamedTuple):
-    """`witness` names the message, channel or process that decides against it (None where it holds)."""
+    """Whether a check holds; None: it cannot be decided, as on a snapshot that was aborted.
+
+    `witness` names the message, channel or process that decides against it (None where none does).
+    """
 
     check: str
-    holds: bool
+    holds: bool | None
     witness: str | None = None
 
 
+@once
 def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
-    """The verdicts on every snapshot of a run, by snapshot id, in the order of CHECKS.
+    """The verdicts on every snapshot of a run, by snapshot id: of the checks that apply, in the order of CHECKS.
 
-    Consistency needs every process to have recorded, channel states and conservation a complete
-    snapshot; before that they are undecided and left out.
+    Consistency needs every process to have recorded, channel states and conservation a complete snapshot; before that
+    they are undecided. Nothing is decided of a snapshot that was aborted. Where nothing is conserved, conservation does
+    not apply.
     """
-    return {snapshot.id: _verdicts(execution, execution.history, snapshot) for snapshot in snapshots_of(execution)}
+    return {snapshot.id: _verdicts(execution, snapshot) for snapshot in snapshots_of(execution)}
 
 
-def _verdicts(execution: Execution, history: History, snapshot: Snapshot) -> list[Verdict]:
-    found = [_completion(execution, snapshot), _one_marker(execution, snapshot)]
-    if len(snapshot.local) == len(execution.scenario.processes):
-        found.append(_consistency(history, snapshot))
-    if snapshot.status == "complete":
-        found.append(_channel_states(execution, history, snapshot))
-        found += _conservation(execution, snapshot)
-    return [Verdict(check, witness is None, witness) for check, witness in found]
+Witness = str | None
 
 
-Finding = tuple[str, str | None]
+def _verdicts(execution: Execution, snapshot: Snapshot) -> list[Verdict]:
+    wanted = [check for check in CHECKS if check in execution.engine.algorithm.checks]
+    if not conserved_by(execution):
+        wanted = [check for check in wanted if check != "conservation"]
+    return [_verdict(execution, snapshot, check) for check in wanted]
 
 
-def _completion(execution: Execution, snapshot: Snapshot) -> Finding:
+def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
+    has_cut = len(snapshot.local) == len(execution.scenario.processes)
+    is_complete = snapshot.status == COMPLETE
+    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
+    if snapshot.status == ABORTED or not ready:
+        return Verdict(check, None)
+    witness = _FIND[check](execution, snapshot)
+    return Verdict(check, witness is None, witness)
+
+
+def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
     for process in execution.scenario.processes:
         if process not in snapshot.local:
-            return "completion", f"{process} has not recorded"
-    for channel in execution.engine.channels:
-        if channel.name not in snapshot.channels:
-            return "completion", f"{channel.name} is not closed"
-    return "completion", None
+            return f"{process} has not recorded"
+    if snapshot.status == COMPLETE:
+        return None
+    channels = (channel.name for channel in execution.engine.channels)
+    return next((f"{name} is not closed" for name in channels if name not in snapshot.channels), "it is not done")
 
 
-def _one_marker(execution: Execution, snapshot: Snapshot) -> Finding:
+def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
     sent = Counter(f.channel.name for f in execution.flights if f.is_marker and f.send.snapshot_id == snapshot.id)
-    least = 1 if snapshot.status == "complete" else 0
+    least = 1 if snapshot.status == COMPLETE else 0
     for channel in execution.engine.channels:
         if not least <= sent[channel.name] <= 1:
-            return "one_marker", f"{channel.name} carried {sent[channel.name]} markers"
-    return "one_marker", None
+            return f"{channel.name} carried {sent[channel.name]} {execution.engine.algorithm.marker}s"
+    return None
 
 
-def _consistency(history: History, snapshot: Snapshot) -> Finding:
+def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
+    history = execution.history
     if history.is_consistent(snapshot.frontier):
-        return "consistency", None
+        return None
     message = history.violation(snapshot.frontier)
     assert message is not None  # an effect inside without its cause crosses some channel backwards
-    return "consistency", f"message {history.sends[message].label} on {history.sends[message].channel}"
+    return f"message {history.sends[message].label} on {history.sends[message].channel}"
 
 
-def _channel_states(execution: Execution, history: History, snapshot: Snapshot) -> Finding:
-    crossing = history.in_channels(snapshot.frontier)
+def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
+    crossing = execution.history.in_channels(snapshot.frontier)
     for channel in execution.engine.channels:
-        recorded = [message.body for message in snapshot.channels[channel.name]]
-        found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
+        recorded = [message.body for message in snapshot.channels.get(channel.name, ())]
+        found = [execution.messages[message].body for message in crossing.get(channel.name, [])]
         if recorded != found:
-            return "channel_states", f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
-    return "channel_states", None
+            return f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
+    return None
 
 
-def _conservation(execution: Execution, snapshot: Snapshot) -> list[Finding]:
+@once
+def conserved_by(execution: Execution) -> Counter[str]:
+    """How much there is of each good that the workload conserves; empty: nothing is conserved."""
     workload = execution.engine.workload
     total: Counter[str] = Counter()
     for process in execution.scenario.processes:
         total.update(workload.measure(workload.initial(process)))
-    if not total:
-        return []
+    return total
+
+
+def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
+    workload, total = execution.engine.workload, conserved_by(execution)
     found: Counter[str] = Counter()
     for local in snapshot.local.values():
         found.update(workload.measure(local.state))
@@ -103,5 +123,11 @@ def _conservation(execution: Execution, snapshot: Snapshot) -> list[Finding]:
         found.update(workload.measure_body(message.body))
     for good in sorted(total):
         if found[good] != total[good]:
-            return [("conservation", f"{found[good]} {good} recorded of {total[good]}")]
-    return [("conservation", None)]
+            return f"{found[good]} {good} recorded of {total[good]}"
+    return None
+
+
+_FIND: dict[str, Callable[[Execution, Snapshot], Witness]] = {
+    "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
+    "channel_states": _channel_states, "conservation": _conservation,
+}  # fmt: skip

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sim import words
 from sim.execution import Execution
 from sim.fifo import held
-from sim.model import Action, Deliver, Initiate, Internal, State
+from sim.model import Action, Deliver, Fire, Initiate, Internal, Start, State
 from sim.scheduler import choice_name
+from sim.words import words_of
 
 
 class Enabled(NamedTuple):
@@ -33,8 +33,7 @@ def all_choices(execution: Execution, first: int = 0, last: int | None = None) -
     """
     last = execution.steps if last is None else last
     hidden = frozenset() if execution.scenario.scheduler.has_time else held(execution)
-    caption = words.captions(execution.scenario.processes, execution.engine.channels)
-    return [_enabled(execution, state, hidden, caption) for state in islice(_states(execution), first, last + 1)]
+    return [_enabled(execution, state, hidden) for state in islice(_states(execution), first, last + 1)]
 
 
 def choices_made(execution: Execution, count: int) -> tuple[str, ...]:
@@ -53,24 +52,30 @@ def _states(execution: Execution) -> Iterator[State]:
         yield moment.state
 
 
-def _enabled(execution: Execution, state: State, hidden: frozenset[int], caption: dict[str, str]) -> list[Enabled]:
+def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list[Enabled]:
     engine = execution.engine
     found = []
     for action in engine.enabled(state):
         message = action.message.id if isinstance(action, Deliver) else None
         if message not in hidden:
-            process = engine.processes[engine.actor(action)]
-            told = _in_words(execution, action, process, caption)
+            process = engine.nodes[engine.actor(action)]
+            told = _in_words(execution, action, process)
             found.append(Enabled(choice_name(engine, state, action), told, message, process))
     return found
 
 
-def _in_words(execution: Execution, action: Action, process: str, caption: dict[str, str]) -> str:
+def _in_words(execution: Execution, action: Action, process: str) -> str:
+    words = words_of(execution)
     if isinstance(action, Deliver):
         name = words.message(execution.flights[action.message.id])
-        return f"deliver {name} on {caption[action.channel.name]}"
+        return f"deliver {name} on {words.channel(action.channel.name)}"
+    if isinstance(action, Fire):
+        return f"the timer {action.timer.name} of {process} goes off"
     if isinstance(action, Initiate):
         return f"{process} starts {action.snapshot}"
+    if isinstance(action, Start):
+        return f"{process} begins its work"
     if isinstance(action, Internal):
-        return f"{process} has {'an internal event' if action.label is None else f'its event {action.label}'}"
+        told = words.workload.tell_internal(action.body)
+        return f"{process} {told if action.label is None else f'has its event {action.label}'}"
     return f"{process} sends {words.body(action.body, action.label or 'a message')} to {action.channel.target_name}"

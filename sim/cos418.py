@@ -198,9 +198,10 @@ def snap_texts(execution: Execution) -> list[str]:
     for snapshot in sorted(snapshots_of(execution), key=lambda s: order[s.id]):
         lines = [snapshot.id]
         lines += [f"{name} {snapshot.local[name].state}" for name in sorted(snapshot.local)]
-        in_order = sorted(snapshot.recorded_messages, key=lambda m: (m.channel.target_name, received[m.id]))
+        in_order = sorted(snapshot.recorded_messages, key=lambda m: (m.channel.partition("->")[2], received[m.id]))
         for message in in_order:
-            lines.append(f"{message.channel.source_name} {message.channel.target_name} token({message.body})")
+            source, _, target = message.channel.partition("->")
+            lines.append(f"{source} {target} token({message.body})")
         texts.append("\n".join(lines) + "\n")
     return texts
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sim import randomness
-from sim.model import APP, Channel, Message, label_of
+from sim.model import APP, CONTROL, MARKER, Channel, Message, label_of
 
 HOLD = math.inf
 
@@ -33,7 +33,8 @@ class Address(NamedTuple):
         which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
         if self.kind == APP:
             return f"message {which}on {self.channel}"
-        return f"the marker {which}of {self.snapshot} on {self.channel}"
+        what = "marker" if self.kind == MARKER else "control message"
+        return f"the {what} {which}{f'of {self.snapshot} ' if self.snapshot else ''}on {self.channel}"
 
 
 @dataclass(frozen=True)
@@ -84,15 +85,17 @@ class Delays:
         seed: int,
         app: DelayRule,
         marker: DelayRule,
+        control: DelayRule,
         overrides: Mapping[Address, float],
         processes: tuple[str, ...],
     ) -> None:
         self._seed = seed
-        self._app, self._marker = app, marker
+        self._app = app
+        self._rules = {MARKER: marker, CONTROL: control}
         self._overrides = overrides
         self._processes = processes
         self._of_app: dict[Channel, list[int]] = {}  # the stream of a channel: [key, messages so far]
-        self._of_markers: dict[tuple[Channel, str | None], list[int]] = {}
+        self._of_snapshot: dict[tuple[Channel, str, str | None], list[int]] = {}  # that of others, by channel and kind
 
     def of(self, message: Message) -> float:
         """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
@@ -100,8 +103,9 @@ class Delays:
             stream = self._of_app.get(message.channel) or self._new_stream(message)
             rule = self._app
         else:
-            stream = self._of_markers.get((message.channel, message.snapshot)) or self._new_stream(message)
-            rule = self._marker
+            own = message.channel, message.kind, message.snapshot
+            stream = self._of_snapshot.get(own) or self._new_stream(message)
+            rule = self._rules[message.kind]
         stream[1] += 1
         if self._overrides:
             by_hand = self._override(message, stream[1])
@@ -110,11 +114,12 @@ class Delays:
         return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(rule, message)
 
     def _new_stream(self, message: Message) -> list[int]:
-        stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or ""), 0]
+        kind = (CONTROL,) if message.kind == CONTROL else ()
+        stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or "", *kind), 0]
         if message.kind == APP:
             self._of_app[message.channel] = stream
         else:
-            self._of_markers[message.channel, message.snapshot] = stream
+            self._of_snapshot[message.channel, message.kind, message.snapshot] = stream
         return stream
 
     @staticmethod

@@ -12,6 +12,7 @@ from sim.items import Item, changes_of, name_of, read_item
 from sim.model import SEND
 from sim.scenario import Initiation, ScriptLine
 from sim.tables import Table
+from sim.words import words_of
 
 
 def describe_edit(before: Execution, edit: Edit) -> str:
@@ -106,25 +107,27 @@ def _newly_waiting(before: Execution, after: Execution) -> list[int]:
 
 def _waiting(execution: Execution, flight: Flight) -> str:
     front = execution.flights[waits_behind(execution)[flight.id]]
-    name, caption = _capital(words.message(flight)), _caption(execution, flight)
+    told = words_of(execution).message
+    name, caption = _capital(told(flight)), _caption(execution, flight)
     if flight.receive is None:
-        return f"{name} never arrives: {caption} is FIFO, and it waits behind {words.message(front)}, which is held."
+        return f"{name} never arrives: {caption} is FIFO, and it waits behind {told(front)}, which is held."
     instead = f"arrives at {flight.receive.time:g}, not at {due(execution, flight):g}"
-    return f"{name} {instead}: {caption} is FIFO, and it waits behind {words.message(front)}."
+    return f"{name} {instead}: {caption} is FIFO, and it waits behind {told(front)}."
 
 
 def _pushed(execution: Execution, front: Flight, pushed: list[Flight]) -> str:
-    names = _capital(words.listing([words.message(flight) for flight in pushed]))
+    told = words_of(execution).message
+    names = _capital(words.listing([told(flight) for flight in pushed]))
     one = len(pushed) == 1
     arrive = "arrives" if one else "arrive"
-    behind = f"behind {words.message(front)}"
+    behind = f"behind {told(front)}"
     how = f"now {arrive} {behind}" if front.receive else f"never {arrive}: {'it is' if one else 'they are'} {behind}"
     return f"{names} on {_caption(execution, front)}, which is FIFO, {how}."
 
 
 def _caption(execution: Execution, flight: Flight) -> str:
-    return words.captions(execution.scenario.processes, execution.engine.channels)[flight.channel.name]
+    return words_of(execution).channel(flight.channel.name)
 
 
 def _capital(name: str) -> str:
-    return f"The{name[3:]}" if name.startswith("the marker ") else name
+    return f"The{name[3:]}" if name.startswith("the ") else name

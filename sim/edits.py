@@ -172,7 +172,8 @@ def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
         return replace(scenario, scheduler=SchedulerChoice("manual", order=(*order, *chosen)))
     order = choices_made(execution, after)
     scheduler = SchedulerChoice("manual", order=(*order, *chosen))
-    return replace(scenario, scheduler=scheduler, delay=DelayRule(), marker_delay=None, delays={})
+    plain = DelayRule()
+    return replace(scenario, scheduler=scheduler, delay=plain, marker_delay=None, control_delay=plain, delays={})
 
 
 EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {

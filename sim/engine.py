@@ -1,48 +1,49 @@
 """The engine: which actions are enabled, and what one action does (Dijkstra, EWD864a).
 
 `enabled(state)` and `step(state, action)` are the model; `perform` is the same step done in place,
-for ensembles. Time is only a number that is written into the rows: schedulers know about it, the
-rules do not. The engine asks no algorithm for its name: it calls hooks and honours capabilities.
+for ensembles. What an action does to its process is in sim/rules.py; the engine is the world around the processes:
+it keeps states, channels, timers and the agenda. Time is not in it: schedulers know about it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sim.algorithm import Effect, Out, SnapshotAlgorithm
+from sim.algorithm import SnapshotAlgorithm
+from sim.log import INDEX, KIND
 from sim.model import (
     APP,
-    CHANNEL_CLOSED,
-    INTERNAL,
+    APPLICATION_KINDS,
+    CONTROL,
     MARKER,
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECORD,
-    SEND,
-    SNAPSHOT_ABORTED,
-    SNAPSHOT_COMPLETE,
     Action,
     AgendaItem,
     Channel,
     Deliver,
+    Fire,
     Initiate,
     Internal,
-    LocalSnapshot,
     Message,
     Process,
     Send,
+    Start,
     State,
+    Timer,
     label_of,
 )
+from sim.rules import ROW_WIDTH, Rules
+from sim.service import Service
 from sim.workload import Refused, Workload
 
-LOG_WIDTH = 12  # columns of a log row: those of Event between `row` and the end, `body` not yet JSON
+_PROCESS, _LABEL = 0, 6  # columns of a row
 
 
 class Engine:
-    """The rules of one system: its processes, channels, workload, algorithm and agenda."""
+    """The rules of one system: its processes, channels, workload, algorithm, services and agenda.
+
+    Services are numbered after the processes.
+    """
 
     def __init__(
         self,
@@ -56,40 +57,30 @@ class Engine:
         self.channels = channels
         self.workload = workload
         self.algorithm = algorithm
+        self.services = tuple(kind(algorithm) for kind in algorithm.services)
+        self.nodes = processes + tuple(service.name for service in self.services)
         self.agenda = agenda
         self.between = {(channel.source, channel.target): channel for channel in channels}
-        self.number_of = {name: number for number, name in enumerate(processes)}
+        self.number_of = {name: number for number, name in enumerate(self.nodes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.place): item for item in agenda if item.place is not None}
-        self._waiting: list[list[AgendaItem]] = [[] for _ in processes]
+        self._waiting: list[list[AgendaItem]] = [[] for _ in self.nodes]
         for item in agenda:
             if item.place is None:
                 self._waiting[item.process].append(item)
-        self._out = Out()
-        self._on_message = self._hook("on_message")
-        self._on_send = self._hook("on_send")
-        self._after_send = workload.after_send
-        self._after_receive = workload.after_receive
-        self._effects: dict[str, Callable[..., None]] = {
-            "record": self._record, "start_recording": self._start_recording, "keep": self._keep_one,
-            "close": self._close, "abort": self._abort, "send_marker": self._send_marker, "send": self._send_to,
-            "block": self._block, "unblock": self._unblock, "pause": self._pause, "resume": self._resume,
-        }  # fmt: skip
-
-    def _hook(self, name: str) -> Callable[..., Any] | None:
-        """The algorithm's hook, or None where it is the one that does nothing (never call it then)."""
-        overridden = getattr(type(self.algorithm), name) is not getattr(SnapshotAlgorithm, name)
-        return getattr(self.algorithm, name) if overridden else None
+        self._control: dict[tuple[int, int], Channel] = {}
+        self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
 
     # ------------------------------------------------------------------ states
 
     def initial(self) -> State:
         """Step 0: every process in its initial state, every channel empty."""
         processes = [Process(name, i, self.workload.initial(name)) for i, name in enumerate(self.processes)]
+        services = [Process(own.name, i, None) for i, own in enumerate(self.services, start=len(processes))]
         for channel in self.channels:
             processes[channel.source].outgoing += (channel,)
             processes[channel.target].incoming += (channel,)
-        state = State(processes, [[] for _ in self.channels])
+        state = State(processes, [[] for _ in self.channels], services)
         state.waiting = frozenset(item.number for item in self.agenda if item.after is not None)
         return state
 
@@ -117,29 +108,43 @@ class Engine:
         waiting = [item for item in self._waiting[process.number] if item.number in state.waiting]
         return waiting if timed is None else sorted([timed, *waiting], key=lambda item: item.number)
 
+    def starts(self) -> list[Start]:
+        """What services do before anything else."""
+        eager = (own for own in self.services if type(own).on_start is not Service.on_start)
+        return [Start(self.number_of[service.name]) for service in eager]
+
     def _candidates(self, state: State) -> Iterator[Action]:
-        planned = [item for process in state.processes for item in self.planned(state, process)]
+        yield from self.starts()
+        nodes = [*state.processes, *state.services]
+        planned = [item for process in nodes for item in self.planned(state, process)]
         for item in sorted(planned, key=lambda item: item.number):
             yield item.action
-        if self.workload.takes_turns:
-            for process in state.processes:
-                turn = self.workload.turn(process)
-                if turn is not None:
-                    yield turn
+        for process in state.processes:
+            yield from self.workload.options(process)
         for channel in self.channels:
             for message in state.queues[channel.number]:
                 yield Deliver(message)
+        for channel in sorted(state.control, key=lambda channel: channel.number):
+            yield Deliver(state.control[channel][0])
+        for key in sorted(state.timers):
+            yield Fire(state.timers[key])
 
     def is_enabled(self, state: State, action: Action) -> bool:
         """The one place that says whether an action may happen in a state."""
         if type(action) is Deliver:
             message = action.message
             channel = message.channel
+            if message.kind == CONTROL:
+                return state.control.get(channel, (None,))[0] is message
             queue = state.queues[channel.number]
-            if not queue or channel in state.blocked:
+            if not queue or channel in state.processes[channel.target].blocked:
                 return False
             return queue[0] is message or self._passes(message, queue)
-        process = state.processes[action.channel.source if type(action) is Send else action.process]  # type: ignore[union-attr]
+        if type(action) is Fire:
+            return state.timers.get((action.timer.process, action.timer.name)) is action.timer
+        process = state.node(action.channel.source if type(action) is Send else action.process)  # type: ignore[union-attr]
+        if type(action) is Start:
+            return process.turn == 0
         if process.paused and type(action) is not Initiate:
             return False
         if action.item is None:  # type: ignore[union-attr]
@@ -159,53 +164,62 @@ class Engine:
 
     # ------------------------------------------------------------------ steps
 
-    def step(self, state: State, action: Action, number: int = 0, time: float = 0.0) -> tuple[State, list[Any]]:
-        """The successor of `state`, which is left as it was, and the rows of the step (flat, LOG_WIDTH each).
+    def step(self, state: State, action: Action) -> tuple[State, list[Any]]:
+        """The successor of `state`, which is left as it was, and the rows of the step (flat, ROW_WIDTH each).
 
         Raises Refused when the workload cannot do it.
         """
-        log: list[Any] = []
+        rows: list[Any] = []
         successor = self.copy_for(state, action)
-        self.perform(successor, action, log, number, time)
-        return successor, log
+        self.perform(successor, action, rows)
+        return successor, rows
 
     def copy_for(self, state: State, action: Action) -> State:
         """A copy of `state` in which `perform` may do `action` without touching the original."""
-        return state.copy_around(state.processes[self.actor(action)])
+        return state.copy_around(state.node(self.actor(action)))
 
     @staticmethod
     def actor(action: Action) -> int:
-        """The number of the process that performs `action`."""
+        """The number of the process (or service) that performs `action`."""
         if type(action) is Deliver:
             return action.channel.target
+        if type(action) is Fire:
+            return action.timer.process
         return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
 
-    def perform(self, state: State, action: Action, log: list[Any], number: int, time: float) -> list[Message]:
-        """Do `action` in place, append its rows to `log`, return the messages it sent. Raises Refused."""
-        self._state, self._log, self._number, self._time = state, log, number, time
+    def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
+        """Do `action` in place, append its rows to `rows`, return the messages it sent. Raises Refused.
+
+        `scheduled` holds the timers it set.
+        """
+        self._state = state
         self._sent: list[Message] = []
+        self.scheduled: list[Timer] = []
+        self.rules.emit = rows.extend
+        begin = len(rows) if self.awaited else 0
         if type(action) is Deliver:
-            self._deliver(action)
+            self._deliver(action.message)
         elif type(action) is Send:
             process = state.processes[action.channel.source]
             self._advance(process, action.item)
-            self._send(process, action.channel, action.body, action.label, action.receive_label)
+            self.rules.send(process, action.channel, action.body, action.label, action.receive_label)
         elif type(action) is Internal:
             process = state.processes[action.process]
             self._advance(process, action.item)
-            process.state = self.workload.after_internal(process, action.body)
-            process.index += 1
-            self._log += (
-                number, time, process.name, process.index, INTERNAL, None, None, None,
-                action.label, action.body, None, None,
-            )  # fmt: skip
-            if self.awaited:
-                self._notice(process, action.label)
+            self.rules.internal(process, action.body, action.label)
         elif type(action) is Initiate:
-            process = state.processes[action.process]
+            process = state.node(action.process)
             self._advance(process, action.item)
-            self.algorithm.on_initiate(process, action.snapshot, self._out)
-            self._carry_out(process)
+            self.rules.initiate(process, action.snapshot)
+        elif type(action) is Fire:
+            del state.timers[action.timer.process, action.timer.name]
+            self.rules.fire(state.node(action.timer.process), action.timer)
+        elif type(action) is Start:
+            process = state.node(action.process)
+            process.turn = 1
+            self.rules.start(process)
+        if self.awaited:
+            self._notice(rows, begin)
         return self._sent
 
     def _advance(self, process: Process, item: int | None) -> None:
@@ -217,159 +231,72 @@ class Engine:
         else:
             self._state.waiting -= {item}
 
-    def _deliver(self, action: Deliver) -> None:
-        message = action.message
-        channel = message.channel
-        queue = self._state.queues[channel.number]
+    def _deliver(self, message: Message) -> None:
+        state, channel = self._state, message.channel
+        if message.kind == CONTROL:
+            left = state.control.pop(channel)[1:]
+            if left:
+                state.control[channel] = left
+            self.rules.receive_control(state.node(channel.target), message)
+            return
+        queue = state.queues[channel.number]
+        overtaken: Sequence[Message] = ()
         if queue[0] is message:
             queue.pop(0)
         else:
+            overtaken = queue[: queue.index(message)]
             queue.remove(message)
-        process = self._state.processes[channel.target]
-        if message.kind == MARKER:
-            self._control_row(process, MARKER_RECEIVE, message.snapshot, channel.name, message.id)
-            self.algorithm.on_marker(process, message, self._out)
-            self._carry_out(process)
-            return
-        if self._on_message is not None:
-            self._on_message(process, message, self._out)
-            self._carry_out(process)
-        if process.recording:
-            self._keep(process, message)
-        process.state = self._after_receive(process, message, self._out)
-        process.index = index = process.index + 1
-        self._log += (
-            self._number, self._time, process.name, index, RECEIVE, channel.name, message.sent_index,
-            message.id, message.receive_label, message.body, None, None,
-        )  # fmt: skip
-        if self.awaited:
-            self._notice(process, message.receive_label)
-        if self._out.effects:
-            self._carry_out(process)
+        process = state.processes[channel.target]
+        if message.kind == APP:
+            self.rules.receive(process, message)
+        else:
+            self.rules.receive_marker(process, message, overtaken)
 
-    def _carry_out(self, process: Process) -> None:
-        """Apply what a rule asked for, in its order, within the same action."""
-        effects: list[Effect] = self._out.effects
-        self._out.effects = []
-        for name, *arguments in effects:
-            self._effects[name](process, *arguments)
+    def _notice(self, rows: list[Any], begin: int) -> None:
+        """Application events that have just happened may be ones that the agenda waits for."""
+        for row in range(begin, len(rows), ROW_WIDTH):
+            if rows[row + KIND] in APPLICATION_KINDS:
+                numbered = label_of(rows[row + _PROCESS], rows[row + INDEX], None)
+                names = {rows[row + _LABEL], numbered} & self.awaited
+                if names:
+                    self._state.happened |= names
 
-    # ------------------------------------------------------------------ rows
+    # ------------------------------------------------------------------ the world around a process (sim.rules.World)
 
-    def _notice(self, process: Process, label: str | None) -> None:
-        """The application event that has just happened may be one that the agenda waits for."""
-        names = {label, label_of(process.name, process.index, None)} & self.awaited
-        if names:
-            self._state.happened |= names
-
-    def _control_row(
-        self, process: Process, kind: str, snapshot: str | None, channel: str | None = None,
-        message: int | None = None, body: Any = None, index: int | None = None,
-    ) -> None:  # fmt: skip
-        self._log += (
-            self._number, self._time, process.name, index, kind, channel, None, message, None, body, snapshot, None,
-        )  # fmt: skip
-
-    # ------------------------------------------------------------------ sends
-
-    def _send(
-        self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
-    ) -> None:
-        stamp = None
-        if self._on_send is not None:
-            stamp = self._on_send(process, channel, self._out)
-            self._carry_out(process)
-        process.state = self._after_send(process, body)
-        process.index = index = process.index + 1
+    def transmit(
+        self, process: Process, channel: Channel, kind: str, body: Any, snapshot: str | None, stamp: Any,
+        sent_index: int | None, label: str | None, receive_label: str | None,
+    ) -> int:  # fmt: skip
+        """Put a message at the end of its channel; returns its id."""
         state = self._state
         number = state.messages
         state.messages = number + 1
-        message = Message(number, channel, APP, body, None, stamp, index, label, receive_label)
-        state.queues[channel.number].append(message)
+        message = Message(number, channel, kind, body, snapshot, stamp, sent_index, label, receive_label)
+        if kind == CONTROL:
+            state.control[channel] = (*state.control.get(channel, ()), message)
+        else:
+            state.queues[channel.number].append(message)
         self._sent.append(message)
-        self._log += (
-            self._number, self._time, process.name, index, SEND, channel.name, None, number, label, body, None, None,
-        )  # fmt: skip
-        if self.awaited:
-            self._notice(process, label)
+        return number
 
-    def _send_to(self, process: Process, target: str, body: Any) -> None:
-        self._send(process, self.between[process.number, self.number_of[target]], body)
+    def channel_to(self, source: int, target: str) -> Channel:
+        """The channel from process number `source` to the process named `target`."""
+        return self.between[source, self.number_of[target]]
 
-    def _send_marker(self, process: Process, channel: Channel, snapshot: str, body: Any) -> None:
+    def control_channel(self, source: int, target: str) -> Channel:
+        """The way of control messages from one process or service to another; its number comes after all channels."""
+        pair = source, self.number_of[target]
+        if pair not in self._control:
+            number = len(self.channels) + source * len(self.nodes) + pair[1]
+            self._control[pair] = Channel(number, *pair, f"{self.nodes[source]}->{target}")
+        return self._control[pair]
+
+    def schedule(self, process: Process, name: str, after: float | None, snapshot: str | None) -> None:
+        """Set a timer (`after` None: take it away); what is due of one of that name is due no more."""
         state = self._state
-        marker = Message(state.messages, channel, MARKER, body, snapshot, None, None, None, None)
-        state.messages += 1
-        state.queues[channel.number].append(marker)
-        self._sent.append(marker)
-        self._control_row(process, MARKER_SEND, snapshot, channel.name, marker.id)
-
-    # ------------------------------------------------------------------ recording
-
-    def _record(self, process: Process, snapshot: str) -> None:
-        local = LocalSnapshot(process.state, process.index, {}, False)
-        process.snapshots = {**process.snapshots, snapshot: local}
-        self._control_row(process, RECORD, snapshot, body=process.state, index=process.index)
-        self._complete_if_closed(process, snapshot)
-
-    def _start_recording(self, process: Process, channel: Channel, snapshot: str) -> None:
-        recorded = {**process.recording.get(channel, {}), snapshot: ()}
-        process.recording = {**process.recording, channel: recorded}
-
-    def _keep(self, process: Process, message: Message) -> None:
-        """Record XOR deliver is a slip: a recorded message is delivered as well."""
-        open_here = process.recording.get(message.channel)
-        if open_here:
-            kept = {snapshot: (*messages, message) for snapshot, messages in open_here.items()}
-            process.recording = {**process.recording, message.channel: kept}
-
-    def _keep_one(self, process: Process, message: Message, snapshot: str) -> None:
-        open_here = process.recording.get(message.channel, {})
-        kept = {**open_here, snapshot: (*open_here.get(snapshot, ()), message)}
-        process.recording = {**process.recording, message.channel: kept}
-
-    def _close(self, process: Process, channel: Channel, snapshot: str) -> None:
-        recording = process.recording.copy()
-        open_here = recording.pop(channel, {}).copy()
-        messages = open_here.pop(snapshot, ())
-        if open_here:
-            recording[channel] = open_here
-        process.recording = recording
-        local = process.snapshots[snapshot]
-        local = local._replace(channels={**local.channels, channel: messages})
-        process.snapshots = {**process.snapshots, snapshot: local}
-        bodies = [message.body for message in messages]
-        self._control_row(process, CHANNEL_CLOSED, snapshot, channel.name, body=bodies)
-        self._complete_if_closed(process, snapshot)
-
-    def _complete_if_closed(self, process: Process, snapshot: str) -> None:
-        """A process is done with a snapshot when it has recorded and closed every incoming channel."""
-        local = process.snapshots[snapshot]
-        if len(local.channels) == len(process.incoming):
-            process.snapshots = {**process.snapshots, snapshot: local._replace(complete=True)}
-            self._control_row(process, SNAPSHOT_COMPLETE, snapshot)
-
-    def _abort(self, process: Process, snapshot: str) -> None:
-        process.snapshots = {key: kept for key, kept in process.snapshots.items() if key != snapshot}
-        remaining = {
-            channel: {key: kept for key, kept in here.items() if key != snapshot}
-            for channel, here in process.recording.items()
-        }
-        process.recording = {channel: here for channel, here in remaining.items() if here}
-        self._control_row(process, SNAPSHOT_ABORTED, snapshot)
-
-    # ------------------------------------------------------------------ capabilities
-
-    def _block(self, process: Process, channel: Channel) -> None:
-        self._state.blocked |= {channel}
-
-    def _unblock(self, process: Process, channel: Channel) -> None:
-        self._state.blocked -= {channel}
-
-    def _pause(self, process: Process) -> None:
-        if not self.algorithm.pauses:
-            raise TypeError(f"{self.algorithm.title} pauses a process; it must declare `pauses = True`")
-        process.paused = True
-
-    def _resume(self, process: Process) -> None:
-        process.paused = False
+        state.timers.pop((process.number, name), None)
+        if after is not None:
+            timer = Timer(process.number, name, after, snapshot, state.timers_set)
+            state.timers_set += 1
+            state.timers[process.number, name] = timer
+            self.scheduled.append(timer)

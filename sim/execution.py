@@ -6,7 +6,6 @@ The same scenario gives the same events, to the byte, copied or in place, whatev
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -14,30 +13,25 @@ from typing import Any, NamedTuple, TypeVar
 
 from sim.causality import History
 from sim.delays import DelaysExhausted
-from sim.engine import LOG_WIDTH, Engine
+from sim.engine import Engine
+from sim.log import BODY, Log
 from sim.model import (
-    APPLICATION_KINDS,
-    CHANNEL_CLOSED,
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECORD,
-    SEND,
+    CONTROL,
+    MARKER,
+    RECEIVED,
+    SENT,
     Action,
     Channel,
-    Deliver,
     Event,
-    Initiate,
+    Message,
     State,
-    label_of,
 )
+from sim.rules import ROW_WIDTH
 from sim.scenario import Scenario, ScenarioError
 from sim.scheduler import Choice, NotEnabled
 from sim.workload import Refused
 
 MOST_STEPS = 2_000_000
-_STEP, _TIME, _INDEX, _KIND, _MESSAGE, _BODY = 0, 1, 3, 4, 7, 9  # columns of a log row
-_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Moment(NamedTuple):
@@ -50,57 +44,71 @@ class Moment(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """A message from its send to its receipt (None: it never arrives), application message or marker."""
+    """A message from its send to its receipt (None: it never arrives): application message, marker or control message.
+
+    `stamp` is what the algorithm piggybacks on it.
+    """
 
     id: int
     channel: Channel
     send: Event
     receive: Event | None
     body: Any
+    stamp: Any
+
+    @property
+    def kind(self) -> str:
+        """The kind of message: "app", "marker" or "control"."""
+        return SENT[self.send.kind]
 
     @property
     def is_marker(self) -> bool:
-        """Whether it belongs to a snapshot rather than to the computation."""
-        return self.send.kind == MARKER_SEND
+        """Whether it is a marker."""
+        return self.kind == MARKER
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is a control message, which is in no channel."""
+        return self.kind == CONTROL
 
 
 @dataclass(frozen=True)
 class Execution:
     """A finished run and what it left behind.
 
-    `log` is flat, LOG_WIDTH values a row; `events` is the event table made of it. `steps` is the
-    number of atomic actions. `initiations` holds (step, time, action) of each Initiate: one that finds
-    its snapshot already recorded does nothing, and so leaves no row. `done` is the step at which each item
-    of the scenario's agenda was carried out, by item number (missing: never).
+    `log` holds its rows; `events` is the event table made of them. `messages` are those sent, by id. `done` is the
+    step at which each item of the scenario's agenda was carried out, by item number (missing: never).
     """
 
     scenario: Scenario
     engine: Engine
-    log: list[Any]
-    steps: int
-    initiations: list[tuple[int, float, Initiate]]
+    log: Log
+    messages: list[Message]
     done: dict[int, int]
     final: State
+
+    @property
+    def steps(self) -> int:
+        """The number of atomic actions."""
+        return len(self.log.times)
 
     @cached_property
     def events(self) -> list[Event]:
         """The event table, in order of `row`, with `peer_index`, labels and JSON bodies filled in."""
-        return finish_rows(self.log)
+        return self.log.events()
 
     @cached_property
     def flights(self) -> list[Flight]:
         """Every message of the run, by message id."""
-        channel_of = {channel.name: channel for channel in self.engine.channels}
-        arrivals = {e.message_id: e for e in self.events if e.kind in (RECEIVE, MARKER_RECEIVE)}
+        arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
+        sends = {event.message_id: event for event in self.events if event.kind in SENT}
         return [
-            Flight(e.message_id or 0, channel_of[e.channel or ""], e, arrivals.get(e.message_id), self.body_of(e))
-            for e in self.events
-            if e.kind in (SEND, MARKER_SEND)
+            Flight(m.id, m.channel, sends[m.id], arrivals.get(m.id), m.body, m.stamp) for m in self.messages
         ]
 
     def body_of(self, event: Event) -> Any:
         """The body of an event as the value it was, before it was written as JSON."""
-        return self.log[event.row * LOG_WIDTH + _BODY]
+        return self.log.rows[event.row * ROW_WIDTH + BODY]
 
     @cached_property
     def history(self) -> History:
@@ -110,9 +118,7 @@ class Execution:
     @cached_property
     def times(self) -> list[float]:
         """The time of every step, by its number (0: 0.0)."""
-        times = dict(zip(self.log[_STEP::LOG_WIDTH], self.log[_TIME::LOG_WIDTH], strict=True))
-        times.update((step, time) for step, time, _ in self.initiations)
-        return [times.get(step, 0.0) for step in range(self.steps + 1)]
+        return [0.0, *self.log.times]
 
     def moments(self, *, copied: bool = True) -> Iterator[Moment]:
         """The run again, step by step. Every state may be kept, unless not `copied`: then it is one that changes."""
@@ -154,12 +160,13 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     engine = scenario.engine()
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
-    log: list[Any] = []
-    initiations: list[tuple[int, float, Initiate]] = []
+    log = Log()
+    messages: list[Message] = []
     done: dict[int, int] = {}
     chooser = scheduler.choices()
     choice: Choice | None = None
     number = 0
+    rows, ends, times = log.rows, log.ends, log.times
     collecting = gc.isenabled()
     gc.disable()  # a run makes no cycles, and the collector would look at every row again and again
     try:
@@ -171,11 +178,13 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             time, action = choice
             if copied:
                 scheduler.state = state = engine.copy_for(state, action)
-            if not isinstance(action, Deliver) and action.item is not None:
-                done[action.item] = number
-                if isinstance(action, Initiate):
-                    initiations.append((number, time, action))
-            sent = engine.perform(state, action, log, number, time)
+            item = getattr(action, "item", None)
+            if item is not None:
+                done[item] = number
+            sent = engine.perform(state, action, rows)
+            messages += sent
+            ends.append(len(rows))
+            times.append(time)
             try:
                 choice = chooser.send(sent)
             except StopIteration:
@@ -189,7 +198,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     finally:
         if collecting:
             gc.enable()
-    return Execution(scenario, engine, log, number, initiations, done, state)
+    return Execution(scenario, engine, log, messages, done, state)
 
 
 def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
@@ -205,7 +214,7 @@ def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
         time, action = choice
         if copied:
             scheduler.state = state = engine.copy_for(state, action)
-        sent = engine.perform(state, action, [], number, time)
+        sent = engine.perform(state, action, [])
         yield Moment(number, time, action, state)
         try:
             choice = chooser.send(sent)
@@ -220,31 +229,3 @@ def _what_was_refused(scenario: Scenario, action: Action | None) -> str:
         return scenario.at("")
     label = getattr(action, "label", None)
     return f"{scenario.where(item)}{f' ({label})' if label else ''}: "
-
-
-def finish_rows(log: list[Any], run_id: int = 0) -> list[Event]:
-    """The rows of a flat log as events: peers matched, labels and sizes filled in, bodies as JSON."""
-    columns = [log[column::LOG_WIDTH] for column in (_INDEX, _KIND, _MESSAGE)]
-    received = {message: index for index, kind, message in zip(*columns, strict=True) if kind == RECEIVE}
-    events = []
-    for number, row in enumerate(zip(*[iter(log)] * LOG_WIDTH, strict=True)):
-        step, time, process, index, kind, channel, peer, message, label, body, snapshot, size = row
-        text = None if body is None else to_json(body)
-        if kind in APPLICATION_KINDS:
-            label = label_of(process, index, label)
-            if kind == SEND:
-                peer = received.get(message)
-        elif kind in (RECORD, CHANNEL_CLOSED):
-            text = to_json(body)
-            size = len(text.encode())
-        events.append(
-            Event(run_id, number, step, time, process, index, kind, channel, peer, message, label, text, snapshot, size)
-        )
-    return events
-
-
-def to_json(value: Any) -> str:
-    """The one way in which bodies and states are written."""
-    if type(value) is int:
-        return str(value)
-    return _write_json(value)

@@ -126,7 +126,7 @@ def message_name(history: History, message: int) -> str:
 
 
 def _checks(verdicts: dict[str, list[Verdict]], declared: list[str]) -> Iterator[str]:
-    failing = {f"{name}:{v.check}": v.witness for name, row in verdicts.items() for v in row if not v.holds}
+    failing = {f"{name}:{v.check}": v.witness for name, row in verdicts.items() for v in row if v.holds is False}
     for check, witness in failing.items():
         if check not in declared:
             yield f"{check} does not hold: {witness}"

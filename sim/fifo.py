@@ -6,7 +6,7 @@ import math
 
 from sim.delays import HOLD
 from sim.execution import Execution, Flight, once
-from sim.model import APP, MARKER, Channel, Message
+from sim.model import Channel, Message
 
 
 @once
@@ -18,8 +18,7 @@ def own_delays(execution: Execution) -> list[float]:
 
 def _message(flight: Flight) -> Message:
     send = flight.send
-    kind = MARKER if flight.is_marker else APP
-    return Message(flight.id, flight.channel, kind, None, send.snapshot_id, None, send.index, send.label, None)
+    return Message(flight.id, flight.channel, flight.kind, None, send.snapshot_id, None, send.index, send.label, None)
 
 
 def earliest_arrival(execution: Execution, flight: Flight) -> float:

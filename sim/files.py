@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sim import FILE_VERSION
 from sim.algorithm import ALGORITHMS
 from sim.delays import Address, DelayRule
-from sim.model import APP, MARKER
+from sim.model import APP, CONTROL, MARKER
+from sim.parameters import Parameter
 from sim.scenario import (
     MOST_PROCESSES,
     ORIENTATIONS,
@@ -26,7 +28,7 @@ from sim.scenario import (
 from sim.tables import MOST_NESTED, MOST_NUMBER, Table, brief, is_plain
 from sim.topology import KINDS, Topology
 from sim.validate import validate
-from sim.workload import WORKLOADS, Parameter
+from sim.workload import WORKLOADS
 
 MOST_BYTES = 1_000_000
 
@@ -94,7 +96,10 @@ def _longest_key(line: str) -> int:
 
 
 def _scenario(table: Table, name: str, origin: str) -> Scenario:
+    _check_version(table)
     processes = _processes(table)
+    algorithm = table.table("algorithm")
+    rule_book = algorithm.choice("kind", ALGORITHMS, "chandy_lamport")
     workload = table.table("workload")
     kind = workload.choice("kind", WORKLOADS, "scripted")
     script, delays = _script(table)
@@ -109,13 +114,15 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
         not_fifo=table.texts("not_fifo"),
-        algorithm=table.choice("algorithm", ALGORITHMS, "chandy_lamport"),
+        algorithm=rule_book,
+        algorithm_parameters=_parameters(algorithm, ALGORITHMS[rule_book].parameters),
         workload=kind,
         parameters=_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
         marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
+        control_delay=_delay_rule(table.table("control_delay"), origin),
         delays=_overrides(table, delays),
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
@@ -126,6 +133,20 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
     table.take("marker_delay", dict, {}, "a table [marker_delay]")
     table.done()
     return scenario
+
+
+def _check_version(table: Table) -> None:
+    """Raises ScenarioError for a file of another version, which may mean something else by the same words."""
+    version = table.whole("version", FILE_VERSION)
+    if isinstance(table.values.get("algorithm"), str):
+        version = 1  # which had no [algorithm], and did not say its version
+    if version != FILE_VERSION:
+        right = (
+            'write [algorithm] with kind = "chandy_lamport", and leave out `version`'
+            if version < FILE_VERSION
+            else "update this one"
+        )
+        raise table.fail("version", f"made by version {version}; this is {FILE_VERSION}: {right}")
 
 
 def _processes(table: Table) -> tuple[str, ...]:
@@ -209,6 +230,8 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
         return table.whole(name, spec.default, int(spec.least))
     if spec.kind == "text":
         return table.text(name, spec.default)
+    if spec.kind == "texts":
+        return table.texts(name)
     if spec.kind == "per_process" and not isinstance(table.values[name], dict):
         return table.whole(name, 0, int(spec.least))
     inner = table.table(name)
@@ -275,8 +298,8 @@ def read_address(entry: Table) -> Address:
     label = entry.optional("label")
     if label is not None:
         return Address(label=label)
-    kind = entry.choice("kind", (APP, MARKER), APP)
-    snapshot = entry.required("snapshot") if kind == MARKER else None
+    kind = entry.choice("kind", (APP, MARKER, CONTROL), APP)
+    snapshot = entry.required("snapshot") if kind == MARKER else entry.optional("snapshot") if kind == CONTROL else None
     return Address(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
 
 

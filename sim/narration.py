@@ -1,9 +1,9 @@
-"""Every step in plain words that name the rule."""
+"""Every step in plain words that name the rule: those of the algorithm and of the workload."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -11,17 +11,28 @@ from sim import words
 from sim.execution import Execution, Flight
 from sim.model import (
     APPLICATION_KINDS,
+    BLOCKED,
     CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
     INTERNAL,
     MARKER_RECEIVE,
     MARKER_SEND,
+    PAUSED,
+    RECEIVE,
     RECORD,
+    RECORDED,
+    RESUMED,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    TIMER,
+    UNBLOCKED,
     Event,
+    Initiate,
 )
 from sim.snapshots import Snapshot, snapshots_of
+from sim.words import words_of
 
 START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
 
@@ -52,15 +63,15 @@ class Narrator:
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
-        self.caption = words.captions(execution.scenario.processes, execution.engine.channels)
-        self.incoming: dict[str, list[str]] = {name: [] for name in execution.scenario.processes}
+        self.algorithm = execution.engine.algorithm
+        self.workload = execution.engine.workload
+        self.words = words_of(execution)
+        self.incoming: dict[str, list[str]] = {name: [] for name in execution.engine.nodes}
         for channel in execution.engine.channels:
             self.incoming[channel.target_name].append(channel.name)
         self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
-        self.recorders: dict[int, list[str]] = {}  # message id -> snapshots that record it
-        for snapshot in self.snapshots.values():
-            for message in snapshot.recorded_messages:
-                self.recorders.setdefault(message.id, []).append(snapshot.id)
+        endings = (event for event in execution.events if event.kind in (SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED))
+        self.ended = {(event.process, event.snapshot_id): event.row for event in endings}
 
     def tell(self, step: int, rows: Sequence[Event]) -> Told:
         """The sentence of a step from its rows."""
@@ -68,101 +79,176 @@ class Narrator:
             return Told("", START)
         if not rows:
             return self._nothing(step)
-        own = [row for row in rows if row.kind not in APPLICATION_KINDS]
-        events = [row for row in rows if row.kind in APPLICATION_KINDS]
-        parts = [self._control(own, causes=events)] if own else []
-        if events:
-            parts.append(Told("Application event", " ".join(map(self._one, events))))
-        told = Told(parts[0].rule, " ".join(part.sentence for part in parts))
+        rule, told_parts = self._told(rows)
+        told = Told(rule, " ".join(told_parts))
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
             told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
         return told._replace(sentence=" ".join(told.sentence.split()))  # one line, whatever a message says
 
-    def _nothing(self, step: int) -> Told:
-        action = next(action for number, _, action in self.execution.initiations if number == step)
-        process = self.execution.engine.processes[action.process]
-        return Told(
-            "Initiating twice does nothing",
-            f"{process} was to start {action.snapshot}, but has already recorded for it: nothing happens.",
-        )
+    def _told(self, rows: Sequence[Event]) -> tuple[str, list[str]]:
+        """The rule of a step, and its sentences: what the algorithm did, snapshot by snapshot, and application events.
 
-    def name(self, flight: Flight) -> str:
-        """What a message carries, or its name."""
-        return words.body(flight.body, flight.send.label or "")
+        What made a process record is told with the recording; else what came is told before what it led to.
+        """
+        events = [row for row in rows if row.kind in APPLICATION_KINDS]
+        kept = [row for row in rows if row.kind == RECORDED]
+        own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
+        ranked = sorted(own, key=lambda row: self._rank(own, row))
+        control = [
+            self._control(list(group), events) for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
+        ]
+        application = [self._one(row, kept) for row in events]
+        told = [part.sentence for part in control]
+        came_first = bool(events) and events[0].kind == RECEIVE and all(row.kind != RECORD for row in own)
+        rule = control[0].rule if control else "Application event"
+        return rule, application + told if came_first else told + application
+
+    def _rank(self, own: Sequence[Event], row: Event) -> int:
+        """The place of a row's snapshot among those of the step; what names none goes with the first."""
+        names = list(dict.fromkeys(other.snapshot_id for other in own if other.snapshot_id is not None))
+        return names.index(row.snapshot_id) if row.snapshot_id in names else 0
+
+    def _nothing(self, step: int) -> Told:
+        """A step without rows: an initiation of what has been recorded here already, or has been given up."""
+        engine = self.execution.engine
+        item = next((number for number, done in self.execution.done.items() if done == step), None)
+        action = None if item is None else engine.agenda[item].action
+        if not isinstance(action, Initiate):
+            return Told("", "Nothing happens that can be seen.")
+        process = engine.nodes[action.process]
+        snapshot = self.snapshots[action.snapshot]
+        was_aborted = process not in snapshot.local and snapshot.aborted is not None
+        why = "has given it up before" if was_aborted else "has already recorded for it"
+        return Told("Initiating twice does nothing", f"{process} was to start {snapshot.id}, but {why}: nothing happens.")
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
-        messages = snapshot.channels.get(channel, ())
-        return words.sequence([self.name(self.execution.flights[message.id]) for message in messages])
+        messages = (*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ()))
+        return words.sequence([self.words.message(self._flight(message.id)) for message in messages])
+
+    def _flight(self, message: int | None) -> Flight:
+        return self.execution.flights[message or 0]
 
     # ------------------------------------------------------------------ application events
 
-    def _one(self, row: Event) -> str:
+    def _one(self, row: Event, kept: Sequence[Event]) -> str:
         lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
         if row.kind == INTERNAL:
-            return f"{lead}{row.process} has an internal event."
-        flight = self.execution.flights[row.message_id or 0]
-        what = self.name(flight)
-        channel = self.caption[row.channel or ""]
+            return f"{lead}{row.process} {self.workload.tell_internal(self.execution.body_of(row))}."
+        flight = self._flight(row.message_id)
+        what = self.words.message(flight)
+        channel = self.words.channel(row.channel or "")
         sent = flight.send.label or ""
+        stamp = self.words.stamp(flight)
+        stamped = f", stamped {stamp}," if stamp else ""
         carried = "a message" if what == sent or what.startswith(f"{sent}->") else what
         if row.kind == SEND:
-            return f"{lead}{row.process} sends {carried} to {flight.channel.target_name} on {channel}."
+            return f"{lead}{row.process} sends {carried}{stamped} to {flight.channel.target_name} on {channel}."
         if carried != what and "." not in sent:
             carried = f"the message sent at {sent}"
-        sentence = f"{lead}{row.process} receives {carried} from {flight.channel.source_name} on {channel}."
-        recorders = self.recorders.get(flight.id, [])
-        if recorders:
-            sentence += f" {row.process} is recording {channel} for {words.listing(recorders)}, "
-            sentence += "so this message is part of the channel's state."
+        sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
+        snapshots = [own.snapshot_id or "" for own in kept if own.message_id == row.message_id and self._counts(own)]
+        if snapshots:
+            fields = {**self._fields(row, snapshots[0]), "snapshots": words.listing(snapshots), "stamp": stamp}
+            sentence += f" {self.algorithm.all_captions['kept'].sentence.format(**fields)}"
         return sentence
+
+    def _counts(self, row: Event) -> bool:
+        """Whether what was recorded here was not thrown away later."""
+        snapshot = self.snapshots[row.snapshot_id or ""]
+        return any(message.id == row.message_id for message in snapshot.recorded_messages)
 
     # ------------------------------------------------------------------ the snapshot algorithm
 
-    def _control(self, rows: Sequence[Event], causes: Sequence[Event]) -> Told:
-        first, process = rows[0], rows[0].process
-        own = [row for row in rows if row.snapshot_id == first.snapshot_id]
-        of = f" of {first.snapshot_id}" if len(self.snapshots) > 1 else ""
-        records = any(row.kind == RECORD for row in own)
-        clauses = words.clauses(self._clauses(own, records)) or "changes nothing"
-        if first.kind != MARKER_RECEIVE and causes:
-            return Told(f"Rule of {self.execution.engine.algorithm.title}", f"{process} {clauses}{of}.")
-        if first.kind != MARKER_RECEIVE:
-            return Told("Marker-sending rule", f"{process} starts snapshot {first.snapshot_id}: it {clauses}.")
-        source = (first.channel or "").partition("->")[0]
-        if records:
-            rule = "Marker-receiving rule, first marker"
-            return Told(rule, f"{process} receives its first marker{of}, from {source}: it {clauses}.")
-        rule = "Marker-receiving rule, not the first marker"
-        return Told(rule, f"{process} receives the marker{of} from {source}, not its first: it {clauses}.")
+    def _control(self, rows: Sequence[Event], events: Sequence[Event]) -> Told:
+        """What the algorithm did for one snapshot in one step."""
+        first = rows[0]
+        situation = self._situation(rows, events)
+        fields = self._fields(first, first.snapshot_id or "")
+        came = next((row for row in events if row.kind == RECEIVE), None)
+        if came is not None:
+            flight = self._flight(came.message_id)
+            fields |= {
+                "message": self.words.message(flight), "source": flight.channel.source_name,
+                "channel": self.words.channel(flight.channel.name), "stamp": self.words.stamp(flight),
+            }  # fmt: skip
+        clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
+        caption = self.algorithm.all_captions[situation]
+        sentence = caption.sentence.format(**fields, clauses=clauses)
+        return Told(caption.rule.format(**fields), sentence[:1].upper() + sentence[1:] if came is None else sentence)
 
-    def _recorded_state(self, rows: Sequence[Event]) -> str:
-        record = next(row for row in rows if row.kind == RECORD)
+    def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
+        """Which caption a step has: what came, and whether it made the process record."""
+        kinds = [row.kind for row in rows]
+        came = {MARKER_RECEIVE: "marker", CONTROL_RECEIVE: "control", TIMER: "timer"}.get(kinds[0])
+        if came is None and events:
+            came = "message" if events[0].kind == RECEIVE else "own"
+        if came is None:
+            return "initiates" if rows[0].process in self.execution.scenario.processes else "starts"
+        if RECORD in kinds and came != "own":
+            return f"{came}_records"
+        ended = self.ended.get((rows[0].process, rows[0].snapshot_id), rows[0].row)
+        return "marker_late" if came == "marker" and ended < rows[0].row else came
+
+    def _fields(self, row: Event, snapshot: str) -> dict[str, str]:
+        """The fields of a caption that one row says."""
+        fields = {
+            "process": row.process, "snapshot": snapshot, "title": self.algorithm.title, "marker": self.algorithm.marker,
+            "of": f" of {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
+            "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
+            "timer": row.label or "", "message": "", "told": "", "stamp": "",
+        }  # fmt: skip
+        if row.kind == CONTROL_RECEIVE:
+            fields["told"] = self.words.control(self._flight(row.message_id))
+        return fields
+
+    def _recorded_state(self, record: Event) -> str:
         inside = self.execution.history.of[record.process][: record.index]
-        return words.state(self.execution.body_of(record), [event.label or "" for event in inside])
+        return self.words.state(self.execution.body_of(record), [event.label or "" for event in inside])
 
-    def _clauses(self, rows: Sequence[Event], records: bool) -> list[str]:
-        clauses = []
-        process = rows[0].process
-        snapshot = self.snapshots.get(rows[0].snapshot_id or "")
-        closed = [row.channel or "" for row in rows if row.kind == CHANNEL_CLOSED]
-        markers = [self.caption[row.channel or ""] for row in rows if row.kind == MARKER_SEND]
-        if records and snapshot is not None:
-            clauses.append(f"records its state {self._recorded_state(rows)}")
-            clauses += [f"marks {self.caption[name]} empty" for name in closed]
-        elif snapshot is not None:
-            clauses += [
-                f"stops recording {self.caption[name]}, whose state is {self.recorded(snapshot, name)}"
-                for name in closed
-            ]
-        if markers:
-            clauses.append(f"sends {'markers' if len(markers) > 1 else 'a marker'} on {words.listing(markers)}")
-        opened = [self.caption[name] for name in self.incoming[process] if name not in closed]
-        if records and opened:
-            clauses.append(f"starts recording {words.listing(opened)}")
-        if any(row.kind == SNAPSHOT_COMPLETE for row in rows):
-            clauses.append("has done its part")
-        if any(row.kind == SNAPSHOT_ABORTED for row in rows):
-            clauses.append("throws its recording away")
-        return clauses
+    def _clauses(self, rows: Sequence[Event], fields: dict[str, str]) -> Iterator[str]:
+        """What a process does for one snapshot in one step, clause by clause; those that are empty are not said."""
+        for key, more in self._deeds(rows):
+            text = self.algorithm.all_clauses[key].format(**{**fields, **more})
+            if text:
+                yield text
+
+    def _deeds(self, rows: Sequence[Event]) -> Iterator[tuple[str, dict[str, str]]]:
+        """Each clause by its key, with the fields that are its own."""
+        process, snapshot = rows[0].process, self.snapshots.get(rows[0].snapshot_id or "")
+        by_kind: dict[str, list[Event]] = {}
+        for row in rows:
+            by_kind.setdefault(row.kind, []).append(row)
+        on = {kind: [self.words.channel(row.channel or "") for row in own] for kind, own in by_kind.items()}
+        closed = [row.channel or "" for row in by_kind.get(CHANNEL_CLOSED, ())]
+        record = by_kind.get(RECORD, [None])[-1]
+        if record is not None:
+            yield "record", {"state": self._recorded_state(record)}
+        if RECORDED in on:
+            kept = [self.words.message(self._flight(row.message_id)) for row in by_kind[RECORDED]]
+            yield "overtaken", {"messages": words.listing(kept)}
+        for name in closed:
+            key = "empty" if record is not None and RECORDED not in on else "close"
+            contents = self.recorded(snapshot, name) if snapshot is not None else ""
+            yield key, {"channel": self.words.channel(name), "contents": contents}
+        if MARKER_SEND in on:
+            yield "markers" if len(on[MARKER_SEND]) > 1 else "marker", {"channels": words.listing(on[MARKER_SEND])}
+        if CONTROL_SEND in on:
+            yield "tells", self._said(by_kind[CONTROL_SEND])
+        opened = [self.words.channel(name) for name in self.incoming[process] if name not in closed]
+        if record is not None and opened:
+            yield "listens", {"channels": words.listing(opened)}
+        for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
+            if kind in on:
+                yield key, {"channels": words.listing(on[kind])}
+        for kind, key in ((PAUSED, "pause"), (RESUMED, "resume"), (SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
+            if kind in on:
+                yield key, {}
+
+    def _said(self, rows: Sequence[Event]) -> dict[str, str]:
+        """Control messages: to whom, and what; of several that differ, what they have in common."""
+        flights = [self._flight(row.message_id) for row in rows]
+        said = {self.words.control(flight) for flight in flights}
+        targets = words.listing([flight.channel.target_name for flight in flights])
+        return {"targets": targets, "told": said.pop() if len(said) == 1 else self.algorithm.control}

@@ -1,9 +1,9 @@
 """Why a snapshot holds what it holds: for every message, process and channel, the rule and the events that decide.
 
-A case is a rule in words: a sentence with named fields in braces, which a browser fills in too. The
-fields: `message` (what it carries, or its name), `send` and `receive` (the labels of its events), `sent`
-and `received` (their steps), `source` and `target` (processes), `channel` (its caption), `snapshot`,
-and `first` and `second`: the steps of the two events that decide, in their order.
+A case is a rule in words: a sentence of the algorithm (sim/telling.py) with named fields in braces, which a browser
+fills in too. The fields: `message` (what it carries, or its name), `send` and `receive` (the labels of its events),
+`sent` and `received` (their steps), `source` and `target` (processes), `channel` (its caption), `snapshot`, `stamp`,
+`marker` (what the algorithm calls it), and `first` and `second`: the steps of the two events that decide, in their order.
 """
 
 from __future__ import annotations
@@ -13,53 +13,17 @@ from typing import Any, NamedTuple
 
 from sim import words
 from sim.execution import Execution, Flight, once
-from sim.model import CHANNEL_CLOSED, MARKER_RECEIVE, RECORD, Event
-from sim.snapshots import Snapshot, snapshots_of
+from sim.model import CHANNEL_CLOSED, CONTROL_RECEIVE, MARKER_RECEIVE, RECEIVE, RECEIVED, RECORD, RECORDED, Event
+from sim.snapshots import ABORTED, Snapshot, snapshots_of
+from sim.words import words_of
 
-CASES = {
-    "channel": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
-    "{receive} (step {received}), after {target} recorded (step {first}) and before {channel} was closed "
-    "(step {second}).",
-    "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
-    "{receive} (step {received}), after {target} recorded (step {first}). No marker has closed {channel} yet.",
-    "channel_waits": "{channel} holds {message}: sent at {send} (step {sent}), before {source} has recorded at all; "
-    "received at {receive} (step {received}), after {target} recorded (step {first}).",
-    "state": "{message} is part of {target}'s state: received at {receive} (step {first}), before {target} recorded "
-    "(step {second}).",
-    "future": "{message} is in no recorded state: {source} sent it at {send} (step {second}), after {source} recorded "
-    "(step {first}). It belongs to what comes after the snapshot.",
-    "unrecorded": "{message} is in no recorded state: {target} received it at {receive} (step {first}), but does not "
-    "record for {snapshot}.",
-    "held": "{message} is still in {channel}: sent at {send} (step {sent}), before {source} recorded (step {first}), "
-    "and not received when the run ends. A recording holds only what is received.",
-    "on_its_way": "{message} is still in {channel}: sent at {send} (step {sent}) and not received when the "
-    "run ends. {source} does not record for {snapshot}.",
-    "overtaken": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, but received at {receive} "
-    "(step {second}), after {channel} was closed (step {first}). The marker overtook it: {channel} is not FIFO.",
-    "lost": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, and not received, though "
-    "{channel} was closed (step {first}). The marker overtook it: {channel} is not FIFO.",
-    "orphan": "{message} makes the cut inconsistent: sent at {send} (step {sent}), after {source} recorded (step "
-    "{first}), yet received at {receive} (step {received}), before {target} recorded (step {second}).",
-    "early": "{message} is recorded in {channel} although {source} sent it at {send} (step {sent}), after {source} "
-    "recorded (step {first}): it overtook the marker and came at {receive} (step {second}).",
-    "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent at {send} (step {sent}).",
-    "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent at {send} "
-    "(step {sent}).",
-    "marker_records": "This marker of {snapshot} was {target}'s first: {target} recorded its state (step {second}). "
-    "A marker is no message of the computation, so no state holds it.",
-    "marker_closes": "This marker of {snapshot} told {target} that everything sent before it has come: it closed "
-    "{channel} (step {second}), which was recorded since {target} recorded (step {first}). No state holds a marker.",
-    "marker_held": "This marker of {snapshot} has not come when the run ends, so {channel} is not closed.",
-    "marker_noted": "{target} received this marker of {snapshot} at step {second}. No state holds a marker.",
-    "other_marker": "This marker belongs to another snapshot than {snapshot}. No state holds a marker.",
-}
-_RECORDED = frozenset({"channel", "channel_open", "channel_waits", "early", "recorded_by_rule"})
+_RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "early", "recorded_by_rule"})
 
 
 class Reason(NamedTuple):
     """Why a message is recorded in its channel, or is not.
 
-    `case` is a key of CASES; `first` and `second` are the steps of the two events that decide, in their
+    `case` is a key of `SnapshotAlgorithm.all_reasons`; `first` and `second` are the steps of the two events that decide, in their
     order (None: there is no such event).
     """
 
@@ -73,43 +37,50 @@ class Deciding(NamedTuple):
     """The rows that decide for one snapshot.
 
     `recorded` is the record row of each process that recorded, `closed` the closing row of each channel.
-    `cause` is the marker's receipt that made either happen, by process and by channel (missing: the process
-    started the snapshot, or another rule did it). `kept` holds the ids of the messages that are recorded.
+    `cause` is the receipt that made either happen, by process and by channel (missing: the process
+    started the snapshot, or another rule did it). `kept` holds the recording row of each message that is recorded.
+    `is_aborted`: nothing of it counts.
     """
 
     recorded: dict[str, Event]
     closed: dict[str, Event]
     cause: dict[str, Event]
-    kept: frozenset[int]
+    kept: dict[int, Event]
+    is_aborted: bool
 
 
 @once
 def _deciding(execution: Execution) -> dict[str, Deciding]:
     """What decides, by snapshot id."""
-    found = {
-        s.id: Deciding({}, {}, {}, frozenset(message.id for message in s.recorded_messages))
-        for s in snapshots_of(execution)
-    }
-    recorded = {s.id: s.local for s in snapshots_of(execution)}
-    marker: Event | None = None
+    snapshots = snapshots_of(execution)
+    found = {own.id: Deciding({}, {}, {}, {}, own.status == ABORTED) for own in snapshots}
+    local = {own.id: own.local for own in snapshots}
+    came: dict[int, Event] = {}  # what was received in each step
     for row in execution.events:
+        if row.kind in RECEIVED:
+            came[row.step] = row
         name = row.snapshot_id
-        if name is None or row.process not in recorded[name]:  # what was thrown away decides nothing
+        if name is None or row.process not in local[name]:  # what was thrown away decides nothing
             continue
-        if row.kind == MARKER_RECEIVE:
-            marker = row
-        elif row.kind in (RECORD, CHANNEL_CLOSED):
-            what = row.process if row.kind == RECORD else row.channel or ""
-            (found[name].recorded if row.kind == RECORD else found[name].closed)[what] = row
-            made = marker is not None and (marker.step, marker.snapshot_id) == (row.step, name)
-            if marker is not None and made and what in (row.process, marker.channel):
-                found[name].cause[what] = marker
+        if row.kind == RECORD:
+            found[name].recorded[row.process] = row
+        elif row.kind == CHANNEL_CLOSED:
+            found[name].closed[row.channel or ""] = row
+        elif row.kind == RECORDED:
+            found[name].kept[row.message_id or 0] = row
+    for deciding in found.values():
+        for what, row in (*deciding.recorded.items(), *deciding.closed.items()):
+            cause = came.get(row.step)
+            if cause is not None and _made(cause, row):
+                deciding.cause[what] = cause
     return found
 
 
-@once
-def _captions(execution: Execution) -> dict[str, str]:
-    return words.captions(execution.scenario.processes, execution.engine.channels)
+def _made(cause: Event, row: Event) -> bool:
+    """Whether what came in a step is why a process recorded, or a channel was closed."""
+    if cause.kind == MARKER_RECEIVE:
+        return cause.snapshot_id == row.snapshot_id and row.channel in (None, cause.channel)
+    return row.kind == RECORD or cause.kind == CONTROL_RECEIVE
 
 
 def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] | None = None) -> list[Reason]:
@@ -124,31 +95,38 @@ def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
     """Why `snapshot` has recorded a message, or has not, in a sentence or two. Raises IndexError for an unknown id."""
     flight = execution.flights[message_id]
     reason = _reason(_deciding(execution)[snapshot.id], snapshot.id, flight)
-    return CASES[reason.case].format(**_fields(execution, snapshot, flight), first=reason.first, second=reason.second)
+    fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
+    return execution.engine.algorithm.all_reasons[reason.case].format(**fields)
 
 
 def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[str, Any]:
     send, receive = flight.send, flight.receive
     return {
-        "message": words.message(flight),
+        "message": words_of(execution).message(flight),
         "send": send.label,
         "sent": send.step,
         "receive": receive.label if receive else None,
         "received": receive.step if receive else None,
         "source": flight.channel.source_name,
         "target": flight.channel.target_name,
-        "channel": _captions(execution)[flight.channel.name],
+        "channel": words_of(execution).channel(flight.channel.name),
         "snapshot": snapshot.id,
+        "stamp": words_of(execution).stamp(flight),
+        "marker": execution.engine.algorithm.marker,
         "algorithm": execution.engine.algorithm.title,
     }
 
 
 def _reason(deciding: Deciding, snapshot: str, flight: Flight) -> Reason:
-    case, first, second = (
-        _marker(deciding, snapshot, flight) if flight.is_marker else _application_message(deciding, flight)
-    )
+    if flight.is_marker:
+        return Reason(_marker(deciding, snapshot, flight)[0], False, *_marker(deciding, snapshot, flight)[1:])
+    if flight.is_control:
+        return Reason(_control(deciding, flight)[0], False, *_control(deciding, flight)[1:])
+    if deciding.is_aborted:
+        return Reason("ended", False)
+    case, first, second = _application_message(deciding, flight)
     kept = flight.id in deciding.kept
-    if kept != (case in _RECORDED):  # not a rule of markers: another algorithm's
+    if kept != (case in _RECORDED):  # a rule of its own
         case = "recorded_by_rule" if kept else "left_out_by_rule"
     return Reason(case, kept, first, second)
 
@@ -167,13 +145,15 @@ def _application_message(deciding: Deciding, flight: Flight) -> Decision:
         if receive is not None and flight.id in deciding.kept:
             return "early", source.step, receive.step
         return "future", source.step, send.step
+    recording, closed = deciding.kept.get(flight.id), deciding.closed.get(flight.channel.name)
+    if recording is not None and closed is not None and (receive is None or receive.step > closed.step):
+        return "passed", closed.step, None  # recorded when a marker overtook it
     if receive is None:
         return _never_received(deciding, flight, source)
     if target is None:
         return "unrecorded", receive.step, None
     if inside:
         return "state", receive.step, target.step
-    closed = deciding.closed.get(flight.channel.name)
     if closed is None:
         return "channel_open" if source else "channel_waits", target.step, None
     if receive.step <= closed.step:
@@ -203,6 +183,18 @@ def _marker(deciding: Deciding, snapshot: str, flight: Flight) -> Decision:
     return "marker_noted", send.step, receive.step
 
 
+def _control(deciding: Deciding, flight: Flight) -> Decision:
+    """What a control message did when it came."""
+    send, receive = flight.send, flight.receive
+    if receive is None:
+        return "control_held", send.step, None
+    if deciding.cause.get(receive.process) == receive:
+        return "control_records", send.step, receive.step
+    if deciding.cause.get(flight.channel.name) == receive:
+        return "control_closes", send.step, receive.step
+    return "control_noted", send.step, receive.step
+
+
 # ------------------------------------------------------------------ processes and channels
 
 
@@ -211,19 +203,28 @@ def why_state(execution: Execution, snapshot: Snapshot, process: str) -> str:
     deciding = _deciding(execution)[snapshot.id]
     record = deciding.recorded.get(process)
     if record is None:
-        return f"{process} has not recorded for {snapshot.id}: no marker of it has made {process} record."
-    return f"{_why_then(execution, snapshot, deciding, record)} {_around(execution, process, record.index or 0)}"
+        return _say(execution, "not_recorded", process=process, snapshot=snapshot.id)
+    told = _why_then(execution, snapshot, record, deciding.cause.get(process))
+    return f"{told} {_around(execution, process, record.index or 0)}"
 
 
-def _why_then(execution: Execution, snapshot: Snapshot, deciding: Deciding, record: Event) -> str:
-    process, step = record.process, record.step
-    marker = deciding.cause.get(process)
-    if marker is not None:
-        source, caption = (marker.channel or "").partition("->")[0], _captions(execution)[marker.channel or ""]
-        return f"{process}'s first marker of {snapshot.id} came from {source} on {caption} at step {step}: it recorded."
-    if process in snapshot.initiators:
-        return f"{process} started {snapshot.id} at step {step}: it recorded before any marker came to it."
-    return f"{process} recorded at step {step}, as the rules of {execution.engine.algorithm.title} ask."
+def _say(execution: Execution, case: str, **fields: Any) -> str:
+    algorithm = execution.engine.algorithm
+    return algorithm.all_reasons[case].format(**fields, marker=algorithm.marker, algorithm=algorithm.title)
+
+
+def _why_then(execution: Execution, snapshot: Snapshot, record: Event, cause: Event | None) -> str:
+    fields: dict[str, Any] = {"process": record.process, "snapshot": snapshot.id, "step": record.step}
+    if cause is None:
+        return _say(execution, "initiated" if record.process in snapshot.initiators else "by_rule", **fields)
+    case = {RECEIVE: "by_message", MARKER_RECEIVE: "by_marker"}.get(cause.kind, "by_control")
+    flight = execution.flights[cause.message_id or 0]
+    own = words_of(execution)
+    fields |= {
+        "source": flight.channel.source_name, "channel": own.channel(flight.channel.name),
+        "message": own.message(flight), "stamp": own.stamp(flight),
+    }  # fmt: skip
+    return _say(execution, case, **fields)
 
 
 def _around(execution: Execution, process: str, inside: int) -> str:
@@ -237,24 +238,15 @@ def _around(execution: Execution, process: str, inside: int) -> str:
 def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
     """Why the channel named `channel` (P1->P2) holds what it holds: from which step to which it was recorded."""
     deciding = _deciding(execution)[snapshot.id]
-    caption, target = _captions(execution)[channel], channel.partition("->")[2]
+    own, target = words_of(execution), channel.partition("->")[2]
     record, closed = deciding.recorded.get(target), deciding.closed.get(channel)
-    if record is None:
-        return f"{caption} is not recorded: {target} has not recorded for {snapshot.id}."
     kept = [*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ())]
-    held = words.listing([words.message(execution.flights[message.id]) for message in kept]) or "nothing"
+    held = words.listing([own.message(execution.flights[message.id]) for message in kept]) or "nothing"
+    fields: dict[str, Any] = {"channel": own.channel(channel), "target": target, "snapshot": snapshot.id, "held": held}
+    if record is None:
+        return _say(execution, "never_recorded", **fields)
+    fields["first"] = record.step
     if closed is None:
-        return (
-            f"{target} records {caption} from its own recording (step {record.step}) on. No marker has closed it, "
-            f"and {held} has come so far."
-        )
-    by = " by the marker on it" if channel in deciding.cause else ""
-    if closed.step == record.step and by:
-        return (
-            f"{caption} is empty: {target}'s first marker came on it (step {closed.step}), so all that was sent before "
-            f"the marker had been received before {target} recorded."
-        )
-    return (
-        f"{target} recorded {caption} from its own recording (step {record.step}) until it was closed{by} "
-        f"(step {closed.step}). In between came {held}."
-    )
+        return _say(execution, "still_recorded", **fields)
+    at_once = closed.step == record.step and channel in deciding.cause and not kept
+    return _say(execution, "empty_at_once" if at_once else "recorded_until", **fields, second=closed.step)

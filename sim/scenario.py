@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from sim.algorithm import ALGORITHMS
+from sim.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
 from sim.delays import Address, DelayRule, Delays
 from sim.engine import Engine
 from sim.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
@@ -53,7 +53,7 @@ class ScriptLine:
 
 @dataclass(frozen=True)
 class Initiation:
-    """A process starts `snapshot` at a time, or `at` time units after the event labelled `after`."""
+    """A process (or a service) starts `snapshot` at a time, or `at` time units after the event labelled `after`."""
 
     snapshot: str
     process: str
@@ -103,12 +103,14 @@ class Scenario:
     topology: Topology = field(default_factory=Topology)
     not_fifo: tuple[str, ...] = ()
     algorithm: str = "chandy_lamport"
+    algorithm_parameters: Mapping[str, Any] = field(default_factory=dict)
     workload: str = "scripted"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
     seed: int = 0
     delay: DelayRule = field(default_factory=DelayRule)
     marker_delay: DelayRule | None = None
+    control_delay: DelayRule = field(default_factory=DelayRule)
     delays: Mapping[Address, float] = field(default_factory=dict)
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
@@ -135,14 +137,19 @@ class Scenario:
 
     def engine(self) -> Engine:
         """The rules of this scenario's system."""
-        return Engine(self.processes, self.channels, self._workload(), ALGORITHMS[self.algorithm](), self.agenda)
+        return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
+
+    def rule_book(self) -> SnapshotAlgorithm:
+        """The snapshot algorithm, made for this graph with these parameters."""
+        return ALGORITHMS[self.algorithm](Graph(self.processes, self.channels), **self.algorithm_parameters)
 
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
 
     def delays_of_a_run(self) -> Delays:
         """Where a run of this scenario takes the delay of each message from, in the order of sending."""
-        return Delays(self.seed, self.delay, self.marker_delay or self.delay, self.delays, self.processes)
+        marker = self.marker_delay or self.delay
+        return Delays(self.seed, self.delay, marker, self.control_delay, self.delays, self.processes)
 
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
         """The scheduler this scenario asks for, about to choose its first action."""
@@ -160,7 +167,8 @@ class Scenario:
     def agenda(self) -> tuple[AgendaItem, ...]:
         """Script lines, then initiations; each process's timed ones ranked by (time, this order)."""
         workload = self._workload()
-        number_of = {name: number for number, name in enumerate(self.processes)}
+        services = [service.name for service in ALGORITHMS[self.algorithm].services]
+        number_of = {name: number for number, name in enumerate([*self.processes, *services])}
         channel_of = {channel.name: channel for channel in self.channels}
         planned: list[tuple[Action, float, str | None]] = []
         for line in self.script:

@@ -4,8 +4,8 @@ Each scheduler is a generator of (time, action): the run performs the action, se
 resulted, and sends the messages that were sent back into the generator. All of them choose among
 what `Engine.is_enabled` allows; none has a rule of its own about that.
 
-Ties in time: script, then the workload's turns, then initiations, then deliveries; then the listed
-order (of script lines, of channels); then the order of sending.
+Ties in time: script, then the workload's turns, then initiations, then deliveries, then control messages, then timers;
+then the listed order (of script lines, of channels); then the order of sending.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from operator import itemgetter
 from sim import randomness
 from sim.delays import Delays
 from sim.engine import Engine
-from sim.model import MARKER, Action, AgendaItem, Deliver, Initiate, Message, State
+from sim.model import CONTROL, MARKER, Action, AgendaItem, Channel, Deliver, Fire, Initiate, Message, Start, State, Timer
 
-SCRIPT, TURN, INITIATION, DELIVERY = range(4)
+SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(6)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
-Entry = tuple[float, int, int, int, Action | Message | None]  # time, rank, order, message id, what (None: a turn)
+Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
 
 
 class Scheduler:
@@ -49,13 +49,14 @@ class Timed(Scheduler):
     def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
         super().__init__(engine, state, delays)
         self.now = 0.0
-        self._due: list[Entry] = []
         self._parked: list[Entry] = []
         self._takes_turns = engine.workload.takes_turns
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
+        self._control_busy_until: dict[Channel, float] = {}
         self._has_turn = [False] * len(engine.processes)
         self._happened = state.happened
         self._overtakes = engine.algorithm.overtakes
+        self._due: list[Entry] = [(0.0, INITIATION, start.process, -1, start) for start in engine.starts()]
         timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._plan_next_item()
@@ -77,8 +78,12 @@ class Timed(Scheduler):
             entry = heappop(due)
             time, rank, order, _, what = entry
             action: Action | None
-            if rank == DELIVERY:
+            if rank == DELIVERY or rank == CONTROL_DELIVERY:
                 action = Deliver(what)  # type: ignore[arg-type]
+            elif rank == ALARM:
+                action = Fire(what)  # type: ignore[arg-type]
+                if not is_enabled(self.state, action):
+                    continue  # it was set anew, or taken away
             elif rank == TURN:
                 self._has_turn[order] = False
                 action = turn(self.state.processes[order])
@@ -86,7 +91,8 @@ class Timed(Scheduler):
                     continue
             else:
                 action = what  # type: ignore[assignment]
-                self._plan_next_item()
+                if type(action) is not Start:
+                    self._plan_next_item()
             assert action is not None
             if is_enabled(self.state, action):
                 self.now = time
@@ -100,12 +106,17 @@ class Timed(Scheduler):
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
         """The arrivals of what `action` sent, and whatever it brought within reach."""
         for message in sent:
-            self._plan_arrival(message)
+            if message.kind == CONTROL:
+                self._plan_control(message)
+            else:
+                self._plan_arrival(message)
+        for timer in self.engine.scheduled:
+            heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
             number = action.message.channel.target if type(action) is Deliver else self.engine.actor(action)
-            if not self._has_turn[number]:
+            if number < len(self._has_turn) and not self._has_turn[number]:
                 self._plan_turn(number)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
@@ -136,6 +147,14 @@ class Timed(Scheduler):
                 self._busy_until[number] = due
         if due != math.inf:
             heappush(self._due, (due, DELIVERY, number, message.id, message))
+
+    def _plan_control(self, message: Message) -> None:
+        """Control messages from one to another keep their order; they are on no channel of the graph."""
+        before = self._control_busy_until.get(message.channel, -math.inf)
+        due = max(self.now + self.delays.of(message), before)
+        self._control_busy_until[message.channel] = due
+        if due != math.inf:
+            heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
 
     def _plan_followers(self) -> None:
         happened = self.state.happened
@@ -235,16 +254,24 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     `deliver P1->P2` delivers the message that waits there longest, `deliver P1->P2 #2` the second in the
     order of sending, and so on (on a channel that is not FIFO, or where markers overtake). `act P1` is the
     first script line that P1 may do now, in the listed order, `act P1 #2` the second (where lines wait for
-    events). `initiate S1 at P1` starts a snapshot; `turn P1` is the next turn of P1's workload.
+    events). `initiate S1 at P1` starts a snapshot; `turn P1` is the next turn of P1's workload, `turn P1 #2` the second
+    thing it may do. `control P1->P2` delivers the control message that waits there longest; `timer retry of P1` goes
+    off; `start coordinator` begins a service's work.
     """
+    if isinstance(action, Deliver) and action.message.kind == CONTROL:
+        return f"control {action.channel.name}"
+    if isinstance(action, Fire):
+        return f"timer {action.timer.name} of {state.node(action.timer.process).name}"
     if isinstance(action, Deliver):
         place = state.queues[action.channel.number].index(action.message)
         return _numbered(f"deliver {action.channel.name}", place)
-    process = state.processes[engine.actor(action)]
+    process = state.node(engine.actor(action))
+    if isinstance(action, Start):
+        return f"start {process.name}"
     if isinstance(action, Initiate):
         return f"initiate {action.snapshot} at {process.name}"
     if action.item is None:
-        return f"turn {process.name}"
+        return _numbered(f"turn {process.name}", list(engine.workload.options(process)).index(action))
     lines = [item for item in engine.planned(state, process) if not isinstance(item.action, Initiate)]
     enabled = [item.number for item in lines if engine.is_enabled(state, item.action)]
     return _numbered(f"act {process.name}", enabled.index(action.item))

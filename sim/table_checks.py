@@ -1,7 +1,8 @@
 """The checks of sim/checks.py, computed from the event table alone: the second code path.
 
 Nothing here touches messages, states, clocks or the code that made them; a table from elsewhere will
-do. A snapshot's cut is read off its `record` rows, its channels off its `channel_closed` rows.
+do. A snapshot's cut is read off its `record` rows, its channels off its `channel_closed` rows. The algorithm is asked
+which checks apply, and what its markers are called.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from sim.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.checks import Verdict
 from sim.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED, Event
 
@@ -24,42 +26,60 @@ class Conserved:
 
 
 def verdicts_from_table(
-    events: Sequence[Event], processes: Sequence[str], channels: Sequence[str], snapshot: str, conserved: Conserved
+    events: Sequence[Event],
+    processes: Sequence[str],
+    channels: Sequence[str],
+    snapshot: str,
+    conserved: Conserved,
+    algorithm: SnapshotAlgorithm,
 ) -> list[Verdict]:
     """The verdicts on `snapshot`; `processes` and `channels` are the names of all there are."""
-    rows = _kept([event for event in events if event.snapshot_id == snapshot])
+    own = [event for event in events if event.snapshot_id == snapshot]
+    rows = _kept(own)
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
-    missing += [f"{name} is not closed" for name in channels if name not in closed]
-    verdicts = [_verdict("completion", missing), _verdict("one_marker", _miscounted(rows, channels, not missing))]
-    if len(cut) == len(processes):
-        verdicts.append(_verdict("consistency", _backward(events, cut)))
-    if not missing:
-        verdicts.append(_verdict("channel_states", _misrecorded(events, cut, closed, channels)))
-        if conserved.total:
-            verdicts.append(_verdict("conservation", _lost(rows, closed, conserved)))
-    return verdicts
+    if algorithm.closes_by != BY_NOTHING:
+        missing += [f"{name} is not closed" for name in channels if name not in closed]
+    found = {
+        "completion": missing,
+        "one_marker": _miscounted(own, channels, not missing, algorithm.marker),
+        "consistency": _backward(events, cut) if len(cut) == len(processes) else None,
+        "channel_states": None if missing else _misrecorded(events, cut, closed, channels),
+        "conservation": None if missing else _lost(rows, closed, conserved),
+    }
+    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
+    return [
+        _verdict(check, None if is_aborted else witnesses)
+        for check, witnesses in found.items()
+        if check in algorithm.checks and (check != "conservation" or conserved.total)
+    ]
 
 
 def _kept(rows: Sequence[Event]) -> list[Event]:
-    """Without the recordings that a process threw away later."""
-    aborted = {row.process: row.row for row in rows if row.kind == SNAPSHOT_ABORTED}
+    """Without what a process recorded and threw away later, when it aborted or recorded again."""
+    last: dict[str, int] = {}
+    for row in rows:
+        if row.kind in (RECORD, SNAPSHOT_ABORTED):
+            last[row.process] = max(row.row, last.get(row.process, 0))
     own = (RECORD, CHANNEL_CLOSED)
-    return [row for row in rows if row.kind not in own or row.row > aborted.get(row.process, -1)]
+    return [row for row in rows if row.kind not in own or row.row >= last.get(row.process, 0)]
 
 
-def _verdict(check: str, witnesses: Iterable[str]) -> Verdict:
+def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:
+    """None: it cannot be decided."""
+    if witnesses is None:
+        return Verdict(check, None)
     witness = next(iter(witnesses), None)
     return Verdict(check, witness is None, witness)
 
 
-def _miscounted(rows: Sequence[Event], channels: Sequence[str], complete: bool) -> Iterable[str]:
+def _miscounted(rows: Sequence[Event], channels: Sequence[str], complete: bool, marker: str) -> Iterable[str]:
     sent = [row.channel for row in rows if row.kind == MARKER_SEND]
     for name in channels:
         count = sent.count(name)
         if count > 1 or (complete and count == 0):
-            yield f"{name} carried {count} markers"
+            yield f"{name} carried {count} {marker}s"
 
 
 def _target(channel: str | None) -> str:
@@ -87,13 +107,13 @@ def _misrecorded(
     for name, rows in crossing.items():
         rows.sort(key=lambda row: (row.peer_index is None, row.peer_index, row.message_id))
         found = f"[{','.join(row.body or 'null' for row in rows)}]"
-        if found != closed[name]:
-            yield f"{name} recorded {closed[name]}, the cut finds {found}"
+        recorded = closed.get(name, "[]")
+        if found != recorded:
+            yield f"{name} recorded {recorded}, the cut finds {found}"
 
 
 def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
-    states = {row.process: row.body or "null" for row in rows if row.kind == RECORD}
-    weights = [conserved.state(json.loads(state)) for state in states.values()]
+    weights = [conserved.state(json.loads(row.body or "null")) for row in rows if row.kind == RECORD]
     weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
     for good in sorted(conserved.total):
         found = sum(weight.get(good, 0) for weight in weights)

@@ -65,7 +65,7 @@ class Tick(Timed):
     def _all_complete(self) -> bool:
         asked = {item.action.snapshot for item in self.engine.agenda if isinstance(item.action, Initiate)}
         processes = self.state.processes
-        return all(name in p.snapshots and p.snapshots[name].complete for p in processes for name in asked)
+        return all(name in p.snapshots and p.snapshots[name].done for p in processes for name in asked)
 
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
         self._moved = True

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import networkx as nx
 
-from sim.algorithm import ALGORITHMS
-from sim.model import MARKER
+from sim.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
+from sim.model import CONTROL, MARKER
 from sim.scenario import Initiation, Scenario, ScenarioError, ScriptLine
 from sim.tables import is_plain
 from sim.topology import unreachable
@@ -29,6 +29,7 @@ Problem = tuple[str, str]  # where, and what is wrong
 def _problems(scenario: Scenario) -> Iterator[Problem]:
     yield from _names(scenario)
     yield from _topology(scenario)
+    yield from _algorithm(scenario)
     yield from _script(scenario)
     yield from _initiations(scenario)
     yield from _waiting(scenario)
@@ -95,6 +96,19 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 
 
+def _algorithm(scenario: Scenario) -> Iterator[Problem]:
+    algorithm = ALGORITHMS[scenario.algorithm]
+    for service in algorithm.services:
+        if service.name in scenario.processes:
+            what = f"{service.name!r} is what {algorithm.title} calls a service of its own; give the process another name"
+            yield scenario.at("processes"), what
+    if algorithm.overtakes and scenario.scheduler.kind == "tick":
+        problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"
+        yield scenario.at("scheduler.kind"), f'{problem} overtake; use another scheduler, such as "timed"'
+    for key, problem in scenario.rule_book().problems():
+        yield scenario.at(f"algorithm.{key}"), problem
+
+
 def _script(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
     label_at: dict[str, str] = {}
@@ -120,17 +134,41 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
     first: dict[str, str] = {}
     for number, start in enumerate(scenario.snapshots, start=len(scenario.script)):
         where = scenario.where(number)
-        if start.process not in scenario.processes:
-            yield f"{where}.process", f"{start.process!r} is no process; {_known(scenario)}"
+        yield from _initiator(scenario, start, f"{where}.process")
         if start.process in starts.setdefault(start.snapshot, []):
             yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
         starts[start.snapshot].append(start.process)
         first.setdefault(start.snapshot, where)
+    kind = ALGORITHMS[scenario.algorithm].initiators
+    for snapshot, initiators in starts.items():
+        if kind == ALL and len(initiators) < len(scenario.processes):
+            missing = next(process for process in scenario.processes if process not in initiators)
+            title = ALGORITHMS[scenario.algorithm].title
+            yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
+    if kind == COORDINATOR:
+        return
     edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
     for snapshot, initiators in starts.items():
         for process in unreachable(scenario.processes, edges, initiators):
             by = " or ".join(initiators)
             yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
+
+
+def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
+    """Whether this process, or service, may initiate."""
+    algorithm = ALGORITHMS[scenario.algorithm]
+    services = [service.name for service in algorithm.services]
+    if algorithm.initiators == COORDINATOR:
+        if start.process not in services:
+            yield where, f"snapshots of {algorithm.title} are initiated by its {services[0]}, not by {start.process}"
+        return
+    if start.process not in scenario.processes:
+        yield where, f"{start.process!r} is no process; {_known(scenario)}"
+    elif algorithm.initiators == SOURCES and any(c.target_name == start.process for c in scenario.channels):
+        sources = [p for p in scenario.processes if not any(c.target_name == p for c in scenario.channels)]
+        there = f"here {', '.join(sources)}" if sources else "and here there is none"
+        told = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
+        yield where, f"{told}, not by {start.process}"
 
 
 def _is_numbered(scenario: Scenario, label: str) -> bool:
@@ -177,6 +215,11 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
         if address.label is not None:
             if address.label not in sends and not _is_numbered(scenario, address.label):
                 yield where, f"{address.label!r} is not the label of a send; a delay names the send of its message"
+        elif address.kind == CONTROL:
+            nodes = (*scenario.processes, *(own.name for own in ALGORITHMS[scenario.algorithm].services))
+            ends = (address.channel or "").split("->")
+            if len(ends) != 2 or not set(ends) <= set(nodes):
+                yield where, f"{address.channel!r} is no way of control messages; write it as P1->P2"
         elif address.channel not in names:
             yield where, f"{address.channel!r} is no channel of this topology; write it as P1->P2"
         elif address.kind == MARKER and address.snapshot not in snapshots:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sim.execution import Flight
-from sim.model import Channel
+from sim.execution import Execution, Flight, once
+from sim.model import APP, Channel
 
 _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
 _MOST_LABELS = 8
@@ -43,41 +43,61 @@ def events(labels: Sequence[str]) -> str:
     return f"{{{', '.join(labels)}}}"
 
 
-def state(value: Any, labels: Sequence[str]) -> str:
-    """A recorded process state: its data, or the events that led to it where it has none."""
-    if value is None:
-        return events(labels)
-    if isinstance(value, Mapping):
-        return f"<{', '.join(f'{amount} {good}' for good, amount in value.items())}>"
-    return str(value)
-
-
-def body(value: Any, name: str) -> str:
-    """What a message carries; its name where it carries nothing."""
-    if value is None or value == {}:
-        return name
-    if isinstance(value, Mapping):
-        goods = [_amount(amount, good) for good, amount in value.items() if good not in ("note", "order")]
-        order = [f"an order of {value['order']}"] if "order" in value else []
-        note = [f"“{value['note']}”"] if "note" in value else []
-        return ", ".join(goods + order + note)
-    return str(value)
-
-
-def message(flight: Flight) -> str:
-    """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
-    if flight.is_marker:
-        return f"the marker of {flight.send.snapshot_id}"
-    return body(flight.body, flight.send.label or "")
-
-
-def _amount(amount: int, good: str) -> str:
-    """`1 widget`, `5 widgets`, `1 cash`."""
-    return f"{amount} {good[:-1] if amount == 1 and good.endswith('s') else good}"
-
-
 def sequence(bodies: Sequence[str]) -> str:
     """A channel state in the lecture's manner: `<empty>`, or its messages in order."""
     if len(bodies) > _MOST_LABELS:
         return f"<{bodies[0]}, {bodies[1]}, ..., {bodies[-1]}> ({len(bodies)} messages)"
     return f"<{', '.join(bodies) or 'empty'}>"
+
+
+class Words:
+    """How one execution is told: what its workload and its algorithm call their own."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.workload, self.algorithm = execution.engine.workload, execution.engine.algorithm
+        self.caption = captions(execution.scenario.processes, execution.engine.channels)
+
+    def channel(self, name: str) -> str:
+        """The caption of a channel; its name, where it is none of the graph."""
+        return self.caption.get(name, name)
+
+    def state(self, value: Any, labels: Sequence[str]) -> str:
+        """A process state: its data, or the events that led to it where it has none."""
+        told = self.workload.tell_state(value)
+        return events(labels) if told is None else told
+
+    def body(self, value: Any, name: str) -> str:
+        """What a message carries; its name where it carries nothing."""
+        return self.workload.tell_body(value) or name
+
+    def message(self, flight: Flight) -> str:
+        """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
+        if flight.is_marker:
+            return f"the {self.algorithm.marker} of {flight.send.snapshot_id}"
+        if flight.is_control:
+            return f"the message {self.quoted(flight)}"
+        return self.body(flight.body, flight.send.label or "")
+
+    def label(self, flight: Flight) -> str:
+        """A message as a diagram labels it: `20`, `H->D`, `marker S1`."""
+        if flight.is_marker:
+            return f"{self.algorithm.marker} {flight.send.snapshot_id}"
+        return self.quoted(flight) if flight.is_control else self.message(flight)
+
+    def quoted(self, flight: Flight) -> str:
+        """What a control message says."""
+        return f"“{self.control(flight)}”"
+
+    def control(self, flight: Flight) -> str:
+        """What a control message says, as in `P1 tells P2 ...`."""
+        return self.algorithm.control_words(flight.body, self.channel(flight.channel.name))
+
+    def stamp(self, flight: Flight) -> str:
+        """The stamp of a message, such as `red for S1`; empty where it has none."""
+        return "" if flight.kind != APP else self.algorithm.stamp_words(flight.stamp)
+
+
+@once
+def words_of(execution: Execution) -> Words:
+    """How `execution` is told."""
+    return Words(execution)

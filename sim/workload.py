@@ -8,10 +8,11 @@ depend on the process and on draws of (seed, process, turn) only.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-from sim.algorithm import Out
+from sim.effects import Out
 from sim.model import Action, Message, Process
+from sim.parameters import Parametrised
 from sim.registry import Registry
 
 
@@ -19,35 +20,19 @@ class Refused(Exception):
     """A workload cannot carry out an action, such as a send without money. The text says why."""
 
 
-class Parameter(NamedTuple):
-    """A parameter of a workload as a scenario may give it.
-
-    `kind` is one of "whole" (a number >= least), "number" (likewise), "text", "per_process" (one value
-    of kind `item` for all, or a table by process) and "table" (a table of values of kind `item`).
-    """
-
-    kind: str
-    default: Any
-    help: str
-    least: float = 0
-    item: str = "whole"
-
-
-class Workload:
+class Workload(Parametrised):
     """A computation in which nothing changes but the events themselves: the base of all workloads."""
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
     body_hint: ClassVar[str] = "any text"
-    parameters: ClassVar[Mapping[str, Parameter]] = {}
     takes_turns: bool = False
 
     def __init__(self, processes: Sequence[str], seed: int, **parameters: Any) -> None:
         self.processes = tuple(processes)
         self.seed = seed
-        for name, parameter in self.parameters.items():
-            setattr(self, name, parameters.get(name, parameter.default))
+        self.take(parameters)
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
@@ -69,8 +54,8 @@ class Workload:
     def check_body(self, body: Any) -> None:
         """Raises Refused unless `body` is something this workload can send."""
 
-    def after_internal(self, process: Process, body: Any) -> Any:
-        """The state after an internal event. Raises Refused."""
+    def after_internal(self, process: Process, body: Any, out: Out) -> Any:
+        """The state after an internal event; it may ask `out` for sends in the same action. Raises Refused."""
         return process.state
 
     def after_send(self, process: Process, body: Any) -> Any:
@@ -89,6 +74,11 @@ class Workload:
         """The action of this process's next turn; None where `turn_gap` is None."""
         return None
 
+    def options(self, process: Process) -> Sequence[Action]:
+        """Everything that a process may do next of its own accord where there is no time: its turn, unless told more."""
+        turn = self.turn(process) if self.takes_turns else None
+        return () if turn is None else (turn,)
+
     def measure(self, state: Any) -> dict[str, int]:
         """How much of each conserved good a process in `state` has; empty: nothing is conserved."""
         return {}
@@ -97,11 +87,34 @@ class Workload:
         """How much of each conserved good a message carries."""
         return {}
 
+    # ------------------------------------------------------------------ words
+
+    def tell_state(self, state: Any) -> str | None:
+        """A state as a reader sees it; None: what has happened says it better."""
+        if isinstance(state, Mapping):
+            return f"<{', '.join(f'{amount} {good}' for good, amount in state.items())}>"
+        return None if state is None else str(state)
+
+    def tell_body(self, body: Any) -> str:
+        """What a message carries; empty where it carries nothing."""
+        if isinstance(body, Mapping):
+            return ", ".join(counted(amount, good) for good, amount in body.items())
+        return "" if body is None else str(body)
+
+    def tell_internal(self, body: Any) -> str:
+        """What an internal event is, as in `P1 ...`."""
+        return "has an internal event" if body is None else f"has an internal event: {self.tell_body(body)}"
+
     def value_of(self, setting: Any, process: str) -> Any:
         """A "per_process" parameter's value for `process`: given for all, or by name."""
         if isinstance(setting, Mapping) and set(setting) <= set(self.processes):
             return setting.get(process)
         return setting
+
+
+def counted(amount: int, good: str) -> str:
+    """`1 widget`, `5 widgets`, `1 cash`."""
+    return f"{amount} {good[:-1] if amount == 1 and good.endswith('s') else good}"
 
 
 WORKLOADS: Registry[type[Workload]] = Registry("sim.workloads", Workload)

@@ -6,6 +6,7 @@ from typing import Any
 
 import tomli_w
 
+from sim import FILE_VERSION
 from sim.delays import Address, DelayRule
 from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.topology import Topology
@@ -18,19 +19,23 @@ def dumps(scenario: Scenario) -> str:
 
 def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     plain = Scenario("", ())
-    document: dict[str, Any] = {"processes": list(scenario.processes)}
-    for key in ("title", "story", "source", "group", "orientation", "seed", "algorithm"):
+    document: dict[str, Any] = {"version": FILE_VERSION, "processes": list(scenario.processes)}
+    for key in ("title", "story", "source", "group", "orientation", "seed"):
         if getattr(scenario, key) != getattr(plain, key):
             document[key] = getattr(scenario, key)
     if scenario.not_fifo:
         document["not_fifo"] = list(scenario.not_fifo)
     document["topology"] = _topology_out(scenario.topology)
+    if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
+        document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
     document["workload"] = {"kind": scenario.workload, **scenario.parameters}
     if scenario.scheduler != plain.scheduler:
         document["scheduler"] = _scheduler_out(scenario.scheduler)
     document["delay"] = _delay_out(scenario.delay)
     if scenario.marker_delay is not None:
         document["marker_delay"] = _delay_out(scenario.marker_delay)
+    if scenario.control_delay != plain.control_delay:
+        document["control_delay"] = _delay_out(scenario.control_delay)
     if scenario.expect:
         document["expect"] = dict(scenario.expect)
     document["script"] = [_line_out(line) for line in scenario.script]

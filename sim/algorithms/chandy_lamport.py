@@ -16,8 +16,13 @@ that overlap are kept apart by their id.
 
 from __future__ import annotations
 
-from sim.algorithm import Out, SnapshotAlgorithm
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sim.algorithm import SnapshotAlgorithm
+from sim.effects import Out
 from sim.model import Message, Process
+from sim.telling import CAPTIONS, Caption
 
 
 class ChandyLamport(SnapshotAlgorithm):
@@ -26,6 +31,14 @@ class ChandyLamport(SnapshotAlgorithm):
     name = "chandy_lamport"
     title = "Chandy-Lamport"
     source = "Chandy & Lamport 1985, section 3.1"
+    captions: ClassVar[Mapping[str, Caption]] = {
+        "initiates": CAPTIONS["initiates"]._replace(rule="Marker-sending rule"),
+        "marker_records": CAPTIONS["marker_records"]._replace(rule="Marker-receiving rule, first marker"),
+        "marker": Caption(
+            "Marker-receiving rule, not the first marker",
+            "{process} receives the {marker}{of} from {source}, not its first: it {clauses}.",
+        ),
+    }
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
         """Record, then one marker on every outgoing channel; record what the incoming channels still bring."""

@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from sim import randomness
-from sim.algorithm import Out
+from sim.effects import Out
 from sim.model import Action, Internal, Message, Process, Send
-from sim.workload import Parameter, Refused, Workload
+from sim.parameters import Parameter
+from sim.workload import Refused, Workload
+
+
+NO_MONEY = "no money"
 
 
 class Bank(Workload):
@@ -79,8 +83,12 @@ class Bank(Workload):
         draw = randomness.bits(self._keys[process.number], 2 * process.turn + 1)
         amount = min(1 + (draw >> 32) % self.largest, process.state)
         if amount == 0:
-            return Internal(process.number, "no money")
+            return Internal(process.number, NO_MONEY)
         return Send(process.outgoing[(draw & 0xFFFFFFFF) % len(process.outgoing)], amount)
+
+    def tell_internal(self, body: Any) -> str:
+        """A turn without money says so."""
+        return "has no money to send" if body == NO_MONEY else super().tell_internal(body)
 
     def measure(self, state: int) -> dict[str, int]:
         """The balance."""

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar
 
-from sim.algorithm import Out
+from sim.effects import Out
 from sim.model import Message, Process
-from sim.workload import Parameter, Workload
+from sim.parameters import Parameter
+from sim.workload import Workload
 
 
 class Scripted(Workload):
@@ -50,7 +51,7 @@ class Scripted(Workload):
     def _after(self, process: Process, what: str, body: Any) -> Any:
         return self.becomes.get(process.name, {}).get(f"{what} {body}", process.state)
 
-    def after_internal(self, process: Process, body: Any) -> Any:
+    def after_internal(self, process: Process, body: Any, out: Out) -> Any:
         """The state that `becomes` gives for "internal BODY"."""
         return self._after(process, "internal", body) if self.becomes else process.state
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from sim.algorithm import Out
+from sim.effects import Out
 from sim.model import Action, Message, Process, Send
-from sim.workload import Parameter, Refused, Workload
+from sim.parameters import Parameter
+from sim.workload import Refused, Workload
 
 
 class TokenRing(Workload):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar
 
-from sim.algorithm import Out
+from sim.effects import Out
 from sim.model import Message, Process
-from sim.workload import Parameter, Refused, Workload
+from sim.parameters import Parameter
+from sim.workload import Refused, Workload, counted
 
 REMARKS = ("note", "order")
 
@@ -94,6 +95,13 @@ class Trade(Workload):
             if shipped:
                 out.send(message.channel.source_name, {good: shipped})
         return owned
+
+    def tell_body(self, body: Any) -> str:
+        """The goods, then what is ordered and remarked."""
+        goods, order, note = self.measure_body(body), (body or {}).get("order"), (body or {}).get("note")
+        parts = [counted(amount, good) for good, amount in goods.items()]
+        parts += [] if order is None else [f"an order of {order}"]
+        return ", ".join(parts if note is None else [*parts, f"“{note}”"])
 
     def measure(self, state: dict[str, int]) -> dict[str, int]:
         """The goods owned."""

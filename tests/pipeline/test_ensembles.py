@@ -14,7 +14,7 @@ from pipeline.grid import Grid
 from pipeline.rerun import scenario_of
 from pipeline.schema import RUN_TYPES
 from pipeline.store import DataError, Store
-from sim.execution import finish_rows, run
+from sim.execution import run
 from sim.files import parse_toml
 from sim.scenario import ScenarioError
 from tests.pipeline.ensembles import MIXED, RUNS, SEED, begin, rows
@@ -90,7 +90,7 @@ def test_any_run_regenerates_from_its_row_to_the_byte(mixed: Store) -> None:
     found = rows(mixed, "runs")
     for run_id, events in by_run.items():
         row = next(row for row in found if row["run_id"] == run_id)
-        assert finish_rows(run(scenario_of(row)).log, run_id) == events
+        assert run(scenario_of(row)).log.events(run_id) == events
     grid = grid_of(mixed)
     plan = plan_of(mixed, grid)
     for run_id in (0, 7, RUNS + 7):

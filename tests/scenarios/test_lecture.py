@@ -96,6 +96,10 @@ LECTURE_DOCUMENT = {
             ],
         }
     ],
+    "final": {
+        "processes": {"P1": None, "P2": None, "P3": None},
+        "channels": dict.fromkeys(["P1->P2", "P1->P3", "P2->P1", "P2->P3", "P3->P1", "P3->P2"], []),
+    },
 }  # fmt: skip
 
 
@@ -133,4 +137,4 @@ def test_the_token_seems_lost_to_whoever_reads_process_states_alone() -> None:
     snapshot = only_snapshot(run_of("token_lost"))
     assert sum(local.state["token"] for local in snapshot.local.values()) == 0
     assert sum((message.body or {}).get("token", 0) for message in snapshot.recorded_messages) == 1
-    assert snapshot.recorded_messages[0].channel.name == "P2->P1"
+    assert snapshot.recorded_messages[0].channel == "P2->P1"

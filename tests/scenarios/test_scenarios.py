@@ -155,7 +155,7 @@ def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> N
     assert printed.err == ""
     document = json.loads(printed.out)
     execution = execution_of(name)
-    assert list(document) == ["scenario", "steps", "snapshots"]
+    assert list(document) == ["scenario", "steps", "snapshots", "final"]
     assert (document["scenario"], document["steps"]) == (name, execution.steps)
     expected = expected_snapshots(execution.scenario)
     assert {shown["id"] for shown in document["snapshots"]} == set(expected)
@@ -177,7 +177,7 @@ def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scen
     assert list(shown["channels"]) == [channel.name for channel in scenario.channels]
     for channel, bodies in shown["channels"].items():
         assert bodies == wanted["channels"].get(channel, [])
-    failing = {f"{shown['id']}:{verdict['check']}" for verdict in shown["verdicts"] if not verdict["holds"]}
+    failing = {f"{shown['id']}:{verdict['check']}" for verdict in shown["verdicts"] if verdict["holds"] is False}
     assert failing == {check for check in scenario.expect.get("fails", []) if check.startswith(f"{shown['id']}:")}
     assert all(list(verdict) == ["check", "holds", "witness"] for verdict in shown["verdicts"])
 

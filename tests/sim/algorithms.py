@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from sim.algorithm import Out, SnapshotAlgorithm
+from sim.algorithm import SnapshotAlgorithm
 from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.effects import Out
 from sim.model import Channel, Message, Process
 
 Counts = dict[Channel, int]
@@ -148,7 +149,7 @@ class StopTheWorld(ChandyLamport):
         out.pause()
         super().on_marker(process, marker, out)
         local = process.snapshots.get(marker.snapshot or "")
-        if 1 + len(local.channels if local else ()) == len(process.incoming):
+        if 1 + len(local.closed if local else ()) == len(process.incoming):
             out.resume()
 
 
@@ -167,7 +168,7 @@ class Impatient(ChandyLamport):
             super().on_initiate(process, snapshot, out)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
-        for snapshot in process.recording.get(message.channel, ()):
+        for snapshot in process.listening.get(message.channel, ()):
             if not snapshot.startswith(self.patient):
                 process.memory = self._given_up(process) | {snapshot}
                 out.abort(snapshot)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.algorithm import Out
 from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.effects import Out
 from sim.model import MARKER, Channel, Deliver, Message, Process, State
 from sim.workloads.trade import Trade
 
@@ -169,9 +169,10 @@ class Backwards(ChandyLamport):
     name = "backwards"
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        kept = {name: messages[::-1] for name, messages in process.recording.get(marker.channel, {}).items()}
-        if kept:
-            process.recording = {**process.recording, marker.channel: kept}
+        local = process.snapshots.get(marker.snapshot or "")
+        if local is not None:
+            kept = {**local.kept, marker.channel: local.kept.get(marker.channel, ())[::-1]}
+            process.snapshots = {**process.snapshots, marker.snapshot or "": local._replace(kept=kept)}
         super().on_marker(process, marker, out)
 
 
@@ -219,7 +220,7 @@ def swallow_recorded(perform: Any) -> Any:
         if not isinstance(action, Deliver) or action.message.kind == MARKER:
             return perform(engine, state, action, *rest)
         process = state.processes[action.channel.target]
-        swallowed, before = action.channel in process.recording, process.state
+        swallowed, before = action.channel in process.listening, process.state
         sent = perform(engine, state, action, *rest)
         if swallowed:
             process.state = before

@@ -394,7 +394,7 @@ def test_abort_throws_away_what_the_process_recorded_for_that_snapshot_only(regi
     assert bodies(keep) == {"P2->P1": [5]}
     aborted = [(e.process, e.snapshot_id, e.time) for e in execution.events if e.kind == SNAPSHOT_ABORTED]
     assert aborted == [("P1", "drop", 4)]
-    assert all(process.recording == {} for process in execution.final.processes)
+    assert all(process.listening == {} for process in execution.final.processes)
 
 
 def test_an_aborted_snapshot_is_judged_alike_on_both_paths(register: Register) -> None:

@@ -44,15 +44,19 @@ def test_nothing_is_conserved_where_the_workload_says_so() -> None:
 def test_channels_are_undecided_until_the_snapshot_is_complete() -> None:
     held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P2->P1", MARKER, "S1"): HOLD})
     (row,) = verdicts(run(held)).values()
-    assert [(v.check, v.witness) for v in row] == [
-        ("completion", "P2->P1 is not closed"), ("one_marker", None), ("consistency", None),
+    assert row == [
+        ("completion", False, "P2->P1 is not closed"), ("one_marker", True, None), ("consistency", True, None),
+        ("channel_states", None, None),
     ]  # fmt: skip
 
 
 def test_consistency_is_undecided_until_everyone_has_recorded() -> None:
     held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P1->P2", MARKER, "S1"): HOLD})
     (row,) = verdicts(run(held)).values()
-    assert [(v.check, v.witness) for v in row] == [("completion", "P2 has not recorded"), ("one_marker", None)]
+    assert row == [
+        ("completion", False, "P2 has not recorded"), ("one_marker", True, None), ("consistency", None, None),
+        ("channel_states", None, None),
+    ]  # fmt: skip
 
 
 def test_a_snapshot_that_never_begins_is_not_complete() -> None:
@@ -124,8 +128,8 @@ def test_a_table_that_was_tampered_with_is_caught(name: str) -> None:
     tamper, checks = TAMPERED[name]
     execution = run(bank())
     (row,) = table_verdicts(tamper(execution.events), execution.scenario, execution.engine.workload).values()
-    assert [v.check for v in row if not v.holds] == checks
-    assert all(v.witness for v in row if not v.holds)
+    assert [v.check for v in row if v.holds is False] == checks
+    assert all(v.witness for v in row if v.holds is False)
 
 
 def test_the_table_alone_decides_whatever_order_its_rows_come_in() -> None:
@@ -135,9 +139,10 @@ def test_the_table_alone_decides_whatever_order_its_rows_come_in() -> None:
 
 
 def test_a_snapshot_nobody_took_is_not_complete_by_its_table() -> None:
-    conserved = conserved_by(run(bank()).engine.workload)
-    (row, _) = verdicts_from_table([], ["P1"], [], "S9", conserved)
+    engine = run(bank()).engine
+    (row, *others) = verdicts_from_table([], ["P1"], [], "S9", conserved_by(engine.workload), engine.algorithm)
     assert row == Verdict("completion", False, "P1 has not recorded")
+    assert [v.holds for v in others] == [True, None, None, None]
 
 
 # --------------------------------------------------------------------------- snapshots

@@ -56,7 +56,7 @@ def test_a_delay_may_change_who_is_first(lecture: Scenario) -> None:
     edited = edited_by(lecture, {"do": "delay", "message": M12, "delay": 20}, 0)
     (snapshot,) = snapshots_of(run(edited))
     assert snapshot.events == {"P1": ("A", "B"), "P2": ("F",), "P3": ("I",)}
-    assert {name: [m.label for m in kept] for name, kept in snapshot.channels.items() if kept} == {"P3->P2": ["I"]}
+    assert {name: [m.body for m in kept] for name, kept in snapshot.channels.items() if kept} == {"P3->P2": ["I->G"]}
 
 
 def test_hold_is_for_ever_and_holds_back_what_is_behind(lecture: Scenario) -> None:

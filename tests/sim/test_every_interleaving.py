@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sim.engine import Engine
-from sim.execution import finish_rows
+from sim.log import Log
 from sim.model import Action, Deliver, Event, State
 from sim.scenario import Initiation, Scenario, ScriptLine
 from tests.sim.tools import send, system, table_verdicts
@@ -25,15 +25,18 @@ def executions(scenario: Scenario) -> Iterator[list[Event]]:
     """The event table of every complete execution of `scenario`'s system, whatever its times and delays say."""
     engine = scenario.engine()
 
-    def onwards(state: State, log: list[Any], step: int) -> Iterator[list[Event]]:
+    def onwards(state: State, log: Log) -> Iterator[list[Event]]:
         enabled = engine.enabled(state)
         if not enabled:
-            yield finish_rows(log)
+            yield log.events()
         for action in enabled:
-            successor, rows = engine.step(state, action, step, float(step))
-            yield from onwards(successor, log + rows, step + 1)
+            successor, rows = engine.step(state, action)
+            longer = log.copy()
+            longer.rows += rows
+            longer.close_step(float(len(longer.ends) + 1))
+            yield from onwards(successor, longer)
 
-    return onwards(engine.initial(), [], 1)
+    return onwards(engine.initial(), Log())
 
 
 def count_states(engine: Engine) -> int:
@@ -56,8 +59,9 @@ def key_of(state: State) -> Any:
             p.index,
             p.position,
             repr(p.state),
-            tuple(sorted((name, s.inside, s.complete, content(s.channels)) for name, s in p.snapshots.items())),
-            tuple(sorted((c.name, content(kept)) for c, kept in p.recording.items())),
+            tuple(sorted((name, s.inside, s.done, content(s.kept)) for name, s in p.snapshots.items())),
+            tuple(sorted((name, channel.name) for name, s in p.snapshots.items() for channel in s.closed)),
+            tuple(sorted((channel.name, names) for channel, names in p.listening.items())),
         )
         for p in state.processes
     )
@@ -252,9 +256,9 @@ def test_a_step_leaves_the_state_as_it_was_and_perform_does_the_same_in_place() 
         state = waiting.pop()
         before = key_of(state)
         for action in engine.enabled(state):
-            successor, rows = engine.step(state, action, 1, 1.0)
+            successor, rows = engine.step(state, action)
             twin, log = engine.copy_for(state, action), []
-            engine.perform(twin, action, log, 1, 1.0)
+            engine.perform(twin, action, log)
             assert (key_of(twin), log) == (key_of(successor), rows)
             waiting.append(successor)
             steps += 1

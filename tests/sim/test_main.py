@@ -49,6 +49,7 @@ def test_the_json_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
                 ],
             }
         ],
+        "final": {"processes": {"P1": 13, "P2": 7}, "channels": {"P1->P2": [], "P2->P1": []}},
     }
 
 

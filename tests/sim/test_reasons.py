@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sim import library, reasons
+from sim import library, reasons, telling
+from sim.algorithm import ALGORITHMS, Graph
 from sim.causality import History
 from sim.edits import apply_edit
 from sim.execution import Execution, Flight, run
-from sim.model import MARKER_RECEIVE, RECORD
-from sim.reasons import CASES, Reason, explain, why_channel, why_state
+from sim.model import APP, MARKER_RECEIVE, RECORD
+from sim.reasons import Reason, explain, why_channel, why_state
 from sim.scenario import Scenario
 from sim.snapshots import Snapshot, snapshots_of
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
@@ -30,7 +31,7 @@ BY_RULE = {"recorded_by_rule", "left_out_by_rule"}
 
 def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, Reason]]:
     told = reasons.reasons(execution, snapshot)
-    return [(flight, told[flight.id]) for flight in execution.flights if not flight.is_marker]
+    return [(flight, told[flight.id]) for flight in execution.flights if flight.kind == APP]
 
 
 @settings(max_examples=120)
@@ -94,25 +95,37 @@ def test_everything_is_explained_in_one_line_without_a_gap(scenario: Scenario) -
             assert sentence.endswith(".") and "None" not in sentence and "{" not in sentence
 
 
-def test_a_browser_can_fill_the_cases_in() -> None:
-    """Named fields only: no format, no index, no attribute."""
-    known = {
-        "message",
-        "send",
-        "receive",
-        "sent",
-        "received",
-        "source",
-        "target",
-        "channel",
-        "snapshot",
-        "first",
-        "second",
-    }
-    for case, template in CASES.items():
+# What sim/reasons.py hands over, by the beginning of a case's name.
+OF_MESSAGES = {
+    "message", "send", "receive", "sent", "received", "source", "target", "channel", "snapshot", "first", "second",
+    "stamp", "marker",
+}  # fmt: skip
+OF_PROCESSES = {"process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
+OF_CHANNELS = {"channel", "target", "snapshot", "held", "first", "second", "marker", "algorithm"}
+FIELDS = {
+    **dict.fromkeys(("not_recorded", "initiated", "by_marker", "by_message", "by_control", "by_rule"), OF_PROCESSES),
+    **dict.fromkeys(("never_recorded", "still_recorded", "empty_at_once", "recorded_until"), OF_CHANNELS),
+    **dict.fromkeys(BY_RULE, OF_MESSAGES | {"algorithm"}),
+}
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS])
+def test_a_browser_can_fill_the_cases_in(name: str) -> None:
+    """Named fields only: no format, no index, no attribute; and only those that there are."""
+    algorithm = ALGORITHMS[name](Graph((), ()))
+    for case, template in algorithm.all_reasons.items():
         fields = list(string.Formatter().parse(template))
         assert all(not spec and conversion is None for _, name, spec, conversion in fields if name)
-        assert set(re.findall(r"\{(.*?)\}", template)) <= known | ({"algorithm"} if case in BY_RULE else set())
+        assert set(re.findall(r"\{(.*?)\}", template)) <= FIELDS.get(case, OF_MESSAGES), case
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS])
+def test_an_algorithm_words_only_what_there_is_to_word(name: str) -> None:
+    """A misspelt key would never be said."""
+    algorithm = ALGORITHMS[name]
+    assert set(algorithm.captions) <= set(telling.CAPTIONS)
+    assert set(algorithm.clauses) <= set(telling.CLAUSES)
+    assert set(algorithm.reasons) <= set(telling.REASONS)
 
 
 # --------------------------------------------------------------------------- the lecture

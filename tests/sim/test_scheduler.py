@@ -13,7 +13,7 @@ from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.delays import HOLD, Address, DelayRule
 from sim.execution import run
 from sim.files import parse_toml
-from sim.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, SEND
+from sim.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.tick import Tick
 from tests.sim.tools import send, start, system, told
@@ -71,7 +71,7 @@ def test_script_then_initiations_then_deliveries() -> None:
         snapshots=(start("P1", 2),),
     )
     at_2 = [e.label or e.kind for e in run(scenario).events if e.time == 2]
-    assert at_2 == ["b", "a", RECORD, MARKER_SEND, "n"]
+    assert at_2 == ["b", "a", RECORD, MARKER_SEND, RECORDED, "n"]
 
 
 def test_a_workload_s_turn_comes_after_the_script_and_before_initiations() -> None:
@@ -109,7 +109,7 @@ def test_ties_under_the_tick_scheduler_too() -> None:
     """At 2 a message is due, a line of its receiver comes first and so does an initiation."""
     lines = (send("P1", "P2", 0.5, receive_label="n"), ScriptLine("P2", 2, label="a"))
     scenario = system("P1 P2", script=lines, snapshots=(start("P2", 2),), scheduler=SchedulerChoice("tick"))
-    assert [e.label or e.kind for e in run(scenario).events if e.time == 2] == ["a", RECORD, MARKER_SEND, "n"]
+    assert [e.label or e.kind for e in run(scenario).events if e.time == 2] == ["a", RECORD, MARKER_SEND, RECORDED, "n"]
 
 
 # --------------------------------------------------------------------------- FIFO and holds
@@ -303,7 +303,7 @@ def token_by_hand(*order: str) -> Scenario:
 def test_choices_are_followed_and_the_run_ends_with_them() -> None:
     scenario = token_by_hand("initiate S1 at p", "act p", "act q", "deliver q->p", "deliver p->q")
     assert [(e.step, e.kind) for e in run(scenario).events if e.kind != MARKER_SEND] == [
-        (1, RECORD), (2, SEND), (3, SEND), (4, RECEIVE), (5, MARKER_RECEIVE), (5, RECORD), (5, "channel_closed"),
+        (1, RECORD), (2, SEND), (3, SEND), (4, RECORDED), (4, RECEIVE), (5, MARKER_RECEIVE), (5, RECORD), (5, "channel_closed"),
         (5, "snapshot_complete"),
     ]  # fmt: skip
     assert run(scenario).steps == 5

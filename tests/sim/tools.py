@@ -52,7 +52,10 @@ def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Worklo
     channels = [channel.name for channel in scenario.channels]
     asked = dict.fromkeys(initiation.snapshot for initiation in scenario.snapshots)
     conserved = conserved_by(workload)
-    return {name: verdicts_from_table(events, scenario.processes, channels, name, conserved) for name in asked}
+    rule_book = scenario.rule_book()
+    return {
+        name: verdicts_from_table(events, scenario.processes, channels, name, conserved, rule_book) for name in asked
+    }
 
 
 def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
@@ -64,7 +67,7 @@ def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
 
 def failing(execution: Execution) -> dict[str, str | None]:
     """The checks that do not hold, written S1:conservation, each with its witness; on both code paths."""
-    return {f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if not v.holds}
+    return {f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if v.holds is False}
 
 
 def only_snapshot(execution: Execution) -> Snapshot:

@@ -1,0 +1,185 @@
+"""T. H. Lai and T. H. Yang, "On Distributed Snapshots", Information Processing Letters 25(3), 1987.
+
+Channels need not be FIFO, so no marker can stand between what was sent before and after a recording. Instead every
+message is stamped: a process is white until it records and red from then on, and so are the messages that it sends.
+
+1. A white process may record at any moment; it turns red.
+2. A white process records, at the latest, before it takes in a red message.
+3. The state of a channel is the white messages that its receiver takes in when it is red.
+
+To know when all of these have come, a process that records tells each neighbour how many white messages it has sent it
+(as F. Mattern discusses in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time Approximation",
+Journal of Parallel and Distributed Computing 18(4), 1993). Counts travel as control messages; one that reaches a white process makes it record. A
+channel is closed when as many white messages have come as were sent. So every snapshot is completed, also where
+nobody sends a red message.
+
+Snapshots that overlap are kept apart: a stamp lists those for which the sender is red.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+from sim.algorithm import BY_COUNT, SnapshotAlgorithm
+from sim.effects import Out
+from sim.model import Channel, Message, Process
+from sim.telling import Caption, Stamp
+
+Counts = Mapping[Channel, int]
+CountsOfSnapshots = Mapping[tuple[str, Channel], int]
+
+
+class Notes(NamedTuple):
+    """What a process remembers. Never mutated.
+
+    `sent` and `received` count all messages of each channel. By snapshot and channel: `white` counts the white messages
+    that have come, `announced` those that were sent, where the sender has said so.
+    """
+
+    sent: Counts = {}  # noqa: RUF012  # replaced, never changed
+    received: Counts = {}  # noqa: RUF012
+    white: CountsOfSnapshots = {}  # noqa: RUF012
+    announced: CountsOfSnapshots = {}  # noqa: RUF012
+
+
+class LaiYang(SnapshotAlgorithm):
+    """White and red messages, and counts of the white ones."""
+
+    name = "lai_yang"
+    title = "Lai-Yang"
+    source = "Lai & Yang 1987"
+    needs_fifo = False
+    closes_by = BY_COUNT
+    checks: ClassVar[tuple[str, ...]] = ("completion", "consistency", "channel_states", "conservation")
+
+    # ------------------------------------------------------------------ rules
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        """Rule 1."""
+        if snapshot not in process.snapshots:
+            self._turn_red(process, snapshot, out)
+
+    def on_send(self, process: Process, channel: Channel, out: Out) -> tuple[str, ...]:
+        """The stamp: the snapshots for which the sender is red."""
+        notes = process.memory or Notes()
+        process.memory = notes._replace(sent={**notes.sent, channel: notes.sent.get(channel, 0) + 1})
+        return tuple(process.snapshots)
+
+    def on_message(self, process: Process, message: Message, out: Out) -> None:
+        """Rules 2 and 3."""
+        red_already = tuple(process.snapshots)
+        for snapshot in message.stamp:
+            if snapshot not in process.snapshots and snapshot not in process.ended:
+                self._turn_red(process, snapshot, out)
+        notes, channel = process.memory or Notes(), message.channel
+        white = [snapshot for snapshot in red_already if snapshot not in message.stamp]
+        counts = {(snapshot, channel): notes.white[snapshot, channel] + 1 for snapshot in white}
+        received = {**notes.received, channel: notes.received.get(channel, 0) + 1}
+        process.memory = notes._replace(received=received, white={**notes.white, **counts})
+        for snapshot in white:
+            out.keep(message, snapshot)
+            self._close_if_all_have_come(process, channel, snapshot, out)
+
+    def on_control(self, process: Process, message: Message, out: Out) -> None:
+        """A count: so many white messages were sent on the channel from its sender."""
+        snapshot = message.snapshot
+        assert snapshot is not None
+        if snapshot in process.ended:
+            return
+        if snapshot not in process.snapshots:
+            self._turn_red(process, snapshot, out)
+        channel = next(own for own in process.incoming if own.source == message.channel.source)
+        notes = process.memory
+        process.memory = notes._replace(announced={**notes.announced, (snapshot, channel): message.body})
+        self._close_if_all_have_come(process, channel, snapshot, out)
+
+    @staticmethod
+    def _turn_red(process: Process, snapshot: str, out: Out) -> None:
+        """Record, and tell every neighbour how many white messages are on their way to it or have come."""
+        notes = process.memory or Notes()
+        white = {(snapshot, channel): notes.received.get(channel, 0) for channel in process.incoming}
+        process.memory = notes._replace(white={**notes.white, **white})
+        out.record(snapshot)
+        for channel in process.outgoing:
+            out.tell(channel.target_name, notes.sent.get(channel, 0), snapshot)
+
+    @staticmethod
+    def _close_if_all_have_come(process: Process, channel: Channel, snapshot: str, out: Out) -> None:
+        notes = process.memory
+        if notes.announced.get((snapshot, channel)) == notes.white[snapshot, channel]:
+            out.close(channel, snapshot)
+
+    # ------------------------------------------------------------------ words
+
+    control = "how many white messages it has sent each"
+    stamps: ClassVar[tuple[Stamp, ...]] = (
+        Stamp("white", "A white message: its sender had not recorded when it sent it.", "open"),
+        Stamp("red", "A red message: its sender had recorded; a white process records before it takes it in.", "full"),
+    )
+    captions: ClassVar[Mapping[str, Caption]] = {
+        "initiates": Caption("A white process turns red", "{process} starts snapshot {snapshot}: it {clauses}."),
+        "message_records": Caption(
+            "A red message comes to a white process",
+            "{message} from {source} is red, and {process} is white{of}: before it takes it in, it {clauses}.",
+        ),
+        "message": Caption("A white message comes to a red process", "{process} {clauses}{of}."),
+        "control_records": Caption(
+            "A count comes to a white process",
+            "{source} tells {process} {told}{of}: {process} is white, so it {clauses}.",
+        ),
+        "control": Caption("White messages are counted", "{source} tells {process} {told}{of}: {process} {clauses}."),
+        "kept": Caption(
+            "", "The message is white, and {process} is red: it is part of the state of {channel} for {snapshots}."
+        ),
+    }
+    clauses: ClassVar[Mapping[str, str]] = {
+        "record": "turns red and records its state {state}",
+        "empty": "finds that no white message of {channel} is on its way",
+        "close": "has all white messages of {channel}, whose state is {contents}",
+        "nothing": "waits for those that have not come",
+    }
+    reasons: ClassVar[Mapping[str, str]] = {
+        "channel": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before it "
+        "recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). By step "
+        "{second} all white messages of {channel} had come.",
+        "channel_open": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before it "
+        "recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). Not all white "
+        "messages of {channel} have come yet, as far as {target} knows.",
+        "channel_waits": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) and has "
+        "not recorded at all, and {target} was red (since step {first}) when it came at {receive} (step {received}).",
+        "state": "{message} is part of {target}'s state: {target} was white when it came at {receive} (step {first}), "
+        "and recorded later (step {second}).",
+        "future": "{message} is in no recorded state: it is red, for {source} sent it at {send} (step {second}) after "
+        "it recorded (step {first}). It belongs to what comes after the snapshot.",
+        "held": "{message} is still in {channel}: it is white, for {source} sent it at {send} (step {sent}) before it "
+        "recorded (step {first}), and not received when the run ends. So {channel} is not closed.",
+        "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
+        "initiated": "{process} started {snapshot} at step {step}: it was white until then.",
+        "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, and "
+        "recorded before it took it in.",
+        "by_control": "{source} told {process} its count at step {step}: {process} was white, and recorded.",
+        "still_recorded": "{target} has been red since its own recording (step {first}): what is white and comes on "
+        "{channel} belongs to its state. Not all of it has come yet, as far as {target} knows; so far came {held}.",
+        "empty_at_once": "{channel} is empty: when {target} recorded (step {second}), all white messages had come.",
+        "recorded_until": "{target} has been red since its own recording (step {first}), and by step {second} all "
+        "white messages of {channel} had come. After the recording came {held}.",
+        "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: it "
+        "closed {channel} (step {second}). No state holds a count.",
+        "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. No state "
+        "holds a count.",
+        "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
+        "not come. No state holds a count.",
+    }
+
+    def stamp_of(self, stamp: Any) -> str:
+        """Red where the sender had recorded for some snapshot."""
+        return "red" if stamp else "white"
+
+    def stamp_words(self, stamp: Any) -> str:
+        """`white`, or `red for S1`."""
+        return f"red for {' and '.join(stamp)}" if stamp else "white"
+
+    def control_words(self, body: Any, channel: str) -> str:
+        """A count."""
+        return f"that it has sent {body} white message{'' if body == 1 else 's'} on {channel}"
