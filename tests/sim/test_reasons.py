@@ -18,13 +18,14 @@ from sim.model import MARKER_RECEIVE, RECORD
 from sim.reasons import CASES, Reason, explain, why_channel, why_state
 from sim.scenario import Scenario
 from sim.snapshots import Snapshot, snapshots_of
+from tests.bundled import small
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
 from tests.sim.algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
 from tests.sim.strategies import edited, scenarios
 from tests.sim.tools import only_snapshot, send, start, system
 
 __all__ = ["plain_markers"]  # a fixture
-SCENARIOS = scenarios() | st.sampled_from([n for n in library.names() if n != "hundred"]).map(library.load)
+SCENARIOS = scenarios() | st.sampled_from(small()).map(library.load)
 BY_RULE = {"recorded_by_rule", "left_out_by_rule"}
 
 
