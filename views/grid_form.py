@@ -118,24 +118,26 @@ def _around(scenario: Scenario) -> str:
 
 
 def _options(kind: str, name: str, fields: Sequence[Field]) -> dict[str, str]:
-    """What is written in the fields, side by side in pairs, by option."""
-    found = {}
-    places = [place for _ in fields[::2] for place in st.columns(2, gap="small")]
-    for place, field in zip(places, fields, strict=False):
-        option = field.option
-        words = OPTIONS[option][0].upper() + OPTIONS[option][1:]
-        key = f"grid-{kind}-{option}" if kind == "workload" else f"grid-{name}-{option}"
-        default = DEFAULTS.get(option, "") if kind == "workload" or option == "runs" else "as it is there"
-        if field.choices:
-            found[option] = _choice(place, field, key, default, words)
-        else:
-            found[option] = _field(place, field.label, key, field.first, default, words)
+    """What the fields say, by option: those with choices one below the other, then the others side by side in pairs."""
+    chosen, written = ([field for field in fields if bool(field.choices) is it] for it in (True, False))
+    found = {field.option: _choice(field, *_manner(kind, name, field.option)) for field in chosen}
+    places = [place for _ in written[::2] for place in st.columns(2, gap="small")]
+    for place, field in zip(places, written, strict=False):
+        key, default, words = _manner(kind, name, field.option)
+        found[field.option] = _field(place, field.label, key, field.first, default, words)
     return found
 
 
-def _choice(place: Any, field: Field, key: str, default: str, help: str) -> str:
+def _manner(kind: str, name: str, option: str) -> tuple[str, str, str]:
+    """The key of an option's field, what stands for its default there, and what the option means."""
+    key = f"grid-{kind}-{option}" if kind == "workload" else f"grid-{name}-{option}"
+    default = DEFAULTS.get(option, "") if kind == "workload" or option == "runs" else "as it is there"
+    return key, default, OPTIONS[option][0].upper() + OPTIONS[option][1:]
+
+
+def _choice(field: Field, key: str, default: str, help: str) -> str:
     """What is chosen in a field that offers choices, as it would be written; nothing is the default."""
-    chosen: list[str] = place.multiselect(
+    chosen: list[str] = st.multiselect(
         field.label, list(field.choices), field.first.split(",") if field.first else None,
         format_func=lambda name: field.choices[name], key=key, persist_state="session",
         placeholder=field.choices.get(default, default), help=help,
