@@ -42,9 +42,7 @@ class Workload:
     body_hint: ClassVar[str] = "any text"
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     takes_turns: bool = False
-    busy_at_first: ClassVar[
-        Mapping[str, str]
-    ] = {}  # parameters that a form of ensembles starts with, as a grid has them
+    busy_at_first: ClassVar[Mapping[str, str]] = {}  # with what a form of ensembles starts, as a grid writes it
 
     def __init__(self, processes: Sequence[str], seed: int, **parameters: Any) -> None:
         self.processes = tuple(processes)
