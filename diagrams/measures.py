@@ -72,6 +72,8 @@ class Dimension:
             return ALGORITHMS[value].title or str(value)
         if self.column in ("delay", "marker_delay"):
             return delay_words(value)
+        if self.column == "fifo":
+            return "FIFO" if value else "not FIFO"
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     def place(self, row: Row) -> float | None:
@@ -86,6 +88,7 @@ DIMENSIONS = (
     Dimension("delay", "delay of messages", "Mean delay of a message (time units)", "mean_delay"),
     Dimension("topology", "topology", "Topology"),
     Dimension("algorithm", "algorithm", "Algorithm"),
+    Dimension("fifo", "channels", "Channels"),
     Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
 )
 OF_WORKLOAD = "parameter "  # before the name of a workload's parameter, where it is a column

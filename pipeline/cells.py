@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import axes
 from pipeline.store import DataError
+from sim.algorithm import ALGORITHMS
 from sim.execution import run
 from sim.files import parse_toml
-from sim.scenario import Initiation, Scenario, ScenarioError
+from sim.scenario import EVERY_CHANNEL, Initiation, Scenario, ScenarioError
 from sim.workload import WORKLOADS
 from sim.writing import dumps
 
 if TYPE_CHECKING:
     from pipeline.grid import Grid
 
+YES, NO = "yes", "no"  # whether the channels of a cell are FIFO
 BUSY = 500  # application events of a run, about, where no parameter says how busy its workload is
 MOST_CHANNELS = 500_000  # of all cells together
 MOST_ROWS = 10**11  # of the event table, of all runs together, as estimated
@@ -44,7 +46,9 @@ def cells_of(grid: Grid) -> list[Cell]:
     build = _Builder(grid)
     cells = []
     channels = rows = 0
-    for number, draft in enumerate(_drafts(grid)):
+    drafts = list(_drafts(grid))
+    _refuse_without_fifo(grid, drafts)
+    for number, draft in enumerate(drafts):
         cells.append(build.cell(number, draft))
         channels += len(cells[-1].scenario.channels)
         rows += cells[-1].rows * grid.runs
@@ -58,6 +62,7 @@ def cells_of(grid: Grid) -> list[Cell]:
 # ------------------------------------------------------------------ combinations
 
 _Draft = tuple[Scenario, int]  # without its snapshots, and how many processes initiate each
+_NOT_FIFO = {YES: (), NO: (EVERY_CHANNEL,)}
 
 
 def _drafts(grid: Grid) -> Iterator[_Draft]:
@@ -66,16 +71,31 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
     for base in _bases(grid):
         for values in itertools.product(*grid.parameters.values()):
             parameters = {**base.parameters, **dict(zip(grid.parameters, values, strict=True))}
-            rest = (grid.delays, grid.marker_delays, grid.initiators, grid.algorithms)
-            for delay, marker_delay, initiators, algorithm in itertools.product(*(axis or own for axis in rest)):
+            rest = (grid.delays, grid.marker_delays, grid.initiators, grid.fifo, grid.algorithms)
+            for delay, marker_delay, initiators, fifo, algorithm in itertools.product(*(axis or own for axis in rest)):
                 draft = replace(
                     base,
                     parameters=parameters,
                     delay=axes.delay_rule(delay or axes.SAME) or base.delay,
                     marker_delay=base.marker_delay if marker_delay is None else axes.delay_rule(marker_delay),
+                    not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
                     algorithm=algorithm or base.algorithm,
                 )
                 yield draft, initiators or 0
+
+
+def _refuse_without_fifo(grid: Grid, drafts: Sequence[_Draft]) -> None:
+    """Raises DataError where `fifo` is no for an algorithm that needs FIFO channels, and says for which."""
+    if NO not in grid.fifo:
+        return
+    used = dict.fromkeys(draft.algorithm for draft, _ in drafts if grid.snapshots or draft.snapshots)
+    refused = [ALGORITHMS[name].title for name in used if ALGORITHMS[name].needs_fifo]
+    if refused:
+        able = [ALGORITHMS[name].title for name in ALGORITHMS if not ALGORITHMS[name].needs_fifo]
+        wish = f", or only algorithms that need none: {', '.join(able)}" if able else ""
+        needs = "need FIFO channels and cannot be" if len(refused) > 1 else "needs FIFO channels and cannot be"
+        told = f"{' and '.join(refused)} {needs} combined with channels that are not FIFO"
+        raise DataError(f"--fifo: {told}; choose FIFO channels{wish}")
 
 
 def _bases(grid: Grid) -> Iterator[Scenario]:
@@ -96,6 +116,12 @@ def _bases(grid: Grid) -> Iterator[Scenario]:
 
 
 # ------------------------------------------------------------------ scenarios
+
+
+def is_busy(workload: str) -> bool:
+    """Whether processes do something of their own accord when a grid says nothing of the workload's parameters."""
+    known = WORKLOADS[workload]
+    return known(("P1", "P2"), 0, **known.busy(2, BUSY)).takes_turns
 
 
 def _tried(scenario: Scenario) -> _Trial:
@@ -147,12 +173,17 @@ class _Builder:
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
         """Snapshot after snapshot, evenly over the run or all at once; each shifts its initiators by one process."""
-        grid, count = self._grid, len(scenario.processes)
+        grid, able = self._grid, _able_to_initiate(scenario)
+        count = len(able)
         if initiators > count:
             raise DataError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")
         for number in range(1, grid.snapshots + 1):
             spread = duration * number / (grid.snapshots + 1)
             at = float(f"{spread:.3g}") if grid.at is None else grid.at
             for place in range(initiators):
-                process = scenario.processes[(place * count // initiators + number - 1) % count]
-                yield Initiation(f"S{number}", process, at)
+                yield Initiation(f"S{number}", able[(place * count // initiators + number - 1) % count], at)
+
+
+def _able_to_initiate(scenario: Scenario) -> Sequence[str]:
+    """The processes among which those that initiate a snapshot are spread."""
+    return scenario.processes

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from pipeline import axes
-from pipeline.cells import Cell, cells_of
+from pipeline.cells import NO, YES, Cell, cells_of
 from pipeline.store import DataError
 from sim import library
 from sim.algorithm import ALGORITHMS
@@ -35,6 +35,7 @@ OPTIONS: Mapping[str, str] = {
     "processes": "how many there are",
     "delay": "of messages: fixed:1, uniform:1:9, whole:0:4, exponential:5; a number alone is a fixed one",
     "marker_delay": "of markers: written as a delay is, or same",
+    "fifo": "whether channels deliver in the order of sending: yes, or no (then messages and markers may overtake)",
     "algorithm": "by which the snapshots are taken",
     "initiators": "how many processes initiate a snapshot together, spread evenly",
     "snapshots": "how many a run takes, each initiated by other processes",
@@ -46,9 +47,10 @@ OPTIONS: Mapping[str, str] = {
 # What is taken for an option that is left out; a scenario says all but `runs` and `events` itself.
 DEFAULTS: Mapping[str, str] = {
     "topology": "complete", "processes": "8", "delay": "uniform:1:9", "marker_delay": axes.SAME,
-    "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0", "events": SAMPLE,
+    "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0",
+    "events": SAMPLE,
 }  # fmt: skip
-_OF_A_SCENARIO = ("delay", "marker_delay", "algorithm", "runs", "seed", "events")  # may be said beside it
+_OF_A_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", "runs", "seed", "events")  # may be said beside it
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Grid:
     """Every combination of the listed values, `runs` times each. An empty list: as the scenario has it.
 
     `scenario` is TOML, `name` its name, or that of the workload. Delays and topologies are texts as pipeline.axes
-    writes them. Snapshots start at time `at` (None: spread evenly over the run). Runs have the seeds from `seed`
-    on. `events` says whose events are kept: OPTIONS.
+    writes them; `fifo` holds YES and NO. Snapshots start at time `at` (None: spread evenly over the run). Runs have the
+    seeds from `seed` on. `events` says whose events are kept: OPTIONS.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Grid:
     parameters: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     delays: tuple[str, ...] = ()
     marker_delays: tuple[str, ...] = ()
+    fifo: tuple[str, ...] = ()
     algorithms: tuple[str, ...] = ()
     initiators: tuple[int, ...] = ()
     snapshots: int = 0
@@ -98,8 +101,8 @@ class Grid:
     def cell_count(self) -> int:
         """How many cells there are."""
         listed = (
-            self.topologies, self.processes, self.delays, self.marker_delays, self.algorithms, self.initiators,
-            *self.parameters.values(),
+            self.topologies, self.processes, self.delays, self.marker_delays, self.fifo, self.algorithms,
+            self.initiators, *self.parameters.values(),
         )  # fmt: skip
         return math.prod(len(axis) for axis in listed if axis)
 
@@ -238,6 +241,7 @@ _READERS: Mapping[str, tuple[str, Reader]] = {
     "processes": ("processes", _wholes(1, MOST_PROCESSES)),
     "delay": ("delays", _delays),
     "marker_delay": ("marker_delays", axes.delay_texts),
+    "fifo": ("fifo", _names((YES, NO))),
     "algorithm": ("algorithms", _names(ALGORITHMS)),
     "initiators": ("initiators", _wholes(1, MOST_PROCESSES)),
     "snapshots": ("snapshots", _single(_wholes(0, MOST_SNAPSHOTS))),

@@ -27,6 +27,7 @@ def describe(scenario: Scenario) -> Row:
         "topology": axes.topology_text(scenario.topology),
         "processes": len(scenario.processes),
         "channels": len(scenario.channels),
+        "fifo": not scenario.not_fifo,
         "algorithm": scenario.algorithm,
         "delay": axes.delay_text(delay),
         "marker_delay": axes.SAME if marker_delay is None else axes.delay_text(marker_delay),

@@ -15,12 +15,13 @@ from sim.model import EVENT_TYPES
 Types = Mapping[str, str]
 
 # A row per run and snapshot of an ensemble (a run without snapshots has one row, with a null snapshot_id).
-# `document` is the scenario as TOML but for its seed: with `seed` in it, it is the run. Times are in time units.
+# `document` is the scenario as TOML but for its seed: with `seed` in it, it is the run. `fifo` says whether every
+# channel is FIFO. Times are in time units.
 RUN_TYPES: Types = {
     "run_id": "int64", "snapshot_id": "string", "cell": "int32", "seed": "int64", "document": "string",
     # what the cell of the grid says
     "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
-    "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
+    "fifo": "bool", "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
     # what the run did: application events, steps, time of the last step, messages of the application
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
@@ -51,8 +52,8 @@ CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "strin
 
 # A row per cell of an ensemble's grid: its parameters, how many there were, and the quantiles (per cent) of measures.
 PARAMETERS = (
-    "scenario", "workload", "topology", "processes", "channels", "algorithm", "initiators", "delay", "marker_delay",
-    "mean_delay", "mean_marker_delay", "parameters",
+    "scenario", "workload", "topology", "processes", "channels", "fifo", "algorithm", "initiators", "delay",
+    "marker_delay", "mean_delay", "mean_marker_delay", "parameters",
 )  # fmt: skip
 MEASURES = (
     "latency", "recorded_messages", "recorded_bytes", "markers", "in_flight_peak", "events", "messages", "duration",

@@ -24,6 +24,7 @@ SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
 MOST_PROCESSES = 1_000
+EVERY_CHANNEL = "all"  # as the only entry of `not_fifo`: no channel is FIFO
 
 
 class ScenarioError(ValueError):
@@ -192,8 +193,9 @@ def _channels(
 ) -> tuple[Channel, ...]:
     """Most edits leave the graph as it is, and so do most seeds."""
     number_of = {name: number for number, name in enumerate(processes)}
+    some_fifo = not_fifo != (EVERY_CHANNEL,)
     return tuple(
-        Channel(number, number_of[a], number_of[b], f"{a}->{b}", f"{a}->{b}" not in not_fifo)
+        Channel(number, number_of[a], number_of[b], f"{a}->{b}", some_fifo and f"{a}->{b}" not in not_fifo)
         for number, (a, b) in enumerate(topology.edges(processes, seed))
     )
 

@@ -9,7 +9,7 @@ import networkx as nx
 
 from sim.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.model import CONTROL, MARKER
-from sim.scenario import Initiation, Scenario, ScenarioError, ScriptLine
+from sim.scenario import EVERY_CHANNEL, Initiation, Scenario, ScenarioError, ScriptLine
 from sim.tables import is_plain
 from sim.topology import unreachable
 from sim.workload import WORKLOADS, Refused
@@ -86,12 +86,15 @@ def _topology(scenario: Scenario) -> Iterator[Problem]:
 def _fifo(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
     where = scenario.at("not_fifo")
-    for name in scenario.not_fifo:
+    is_every = scenario.not_fifo == (EVERY_CHANNEL,)
+    for name in () if is_every else scenario.not_fifo:
         if name not in names:
-            yield where, f"{name!r} is no channel of this topology; write it as P1->P2"
+            right = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
+            yield where, f"{name!r} is no channel of this topology; {right}"
     algorithm = ALGORITHMS[scenario.algorithm]
     if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo:
-        yield where, f"{algorithm.title} needs FIFO channels; leave {scenario.not_fifo[0]} out of the list"
+        right = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
+        yield where, f"{algorithm.title} needs FIFO channels; {right}"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 

@@ -28,6 +28,7 @@ class Workload(Parametrised):
     source: ClassVar[str] = ""
     body_hint: ClassVar[str] = "any text"
     takes_turns: bool = False
+    busy_at_first: ClassVar[Mapping[str, str]] = {}  # with what a form of ensembles starts, as a grid writes it
 
     def __init__(self, processes: Sequence[str], seed: int, **parameters: Any) -> None:
         self.processes = tuple(processes)

@@ -123,7 +123,10 @@ def story(row: Row, name: str) -> str:
         f"This is run {row['run_id']} of the ensemble {name}: {row['workload']} on a {row['topology']} network of "
         f"{row['processes']} processes, seed {row['seed']}."
     )
-    return f"{made}\n\nMessages take {row['delay']}, markers {row['marker_delay']}.\n\n{outcome(row)}."
+    travel = f"Messages take {row['delay']}, markers {row['marker_delay']}."
+    if row["fifo"] is False:
+        travel += " Not every channel is FIFO."
+    return f"{made}\n\n{travel}\n\n{outcome(row)}."
 
 
 def _open_button(store: Store, row: Row, key: str, label: str) -> None:

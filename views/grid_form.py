@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from pipeline.axes import mean_delay
+from pipeline.cells import NO, YES, is_busy
 from pipeline.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.store import named
 from sim import library
+from sim.algorithm import ALGORITHMS
 from sim.scenario import Scenario, ScenarioError
 from sim.workload import WORKLOADS
 from views.errors import complain
-
-BUSY = 500  # application events: a workload that can make some of its own accord knows how
 
 
 class Wanted(NamedTuple):
@@ -27,11 +27,15 @@ class Wanted(NamedTuple):
 
 
 class Field(NamedTuple):
-    """One option of a grid in the form: its label, and what stands there at first (empty: its default)."""
+    """One option of a grid in the form: its label, and what stands there at first (empty: its default).
+
+    Where there are `choices`, by their names in the grid, any number of them is chosen rather than written down.
+    """
 
     option: str
     label: str
     first: str = ""
+    choices: Mapping[str, str] = {}  # never changed
 
 
 # So that one click makes something worth seeing: 20 cells of 50 runs, in which size and delay matter, and which go on
@@ -44,7 +48,6 @@ OF_A_WORKLOAD = (
     Field("runs", "Runs of each", "50"),
     Field("seed", "First seed", "0"),
 )
-BUSY_AT_FIRST = {"bank": {"transfers": "30", "pace": "4"}}  # parameters of a workload: so that channels are not empty
 OF_A_SCENARIO = (
     Field("delay", "Delay of messages"),
     Field("marker_delay", "Delay of markers"),
@@ -52,14 +55,17 @@ OF_A_SCENARIO = (
     Field("seed", "First seed"),
 )
 SHARES = (0.25, 0.5, 1, 2, 4)  # of a scenario's own mean delay of a marker: the means that are tried at first
+ALGORITHM = Field("algorithm", "Algorithm", choices={name: ALGORITHMS[name].title or name for name in ALGORITHMS})
+FIFO = Field("fifo", "Channels", choices={YES: "FIFO", NO: "not FIFO"})
 ALSO_OF_A_WORKLOAD = (
-    Field("algorithm", "Algorithm"),
+    ALGORITHM._replace(first=DEFAULTS["algorithm"]),
+    FIFO._replace(first=DEFAULTS["fifo"]),
     Field("initiators", "Initiators"),
     Field("snapshots", "Snapshots"),
     Field("at", "Starting at", "15"),
     Field("events", "Events kept"),
 )
-ALSO_OF_A_SCENARIO = (Field("algorithm", "Algorithm"), Field("events", "Events kept"))
+ALSO_OF_A_SCENARIO = (ALGORITHM, FIFO, Field("events", "Events kept"))
 LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WORKLOAD)}
 
 
@@ -96,7 +102,7 @@ def grid_form(start: Callable[[Wanted], None]) -> None:
 
 def _subjects() -> Iterator[tuple[str, str]]:
     """What can run: workloads that do something of their own accord, and the bundled scenarios."""
-    yield from (("workload", name) for name in WORKLOADS if WORKLOADS[name].busy(2, BUSY))
+    yield from (("workload", name) for name in WORKLOADS if is_busy(name))
     yield from (("scenario", name) for name in library.names())
 
 
@@ -112,15 +118,31 @@ def _around(scenario: Scenario) -> str:
 
 
 def _options(kind: str, name: str, fields: Sequence[Field]) -> dict[str, str]:
-    """What is written in the fields, side by side in pairs, by option."""
-    found = {}
-    places = [place for _ in fields[::2] for place in st.columns(2, gap="small")]
-    for place, (option, label, first) in zip(places, fields, strict=False):
-        words = OPTIONS[option]
-        key = f"grid-{kind}-{option}" if kind == "workload" else f"grid-{name}-{option}"
-        default = DEFAULTS.get(option, "") if kind == "workload" or option == "runs" else "as it is there"
-        found[option] = _field(place, label, key, first, default, words[0].upper() + words[1:])
+    """What the fields say, by option: those with choices one below the other, then the others side by side in pairs."""
+    chosen, written = ([field for field in fields if bool(field.choices) is it] for it in (True, False))
+    found = {field.option: _choice(field, *_manner(kind, name, field.option)) for field in chosen}
+    places = [place for _ in written[::2] for place in st.columns(2, gap="small")]
+    for place, field in zip(places, written, strict=False):
+        key, default, words = _manner(kind, name, field.option)
+        found[field.option] = _field(place, field.label, key, field.first, default, words)
     return found
+
+
+def _manner(kind: str, name: str, option: str) -> tuple[str, str, str]:
+    """The key of an option's field, what stands for its default there, and what the option means."""
+    key = f"grid-{kind}-{option}" if kind == "workload" else f"grid-{name}-{option}"
+    default = DEFAULTS.get(option, "") if kind == "workload" or option == "runs" else "as it is there"
+    return key, default, OPTIONS[option][0].upper() + OPTIONS[option][1:]
+
+
+def _choice(field: Field, key: str, default: str, help: str) -> str:
+    """What is chosen in a field that offers choices, as it would be written; nothing is the default."""
+    chosen: list[str] = st.multiselect(
+        field.label, list(field.choices), field.first.split(",") if field.first else None,
+        format_func=lambda name: field.choices[name], key=key, persist_state="session",
+        placeholder=field.choices.get(default, default), help=help,
+    )  # fmt: skip
+    return ",".join(chosen)
 
 
 def _parameters(workload: str) -> dict[str, str]:
@@ -130,7 +152,7 @@ def _parameters(workload: str) -> dict[str, str]:
     found = {}
     for place, (name, parameter) in zip(places, known.items(), strict=False):
         label, words = name.replace("_", " ").capitalize(), parameter.help
-        first, default = BUSY_AT_FIRST.get(workload, {}).get(name, ""), str(parameter.default or "")
+        first, default = WORKLOADS[workload].busy_at_first.get(name, ""), str(parameter.default or "")
         found[name] = _field(place, label, f"grid-{workload}-{name}", first, default, words[0].upper() + words[1:])
     return {name: text for name, text in found.items() if text}
 

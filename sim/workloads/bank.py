@@ -32,6 +32,7 @@ class Bank(Workload):
         "pace": Parameter("number", 10.0, "mean time between two transfers of a process", least=0.001),
         "largest": Parameter("whole", 20, "the largest random amount", least=1),
     }
+    busy_at_first: ClassVar[Mapping[str, str]] = {"transfers": "30", "pace": "4"}  # so that channels are not empty
     balance: Any
     transfers: int
     pace: float

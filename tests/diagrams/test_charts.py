@@ -182,6 +182,15 @@ def test_values_are_in_order_of_size_or_of_appearance():
     assert list(values(words, [{"topology": "star"}, {"topology": "line"}, {"topology": "star"}])) == ["star", "line"]
 
 
+def test_channels_are_fifo_or_not():
+    rows = [cell(0, 4, "fixed:1", 1.0, fifo=True), cell(1, 4, "fixed:1", 3.0, fifo=False)]
+    (fifo,) = varying(with_parameters(rows))
+    assert values(fifo, rows) == {True: "FIFO", False: "not FIFO"}
+    figure = valid(charts.curves(rows, [], fifo, LATENCY))
+    assert figure["layout"]["xaxis"]["ticktext"] == ["FIFO", "not FIFO"]
+    assert [row["cell"] for row in alike(rows, {fifo: False})] == [1]
+
+
 def test_alike_keeps_what_has_the_values():
     assert [row["cell"] for row in alike(CELLS, {PROCESSES: 4, MARKERS: "fixed:1"})] == [2]
     assert alike(CELLS, {}) == CELLS

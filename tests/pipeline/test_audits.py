@@ -18,12 +18,13 @@ from pipeline.store import DataError, Store
 from sim import library
 from sim.execution import run
 from sim.model import Event
+from tests.bundled import small
 from tests.pipeline.tables import folder_of, numbered
 
 
 @pytest.fixture(scope="module")
 def executions() -> list[Any]:
-    return [run(library.load(name)) for name in library.names() if name != "hundred"]
+    return [run(library.load(name)) for name in small()]
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,13 @@ from sim import library
 from sim.execution import run
 from sim.model import EVENT_TYPES, Event
 from sim.snapshots import snapshots_of
+from tests.bundled import small
 from tests.pipeline.tables import folder_of, numbered
 
 
 @pytest.fixture(scope="module")
 def executions() -> list[Any]:
-    return [run(library.load(name)) for name in library.names() if name != "hundred"]
+    return [run(library.load(name)) for name in small()]
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from pipeline import axes, cells
 from pipeline.grid import DEFAULTS, OPTIONS, Grid
+from pipeline.measure import describe
 from sim import library
 from sim.algorithm import ALGORITHMS
 from sim.algorithms.chandy_lamport import ChandyLamport
@@ -18,6 +20,10 @@ from sim.files import parse_toml
 from sim.model import APPLICATION_KINDS
 from sim.scenario import ScenarioError
 from sim.workload import WORKLOADS, Workload
+from tests.scenarios.test_not_fifo import plain_markers
+from tests.sim.tools import failing
+
+__all__ = ["plain_markers"]  # a fixture
 
 
 @pytest.mark.parametrize(
@@ -95,6 +101,7 @@ REFUSED = [
     ({"delay": "uniform:1:2:3"}, "--delay: 'uniform:1:2:3': write uniform:LOW:HIGH"),
     ({"marker_delay": "whole:1"}, "--marker-delay: 'whole:1': write whole:LOW:HIGH"),
     ({"algorithm": "chandy"}, "--algorithm: 'chandy' is unknown; did you mean 'chandy_lamport'?"),
+    ({"fifo": "yes,maybe"}, "--fifo: 'maybe' is unknown"),
     ({"workload": "bnak"}, "--workload: 'bnak' is unknown; did you mean 'bank'?"),
     ({"workload": "bank,token_ring"}, "--workload: expected one value, not 2"),
     ({"runs": "10,20"}, "--runs: expected one value, not 2"),
@@ -140,6 +147,12 @@ def test_parameters_that_cannot_be_read_are_refused(workload: str, parameters: d
     [
         ({"processes": "4", "initiators": "2,5"}, {}, "--initiators: 5 of 4 processes cannot initiate; use at most 4"),
         ({"workload": "scripted"}, {}, "--workload: scripted does nothing by itself with these parameters"),
+        ({"processes": "4", "fifo": "yes,no"}, {}, "--fifo: Chandy-Lamport needs FIFO channels and cannot be combined"),
+        (
+            {"scenario": "lecture", "fifo": "no"},
+            {},
+            "--fifo: Chandy-Lamport needs FIFO channels and cannot be combined",
+        ),
         ({}, {"transfers": "0"}, "--workload: bank does nothing by itself with these parameters"),
         ({"processes": "900"}, {}, "cell 0 (bank, complete of 900): topology.kind: 809100 channels; use at most"),
         ({"processes": "2"}, {"balance": "{Q = 1}"}, "cell 0 (bank, complete of 2): workload.balance: 'Q' is no"),
@@ -196,7 +209,7 @@ def test_a_cell_is_a_scenario_file_without_a_seed() -> None:
     assert cell.rows == pytest.approx(len(run(cell.scenario).events), rel=0.1)
 
 
-@pytest.mark.parametrize("workload", ["bank", "token_ring"])
+@pytest.mark.parametrize("workload", [name for name in WORKLOADS if WORKLOADS[name].busy(2, cells.BUSY)])
 @pytest.mark.parametrize("processes", ["2", "8", "20"])
 def test_a_run_has_some_500_events_unless_told_otherwise(workload: str, processes: str) -> None:
     (cell,) = Grid.read({"workload": workload, "processes": processes, "topology": "ring"}).cells()
@@ -258,6 +271,54 @@ def test_what_is_registered_may_be_asked_for_at_once(monkeypatch: pytest.MonkeyP
         Grid.read({"workload": "idle"}).cells()
 
 
+def test_a_workload_that_has_turns_of_its_own_accord_is_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Restless(Workload):
+        name = "restless"
+        takes_turns = True
+
+    monkeypatch.setitem(WORKLOADS._found, "restless", Restless)
+    assert cells.is_busy("restless") and cells.is_busy("bank")
+    assert not cells.is_busy("scripted")
+
+
+def test_what_a_form_starts_with_is_a_grid_of_the_workload() -> None:
+    for name in WORKLOADS:
+        if cells.is_busy(name):
+            assert Grid.read({"workload": name, "processes": "3"}, WORKLOADS[name].busy_at_first).cells()
+
+
+# ------------------------------------------------------------------ FIFO
+
+
+@pytest.mark.parametrize("topology", ["ring", "random:3"])
+def test_channels_are_fifo_or_not(topology: str, plain_markers: str) -> None:
+    """Whichever channels a seed draws: on those that are not FIFO, plain markers go wrong in some of the runs."""
+    given = {"processes": "4", "topology": topology, "fifo": "yes,no", "algorithm": plain_markers, "at": "40"}
+    ordered, other = (cell.scenario for cell in Grid.read({**given, "delay": "uniform:1:30"}).cells())
+    assert [describe(scenario)["fifo"] for scenario in (ordered, other)] == [True, False]
+    for seed in range(5):
+        runs = [replace(scenario, seed=seed) for scenario in (ordered, other)]
+        assert [{channel.fifo for channel in scenario.channels} for scenario in runs] == [{True}, {False}]
+    assert not any(failing(run(replace(ordered, seed=seed))) for seed in range(5))
+    assert any(failing(run(replace(other, seed=seed))) for seed in range(5))
+
+
+def test_fifo_may_be_said_beside_a_scenario(plain_markers: str) -> None:
+    grid = Grid.read({"scenario": "two_banks", "algorithm": plain_markers, "fifo": "yes,no"})
+    assert [cell.scenario.not_fifo for cell in grid.cells()] == [(), ("all",)]
+    assert Grid.read({"scenario": "two_banks", "algorithm": plain_markers}).cells()[0].scenario.not_fifo == ()
+
+
+def test_which_algorithm_cannot_be_combined_with_channels_that_are_not_fifo(plain_markers: str) -> None:
+    given = {"processes": "4", "fifo": "yes,no", "algorithm": f"chandy_lamport,{plain_markers}"}
+    with pytest.raises(ScenarioError) as refusal:
+        Grid.read(given).cells()
+    told = str(refusal.value)
+    assert told.startswith("--fifo: Chandy-Lamport needs FIFO channels and cannot be combined with channels that are")
+    assert told.endswith("Plain markers")
+    assert len(Grid.read({**given, "snapshots": "0"}).cells()) == 4  # without a snapshot nobody needs them
+
+
 # ------------------------------------------------------------------ the manifest
 
 
@@ -265,6 +326,7 @@ def test_a_grid_is_kept_as_json() -> None:
     for grid in (
         Grid.read({"processes": "2..4", "at": "3", "events": "all"}, {"pace": "1,2.5", "balance": "{P1 = 3}"}),
         Grid.read({"scenario": "lecture", "delay": "exponential:2"}),
+        Grid.read({"processes": "2", "fifo": "yes,no"}),
     ):
         assert Grid.from_json(json.loads(json.dumps(grid.to_json()))) == grid
 
@@ -299,4 +361,5 @@ def test_every_option_is_read() -> None:
     assert set(DEFAULTS) < set(OPTIONS)
     given = {**DEFAULTS, "workload": "bank", "at": "1"}
     assert set(given) | {"scenario"} == set(OPTIONS)
+    assert DEFAULTS["fifo"] == "yes"
     assert Grid.read(given).at == 1.0

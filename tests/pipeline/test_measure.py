@@ -67,10 +67,12 @@ def test_bytes_are_those_of_the_bodies_as_json() -> None:
 
 def test_a_scenario_in_columns() -> None:
     assert describe(parse_toml(BY_HAND, "by_hand")) == {
-        "workload": "bank", "topology": "complete", "processes": 2, "channels": 2, "algorithm": "chandy_lamport",
-        "delay": "fixed:5", "marker_delay": "uniform:3:3", "mean_delay": 5.0, "mean_marker_delay": 3.0,
-        "parameters": '{"balance": 100}',
+        "workload": "bank", "topology": "complete", "processes": 2, "channels": 2, "fifo": True,
+        "algorithm": "chandy_lamport", "delay": "fixed:5", "marker_delay": "uniform:3:3", "mean_delay": 5.0,
+        "mean_marker_delay": 3.0, "parameters": '{"balance": 100}',
     }  # fmt: skip
+    unordered = BY_HAND.rpartition("snapshots")[0] + 'not_fifo = ["P1->P2"]'
+    assert describe(parse_toml(unordered, "unordered"))["fifo"] is False
     plain = describe(parse_toml('processes = 4\ntopology = { kind = "random", extra = 2 }', "plain"))
     assert (plain["topology"], plain["channels"]) == ("random:2", 6)
     assert (plain["marker_delay"], plain["mean_marker_delay"]) == ("same", 1.0)

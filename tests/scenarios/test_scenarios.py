@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -21,19 +21,12 @@ from sim.execution import Execution, run
 from sim.expectations import disappointments
 from sim.files import parse_toml
 from sim.model import MARKER_SEND, SEND
-from sim.scenario import Scenario
+from sim.scenario import Scenario, ScenarioError
 from sim.snapshots import snapshots_of
 from sim.writing import dumps
+from tests.bundled import small
 
 NAMES = library.names()
-GROUPS = {
-    "Lecture examples",
-    "Chandy & Lamport 1985",
-    "Banks and trade",
-    "Cuts and the lattice",
-    "Shapes and sizes",
-}
-CROWDS = {"hundred"}  # drawn as a texture: nobody follows one message in it
 MOST_MESSAGES = 60
 LEAST_GAP = 0.019  # of the time shown: two events closer than this cannot be told apart
 
@@ -56,7 +49,6 @@ def test_the_scenarios_of_the_story_are_there() -> None:
         "widgets", "phones", "lattice", "two_initiators", "ring", "star", "overlapping", "hundred",
     }  # fmt: skip
     assert promised <= set(NAMES)
-    assert {library.load(name).group for name in NAMES} == GROUPS
 
 
 @every_scenario
@@ -67,7 +59,8 @@ def test_ends_as_declared(name: str) -> None:
 @every_scenario
 def test_tells_a_student_what_to_watch(name: str) -> None:
     scenario = library.load(name)
-    assert scenario.title != name, "a title of its own"
+    assert scenario.title not in ("", name), "a title of its own"
+    assert scenario.group != Scenario("", ()).group, "a group of the gallery, which may be a new one"
     assert scenario.source
     sentences = re.findall(r"[.!?](?:\s|$)", scenario.story)
     assert 2 <= len(sentences) <= 5, scenario.story
@@ -75,20 +68,25 @@ def test_tells_a_student_what_to_watch(name: str) -> None:
 
 @every_scenario
 def test_declares_every_process_and_every_channel(name: str) -> None:
-    """A channel not named must be empty, so `channels` has to be there even where all are."""
-    scenario = library.load(name)
+    """A channel not named must be empty, so `channels` has to be there even where all are.
+
+    Of a snapshot that does not complete, the processes are those that have recorded.
+    """
+    execution = execution_of(name)
+    scenario = execution.scenario
     assert scenario.expect
     assert set(scenario.expect.get("cuts", {})) == {cut.name for cut in scenario.cuts}
     assert set(expected_snapshots(scenario)) == {start.snapshot for start in scenario.snapshots}
-    has_states = any(process.state is not None for process in execution_of(name).engine.initial().processes)
-    for wanted in expected_snapshots(scenario).values():
+    has_states = any(process.state is not None for process in execution.engine.initial().processes)
+    recorded = {snapshot.id: set(snapshot.local) for snapshot in snapshots_of(execution)}
+    for snapshot, wanted in expected_snapshots(scenario).items():
         assert set(wanted) <= {"status", "processes", "states", "channels"}
         assert "channels" in wanted
         assert set(wanted["channels"]) <= {channel.name for channel in scenario.channels}
         tables = [key for key in ("processes", "states") if key in wanted]
-        assert "states" in tables or not has_states
+        assert "states" in tables or not has_states or not recorded[snapshot]
         for key in tables:
-            assert set(wanted[key]) == set(scenario.processes), key
+            assert set(wanted[key]) == recorded[snapshot], key
 
 
 def wrong(value: Any) -> Any:
@@ -109,13 +107,47 @@ def broken(expected: Any) -> Iterator[tuple[str, Any]]:
             yield f".{key}{where}", {**expected, key: changed}
 
 
+def disappoints(execution: Execution) -> bool:
+    """Whether somebody would notice that the outcome is not as expected: it is told, or refused as of nothing here."""
+    try:
+        return disappointments(execution) != []
+    except ScenarioError:
+        return True
+
+
 @every_scenario
 def test_every_expectation_can_disappoint(name: str) -> None:
     """An expectation that no run can fail to meet says nothing, and a misspelt key would be one."""
-    execution = execution_of(name)
+    every_one_can_disappoint(execution_of(name))
+
+
+def every_one_can_disappoint(execution: Execution) -> None:
     for where, expect in broken(dict(execution.scenario.expect)):
         changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
-        assert disappointments(changed), f"{name}{where} can be anything"
+        assert disappoints(changed), f"{execution.scenario.name}{where} can be anything"
+
+
+LOST = """
+processes = ["A", "B"]
+workload = { kind = "bank", balance = 10 }
+script = [{ process = "B", at = 0, to = "A", body = 3, delay = 4, label = "pay" }]
+snapshots = [{ id = "S1", process = "A", at = 2 }]
+delays = [{ channel = "A->B", kind = "marker", snapshot = "S1", delay = inf }]
+
+[expect]
+fails = ["S1:completion"]
+
+[expect.snapshots.S1]
+status = "recording"
+states = { A = 10 }
+channels = {}
+"""
+
+
+def test_an_expectation_that_something_fails_can_disappoint_too() -> None:
+    execution = run(parse_toml(LOST, "lost"))
+    assert disappointments(execution) == []
+    every_one_can_disappoint(execution)
 
 
 @every_scenario
@@ -124,7 +156,7 @@ def test_a_channel_left_out_is_expected_to_be_empty(name: str) -> None:
     for snapshot, wanted in expected_snapshots(execution.scenario).items():
         for channel in [channel for channel, bodies in wanted["channels"].items() if bodies]:
             fewer = {key: bodies for key, bodies in wanted["channels"].items() if key != channel}
-            expect = {"snapshots": {snapshot: {**wanted, "channels": fewer}}}
+            expect = {**execution.scenario.expect, "snapshots": {snapshot: {**wanted, "channels": fewer}}}
             changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
             assert [text for text in disappointments(changed) if channel in text], channel
 
@@ -143,9 +175,19 @@ def test_runs_alike_copied_and_in_place(name: str) -> None:
 
 
 @every_scenario
-def test_some_snapshot_finds_a_message_in_a_channel(name: str) -> None:
-    """Otherwise there is nothing to see that the processes do not show."""
-    assert any(snapshot.recorded_messages for snapshot in snapshots_of(execution_of(name)))
+def test_there_is_something_to_see_that_the_processes_do_not_show(name: str) -> None:
+    """A message in a channel; else a cut to discuss, a snapshot that fails, or an algorithm that records no channel."""
+    execution = execution_of(name)
+    found = snapshots_of(execution)
+    is_telling = any(snapshot.recorded_messages or snapshot.status != "complete" for snapshot in found)
+    is_told = execution.scenario.cuts or execution.scenario.expect.get("fails")
+    assert is_telling or is_told or not records_channels(execution)
+
+
+def records_channels(execution: Execution) -> bool:
+    """Whether some process ever records what a channel brings it."""
+    states = (execution.state_at(step) for step in range(execution.steps + 1))
+    return any(process.recording for state in states for process in state.processes)
 
 
 @every_scenario
@@ -163,32 +205,37 @@ def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> N
         check_document(shown, expected[shown["id"]], execution.scenario)
 
 
+def in_order(recorded: Mapping[str, Any], known: Sequence[str], status: str) -> None:
+    """What is recorded is listed in the order of the scenario: all of it, where the snapshot is complete."""
+    assert list(recorded) == [name for name in known if status == "complete" or name in recorded]
+
+
 def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scenario) -> None:
     """One snapshot of the printed document against what the scenario declares of it."""
     assert list(shown) == ["id", "algorithm", "initiators", "status", "processes", "channels", "verdicts"]
     assert shown["algorithm"] == scenario.algorithm
-    assert set(shown["initiators"]) == {s.process for s in scenario.snapshots if s.snapshot == shown["id"]}
+    assert set(shown["initiators"]) <= {s.process for s in scenario.snapshots if s.snapshot == shown["id"]}
     assert shown["status"] == wanted.get("status", "complete")
-    assert list(shown["processes"]) == list(scenario.processes)
+    in_order(shown["processes"], scenario.processes, shown["status"])
     for process, recorded in shown["processes"].items():
         assert list(recorded) == ["state", "events"]
         assert recorded["events"] == wanted.get("processes", {}).get(process, recorded["events"])
         assert recorded["state"] == wanted.get("states", {}).get(process)
-    assert list(shown["channels"]) == [channel.name for channel in scenario.channels]
-    for channel, bodies in shown["channels"].items():
-        assert bodies == wanted["channels"].get(channel, [])
+    in_order(shown["channels"], [channel.name for channel in scenario.channels], shown["status"])
+    for channel in {**shown["channels"], **wanted["channels"]}:
+        assert shown["channels"].get(channel, []) == wanted["channels"].get(channel, [])
     failing = {f"{shown['id']}:{verdict['check']}" for verdict in shown["verdicts"] if verdict["holds"] is False}
     assert failing == {check for check in scenario.expect.get("fails", []) if check.startswith(f"{shown['id']}:")}
     assert all(list(verdict) == ["check", "holds", "witness"] for verdict in shown["verdicts"])
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in CROWDS])
+@pytest.mark.parametrize("name", small())
 def test_can_be_read_as_a_diagram(name: str) -> None:
-    """Not too many messages, and room between two things that happen to the same process."""
+    """Not too many messages, and room between two things that happen to the same process, at whatever pace."""
     events = execution_of(name).events
     assert sum(event.kind in (SEND, MARKER_SEND) for event in events) <= MOST_MESSAGES
     shown = events[-1].time - events[0].time
-    assert 80 <= shown <= 1100
+    assert shown > 0, "everything at one moment"
     for process in library.load(name).processes:
         times = sorted(time for _, time in {(event.step, event.time) for event in events if event.process == process})
         for one, next_one in pairwise(times):

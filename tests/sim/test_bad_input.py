@@ -102,6 +102,8 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
     "a listed ring": (ONE_WAY + 'kind = "ring"', ["topology.channels", "ring", "listed"]),
     "not FIFO": (TWO + 'not_fifo = ["P1->P2"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "FIFO", "P1->P2"]),
     "not FIFO, and no channel": (TWO + 'not_fifo = ["P1->P7"]', ["not_fifo", "'P1->P7'"]),
+    "not FIFO anywhere": (TWO + 'not_fifo = ["all"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "leave this out"]),
+    "all and one more": (TWO + 'not_fifo = ["all", "P1->P2"]', ["not_fifo", "'all'", 'only "all"']),
     # the script
     "an unknown process": (TWO + line(process='"P9"'), ["script[1].process", "'P9'", "P1, P2"]),
     "an unknown target": (TWO + line(to='"P9"'), ["script[1].to", "'P9'", "P1, P2"]),

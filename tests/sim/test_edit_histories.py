@@ -18,11 +18,11 @@ from sim.link import Shared, query_of, read_query
 from sim.narration import narrate
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice
 from sim.writing import dumps
+from tests.bundled import small
 from tests.sim.strategies import edited, edits, scenarios
 from tests.sim.tools import verdicts
 
-SMALL = [name for name in library.names() if name != "hundred"]
-SCENARIOS = scenarios(schedulers=("timed", "tick", "random")) | st.sampled_from(SMALL).map(library.load)
+SCENARIOS = scenarios(schedulers=("timed", "tick", "random")) | st.sampled_from(small()).map(library.load)
 
 
 def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:

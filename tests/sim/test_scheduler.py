@@ -16,6 +16,7 @@ from sim.files import parse_toml
 from sim.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.tick import Tick
+from sim.writing import dumps
 from tests.sim.tools import send, start, system, told
 
 RANDOM = SchedulerChoice("random")
@@ -148,6 +149,14 @@ def test_messages_may_overtake_each_other_on_a_channel_that_is_not_fifo(monkeypa
     lines = (send("P1", "P2", 1, "slow", label="a"), send("P1", "P2", 2, "quick"))
     scenario = system("P1 P2", script=lines, delays={Address(label="a"): 9.0}, not_fifo=("P1->P2",))
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"quick"', '"slow"']
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_no_channel_is_fifo_where_the_scenario_says_all_whichever_channels_a_seed_draws(seed: int) -> None:
+    text = f'processes = 5\nseed = {seed}\ntopology = {{ kind = "random", extra = 4 }}\nnot_fifo = ["all"]'
+    scenario = parse_toml(text, "all")
+    assert len(scenario.channels) == 9 and not any(channel.fifo for channel in scenario.channels)
+    assert parse_toml(dumps(scenario), "all") == scenario
 
 
 # --------------------------------------------------------------------------- lines that wait for an event

@@ -10,17 +10,21 @@ import pyarrow
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pipeline.grid import Grid
+from pipeline.cells import is_busy
+from pipeline.grid import DEFAULTS, Grid
 from pipeline.measure import describe, measure
 from pipeline.rerun import scenario_of
 from pipeline.schema import RUN_TYPES, arrow_schema
 from pipeline.store import Store
 from sim import VERSION
+from sim.algorithm import ALGORITHMS
 from sim.checks import verdicts_of
 from sim.execution import run
 from sim.files import parse_toml
 from sim.link import Shared
+from sim.scenario import ScenarioError
 from sim.snapshots import snapshots_of
+from sim.workload import WORKLOADS
 from views import explore, opening
 from views.ensemble_results import in_a_sentence
 from views.ensemble_runs import outcome, story
@@ -108,6 +112,42 @@ def test_parameters_of_the_workload_are_part_of_the_grid(page):
     assert page.session_state["wanted"].grid.parameters["pace"] == (2.0, 8.0)
 
 
+def chosen(page: AppTest, label: str):
+    return next(widget for widget in page.multiselect if widget.label == label)
+
+
+def test_the_algorithms_there_are_may_be_chosen_and_several_of_them(page):
+    assert chosen(page, "Algorithm").options == [ALGORITHMS[name].title for name in ALGORITHMS]
+    assert chosen(page, "Algorithm").value == [DEFAULTS["algorithm"]]
+    chosen(page, "Algorithm").set_value(list(ALGORITHMS)).run()
+    page.button[0].click().run()
+    assert page.session_state["wanted"].grid.algorithms == tuple(ALGORITHMS)
+    page.selectbox[0].set_value(("scenario", "two_banks")).run()
+    assert chosen(page, "Algorithm").value == []
+    page.button[0].click().run()
+    assert page.session_state["wanted"].grid.algorithms == ()
+
+
+def test_channels_may_be_fifo_or_not(page):
+    assert chosen(page, "Channels").value == ["yes"]
+    chosen(page, "Channels").set_value(["yes", "no"]).run()
+    page.button[0].click().run()
+    grid = page.session_state["wanted"].grid
+    assert grid.fifo == ("yes", "no")
+    with pytest.raises(ScenarioError) as refusal:
+        grid.cells()
+    told = in_the_forms_words(str(refusal.value))
+    assert told.startswith("Channels: Chandy-Lamport needs FIFO channels and cannot be combined with")
+
+
+def test_a_workload_says_itself_with_what_the_form_starts(page):
+    for name in WORKLOADS:
+        if is_busy(name):
+            page.selectbox[0].set_value(("workload", name)).run()
+            shown = {p: field(page, p.replace("_", " ").capitalize()).value for p in WORKLOADS[name].parameters}
+            assert {parameter: text for parameter, text in shown.items() if text} == WORKLOADS[name].busy_at_first
+
+
 def test_complaints_have_the_labels_of_the_form():
     assert in_the_forms_words("--marker-delay: 'x' is no delay") == "Delay of markers: 'x' is no delay"
     assert in_the_forms_words("give fewer --runs") == "give fewer runs"
@@ -190,6 +230,8 @@ def test_a_row_opens_as_the_very_run_where_its_snapshot_is_complete(store, rows,
     assert shared.step == snapshot.completed
     assert shared.base().title == "Run 1 of bank-8"
     assert "seed 6" in shared.base().story
+    assert "FIFO" not in shared.base().story
+    assert "Not every channel is FIFO." in story(rows[1] | {"fifo": False}, store.name)
 
 
 def test_what_another_page_opens_is_a_session_of_its_own_that_the_browser_does_not_replace():
