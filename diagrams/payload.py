@@ -115,7 +115,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "kind": "app" if flight.send.kind == SEND else "marker",
                 "channel": channel,
                 "caption": scene.captions[channel],
-                "colour": "@ink" if flight.send.kind == SEND else theme.process_colour(arrow.source),
+                "colour": theme.message_colour(arrow.source, is_marker=flight.is_marker),
                 "source": arrow.source,
                 "target": arrow.target,
                 "sent": arrow.sent,
