@@ -15,7 +15,7 @@ ASSETS = Path(__file__).resolve().parent.parent / "assets"
 
 SCRIPTS = (
     "dom", "timeline", "events", "colours", "reasons", "outbox", "meter", "chunks", "diagram", "network",
-    "causality", "cone", "record", "story", "transport", "messages", "change", "overlay", "fifo", "preview",
+    "causality", "cone", "record", "signs", "story", "transport", "messages", "change", "overlay", "fifo", "preview",
     "handles", "toolbar", "menu", "manual", "manipulate", "guess", "predict", "present", "share", "keeper", "ask",
     "find", "strip", "explore",
 )  # fmt: skip

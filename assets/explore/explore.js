@@ -149,7 +149,8 @@ class Explorer {
     this.stale = new Set(TABS);
     this.aside.forEach((part) => this.present(part));
     this.openTab(visit.tab);
-    showStory(this.story, scene, this.signs, visit.cut, (cut) => this.showCut(cut));
+    showSigns(this.signs, scene.signs);
+    showStory(this.story, scene, visit.cut, (cut) => this.showCut(cut));
     this.showOrientation();
     this.showStep();
   }
