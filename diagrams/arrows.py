@@ -55,10 +55,11 @@ def messages(canvas: Canvas) -> None:
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.received is not None]
     ahead = {"line": {"color": "@line/0.75", "width": 1.2}}
     _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
-    flying = {"line": {"color": "@ink", "width": 3.4 * max(canvas.scale, 0.5)}}
-    _arrows(canvas, arrows, [(arrow.sent, arrow.received) for arrow in arrows], flying, head=15, grow=True)
-    there = {"line": {"color": "@ink/0.85", "width": 1.8 * max(canvas.scale, 0.5)}}
-    _arrows(canvas, arrows, [(arrow.received or 0, None) for arrow in arrows], there, head=13)
+    for colour, own in _grouped(arrows, _colour).items():
+        flying = {"line": {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}}
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=15, grow=True)
+        there = {"line": {"color": f"{colour}/0.85", "width": 1.8 * max(canvas.scale, 0.5)}}
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13)
 
 
 def markers(canvas: Canvas) -> None:
@@ -67,10 +68,10 @@ def markers(canvas: Canvas) -> None:
     Where a marker has yet to go is a thin line without dashes, so that the bold dashes above it stay clear.
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is not None and arrow.received is not None]
-    for colour, own in _grouped(arrows, lambda arrow: theme.process_colour(arrow.source)).items():
+    for colour, own in _grouped(arrows, _colour).items():
         ahead = {"line": {"color": f"{colour}/0.5", "width": 1.2}}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], ahead, head=9)
-    looks = _grouped(arrows, lambda arrow: (theme.process_colour(arrow.source), canvas.scene.rank_of(arrow.snapshot)))
+    looks = _grouped(arrows, lambda arrow: (_colour(arrow), canvas.scene.rank_of(arrow.snapshot)))
     for (colour, snapshot), own in looks.items():
         line = {"color": colour, "dash": theme.MARKER_DASHES[snapshot % len(theme.MARKER_DASHES)]}
         bold = {"line": {**line, "width": 3.2 * max(canvas.scale, 0.4)}}
@@ -92,7 +93,7 @@ def held(canvas: Canvas) -> None:
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
     words = {arrow.id: _why_not(canvas.scene, arrow) for arrow in arrows}
-    looks = _grouped(arrows, lambda arrow: (_held_colour(arrow), words[arrow.id] == ON_ITS_WAY))
+    looks = _grouped(arrows, lambda arrow: (_colour(arrow), words[arrow.id] == ON_ITS_WAY))
     for (colour, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
         _arrows(canvas, own, show, {"line": {"color": colour, "width": 2.4, "dash": "dot"}})
@@ -109,8 +110,8 @@ def held(canvas: Canvas) -> None:
         )  # fmt: skip
 
 
-def _held_colour(arrow: Arrow) -> str:
-    return "@ink" if arrow.snapshot is None else theme.process_colour(arrow.source)
+def _colour(arrow: Arrow) -> str:
+    return theme.message_colour(arrow.source, is_marker=arrow.snapshot is not None)
 
 
 def _why_not(scene: Scene, arrow: Arrow) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from diagrams.canvas import plain
 from diagrams.measures import Dimension, Measure, Row, Rows, values
-from diagrams.theme import SERIES_DASHES, SERIES_SYMBOLS, process_colour
+from diagrams.theme import SERIES_DASHES, SERIES_SYMBOLS, series_colour
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
@@ -68,7 +68,7 @@ class Style(NamedTuple):
     def of(cls, rank: int) -> Style:
         """That of the line of this rank."""
         dash, symbol = SERIES_DASHES[rank % len(SERIES_DASHES)], SERIES_SYMBOLS[rank % len(SERIES_SYMBOLS)]
-        return cls(process_colour(rank), dash, symbol)
+        return cls(series_colour(rank), dash, symbol)
 
 
 def axis(title: str, *, from_zero: bool = False) -> dict[str, Any]:
@@ -90,14 +90,14 @@ def frame(data: Sequence[Trace], title: str, x: dict[str, Any], y: dict[str, Any
                 "text": plain(title), "x": 0, "xref": "paper", "xanchor": "left", "yref": "container", "y": 1,
                 "yanchor": "top", "pad": {"t": 4}, "font": {"size": TYPE + 1, "weight": 600},
             },
-            "xaxis": x, "yaxis": y, "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
+            "xaxis": x, "yaxis": y, "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0",
             "font": {"family": FONT, "size": TYPE, "color": "@ink"},
             "margin": {"l": 10, "r": 10, "t": 64 if legend else 38, "b": 10},
             "showlegend": bool(legend), "height": LEAST_HEIGHT, "hovermode": "closest", "dragmode": "zoom",
             "uirevision": f"{title} {x['title']['text']} {y['title']['text']}",  # a zoom stays as long as the axes do
             "legend": {
                 "title": {"text": plain(legend), "font": {"size": TYPE}}, "orientation": "h", "x": 0, "y": 1.01,
-                "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)",
+                "yanchor": "bottom", "bgcolor": "@paper/0",
             },
             "hoverlabel": {
                 "bgcolor": "@paper", "bordercolor": "@line",

@@ -124,7 +124,7 @@ def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:
     low, high = min(at.values(), default=0.0), max(at.values(), default=1.0)
     colours = {
         "type": "heatmap", "z": [[at.get((i, j)) for i in across.spots.values()] for j in up.spots.values()],
-        "colorscale": [[0, "@p0/0.06"], [1, "@p0/0.6"]], "hoverinfo": "skip", "xgap": 2, "ygap": 2,
+        "colorscale": [[0, "@accent/0.06"], [1, "@accent/0.6"]], "hoverinfo": "skip", "xgap": 2, "ygap": 2,
         "zmin": low, "zmax": high,
         "colorbar": {"thickness": 14, "outlinewidth": 0, "tickfont": {"size": TYPE - 2}},
     }  # fmt: skip
@@ -159,10 +159,10 @@ def comparison(cells: Rows, predicted: Sequence[float | None], measure: Measure,
         "type": "scatter", "mode": "markers", "name": "a cell: its median, and eight of ten of its runs",
         "x": [guess for _, guess in both], "y": middle, "customdata": picks(rows),
         "error_y": {
-            "type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": "@p0/0.45",
+            "type": "data", "symmetric": False, "array": above, "arrayminus": below, "color": "@accent/0.45",
             "thickness": 2, "width": 0,
         },
-        "marker": {"color": "@p0", "size": 11, "line": {"color": "@paper", "width": 1}}, **chosen(1.0),
+        "marker": {"color": "@accent", "size": 11, "line": {"color": "@paper", "width": 1}}, **chosen(1.0),
         **hover(f"<b>Predicted {number(guess)}</b><br>{about_cell(row, measure, told)}" for row, guess in both),
     }  # fmt: skip
     x = axis("Predicted") | {"range": [0, top]}

@@ -65,14 +65,14 @@ def cuts(canvas: Canvas) -> None:
     for cut in canvas.scene.cuts:
         if cut.snapshot is None:
             continue
-        colour = theme.snapshot_colour(cut.rank)
+        colour = theme.cut_colour(cut.rank, cut.consistent)
         dash = "dash" if cut.consistent else "dot"
         places = complete(cut)
         if places is not None:
-            look = {"color": colour if cut.consistent else "@bad", "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
+            look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
             canvas.add([curve(places)], [(cut.known or 0, None)], mode="lines", line=look)
         if len(canvas.scene.snapshots) > 1:
-            _cut_name(canvas, cut, colour)
+            _cut_name(canvas, cut, theme.snapshot_colour(cut.rank))
 
 
 def story_cuts(canvas: Canvas) -> None:
@@ -82,7 +82,7 @@ def story_cuts(canvas: Canvas) -> None:
         if places is None:
             continue
         hidden: Trace = {"visible": False, "meta": {"cut": number}}
-        colour = "@good" if cut.consistent else "@bad"
+        colour = theme.verdict_colour(cut.consistent)
         canvas.add([curve(places)], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]

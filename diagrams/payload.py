@@ -11,6 +11,7 @@ from typing import Any
 
 from diagrams import record, theme
 from diagrams.scene import Scene, message_name
+from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.addresses import addresses
@@ -46,6 +47,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         ],
         "figures": {orientation: figure(scene, orientation) for orientation in orientations},
         "palettes": theme.PALETTES,
+        "signs": signs(scene),
         "topology": topology(scene),
         "snapshots": record.record_of(scene),
         "meters": record.meters(scene),
@@ -115,7 +117,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "kind": "app" if flight.send.kind == SEND else "marker",
                 "channel": channel,
                 "caption": scene.captions[channel],
-                "colour": "@ink" if flight.send.kind == SEND else theme.process_colour(arrow.source),
+                "colour": theme.message_colour(arrow.source, is_marker=flight.is_marker),
                 "source": arrow.source,
                 "target": arrow.target,
                 "sent": arrow.sent,

@@ -39,8 +39,8 @@ def still(
     kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
     traces = [_still(trace, scene.until, place, cut) for trace in kept]
     for trace in traces:
-        if not consistent and trace.get("line", {}).get("color") == "@good":
-            trace["line"] = {**trace["line"], "color": "@bad"}
+        if not consistent and trace.get("line", {}).get("color") == theme.verdict_colour(True):
+            trace["line"] = {**trace["line"], "color": theme.verdict_colour(False)}
     layout = {**drawn["layout"], "dragmode": "pan", "clickmode": "event+select"}
     resolved: Figure = theme.resolve(
         {"data": [*traces, _picks(scene, orientation, numbers)], "layout": layout}, palette

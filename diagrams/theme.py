@@ -1,30 +1,41 @@
-"""Colours, dashes and symbols by meaning.
+"""Colours, dashes and symbols by meaning: the only place that names a colour (tests/diagrams/test_theme.py).
 
 A figure names colours by token: "@ink", "@p0/0.3" (token, opacity). `resolve` (or the browser) turns
-tokens into colours of the light or dark palette. The hues are Okabe & Ito's, safe for the
-colour-blind; dash, width and symbol carry every meaning a second time.
+tokens into colours of the light or dark palette. A style sheet has every token as a custom property:
+`var(--cc-ink)` in the explorer, `var(--cut-ink)` in the page around it (diagrams/browser.py). The hues are
+Okabe & Ito's, safe for the colour-blind; dash, width and symbol carry every meaning a second time.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 PROCESS_COLOURS = 6
 SNAPSHOT_COLOURS = 4
 
 LIGHT = {
-    "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#9aa3ae", "bad": "#c2410c", "good": "#00735a",
-    "mark": "#ffd60a",
+    "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#9aa3ae", "accent": "#0072b2",
+    # verdicts: in the diagram; in words beside it; notices, errors and the words of other pages
+    "good": "#00735a", "bad": "#c2410c", "holds": "#087159", "fails": "#b05107", "fine": "#009e73", "alarm": "#d55e00",
+    # what a snapshot recorded: a message in the diagram; the state of a process, of a channel, and its stripes
+    "mark": "#ffd60a", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    # around an event that is asked about; what is selected; what lies under a dialog
+    "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
+    # processes and snapshots, by rank
     "p0": "#0072b2", "p1": "#b35900", "p2": "#00805f", "p3": "#3a86c8", "p4": "#7a5c00", "p5": "#5b4bb7",
     "s0": "#b0307f", "s1": "#0a6ebd", "s2": "#8a5a00", "s3": "#2f7d32",
 }  # fmt: skip
 DARK = {
-    "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#a3abb6", "line": "#6f7986", "bad": "#ff8a5c", "good": "#4fd6b0",
-    "mark": "#f0e442",
+    "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#a3abb6", "line": "#6f7986", "accent": "#56b4e9",
+    "good": "#4fd6b0", "bad": "#ff8a5c", "holds": "#44ad94", "fails": "#db7c31", "fine": "#009e73", "alarm": "#d55e00",
+    "mark": "#f0e442", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    "past": "#56b4e9", "future": "#ff8a4c", "concurrent": "#a3abb6", "selection": "#6982a5", "shadow": "#000000",
     "p0": "#56b4e9", "p1": "#f0a330", "p2": "#2fcf9f", "p3": "#8cc8ff", "p4": "#e0c860", "p5": "#b3a6ff",
     "s0": "#ee8fca", "s1": "#6cb8ff", "s2": "#f5b942", "s3": "#8fdc8f",
 }  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}
+STREAMLIT = {"background-color": "paper", "text-color": "ink", "primary-color": "accent"}  # its settings, our tokens
 
 MARKER_DASHES = ("dash", "dot", "dashdot", "longdash")  # by snapshot
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # by snapshot
@@ -40,6 +51,26 @@ def process_colour(rank: int) -> str:
 def snapshot_colour(rank: int) -> str:
     """The token of a snapshot, by its rank."""
     return f"@s{rank % SNAPSHOT_COLOURS}"
+
+
+def message_colour(sender: int, *, is_marker: bool) -> str:
+    """The token of a message: a marker has the colour of the process that sent it, given by its rank."""
+    return process_colour(sender) if is_marker else "@ink"
+
+
+def verdict_colour(is_consistent: bool) -> str:
+    """The token of a cut that was judged."""
+    return "@good" if is_consistent else "@bad"
+
+
+def cut_colour(rank: int, is_consistent: bool) -> str:
+    """The token of the cut of a snapshot, by its rank: its own unless something is wrong with it."""
+    return snapshot_colour(rank) if is_consistent else verdict_colour(False)
+
+
+def series_colour(rank: int) -> str:
+    """The token of a line of a chart, by its rank."""
+    return process_colour(rank)
 
 
 def colour(token: str, palette: dict[str, str]) -> str:
@@ -61,3 +92,13 @@ def resolve(figure: Any, palette: dict[str, str]) -> Any:
     if isinstance(figure, str) and figure.startswith("@"):
         return colour(figure, palette)
     return figure
+
+
+def variable(token: str) -> str:
+    """The explorer's custom property of a token without opacity: "@p0" is "var(--cc-p0)"."""
+    return f"var(--cc-{token[1:]})"
+
+
+def properties(prefix: str, colours: Mapping[str, str]) -> str:
+    """Colours as custom properties of a style sheet: "--cc-ink: ...; --cc-paper: ..."."""
+    return "; ".join(f"--{prefix}-{name}: {value}" for name, value in colours.items())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import axes
 from pipeline.store import DataError
-from sim.algorithm import ALGORITHMS
+from sim.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.execution import run
 from sim.files import parse_toml
 from sim.scenario import EVERY_CHANNEL, Initiation, Scenario, ScenarioError
@@ -80,6 +80,7 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                     marker_delay=base.marker_delay if marker_delay is None else axes.delay_rule(marker_delay),
                     not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
                     algorithm=algorithm or base.algorithm,
+                    algorithm_parameters=base.algorithm_parameters if algorithm in (None, base.algorithm) else {},
                 )
                 yield draft, initiators or 0
 
@@ -160,7 +161,7 @@ class _Builder:
 
     def _trial(self, scenario: Scenario, place: str) -> _Trial:
         """A run of the workload, shared by the cells that differ in their snapshots only: those start together."""
-        plain = dumps(replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm))
+        plain = dumps(replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm, algorithm_parameters={}))
         if plain not in self._trials:
             workload = parse_toml(plain, scenario.name, place)
             if not workload.engine().workload.takes_turns:
@@ -175,6 +176,8 @@ class _Builder:
         """Snapshot after snapshot, evenly over the run or all at once; each shifts its initiators by one process."""
         grid, able = self._grid, _able_to_initiate(scenario)
         count = len(able)
+        if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):
+            initiators = count  # all of them, or some process would not be reached
         if initiators > count:
             raise DataError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")
         for number in range(1, grid.snapshots + 1):
@@ -185,5 +188,11 @@ class _Builder:
 
 
 def _able_to_initiate(scenario: Scenario) -> Sequence[str]:
-    """The processes among which those that initiate a snapshot are spread."""
+    """The processes (or the service) among which those that initiate a snapshot are spread."""
+    algorithm = ALGORITHMS[scenario.algorithm]
+    if algorithm.initiators == COORDINATOR:
+        return [service.name for service in algorithm.services]
+    if algorithm.initiators == SOURCES:
+        targets = {channel.target_name for channel in scenario.channels}
+        return [process for process in scenario.processes if process not in targets]
     return scenario.processes

@@ -4,12 +4,12 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.browser import ASSETS
+from diagrams.browser import ASSETS, page_styles
 from views import ensembles, explore, history, traces
 
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "icon.svg", size="small")
-st.html(ASSETS / "page.css")
+st.html(f"<style>{page_styles()}</style>")
 pages: dict[str, Any] = {
     "Explore": explore.as_page(),
     "Ensembles": ensembles.as_page(),

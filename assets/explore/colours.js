@@ -7,8 +7,10 @@ const NOT_COLOURS = new Set(["x", "y", "text", "hovertext", "hovertemplate", "cu
 
 /** "light" or "dark", by the luminance of the page's background: the theme may be the user's own. */
 function schemeOf(element) {
+  const background = getComputedStyle(element).getPropertyValue("--st-background-color");
+  if (!background) return "light";
   const probe = el("span", { hidden: true });
-  probe.style.color = getComputedStyle(element).getPropertyValue("--st-background-color") || "#fff";
+  probe.style.color = background;
   element.append(probe);
   const [red, green, blue] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
   probe.remove();

@@ -6,18 +6,13 @@ const GLIDE_UP_TO = 300;
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
 const REACH = { event: 11, arrow: 10, line: 16 };
 
-/** The first trace of every diagram: a stroke below the selected arrow, broader than the band of what is recorded. */
-const HIGHLIGHT = {
-  type: "scatter",
-  mode: "lines",
-  hoverinfo: "skip",
-  showlegend: false,
-  line: { color: "rgba(105, 130, 165, 0.5)" },
-};
-
-/** The highlight of a diagram with so many lanes: among many arrows a narrow one. */
-function highlightAmong(lanes) {
-  return { ...HIGHLIGHT, line: { ...HIGHLIGHT.line, width: Math.max(10, Math.min(24, 240 / lanes)) } };
+/**
+ * The first trace of every diagram: a stroke below the selected arrow, broader than the band of what is recorded;
+ * among many lanes, and so many arrows, a narrow one.
+ */
+function highlightAmong(lanes, palette) {
+  const line = { color: resolveColour("@selection/0.5", palette), width: Math.max(10, Math.min(24, 240 / lanes)) };
+  return { type: "scatter", mode: "lines", hoverinfo: "skip", showlegend: false, line };
 }
 
 /**
@@ -66,13 +61,13 @@ class Diagram {
   }
 
   /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */
-  draw(figure, view, scene, events, step) {
+  draw(figure, palette, view, scene, events, step) {
     this.scene = scene;
     this.events = events;
     this.step = step;
     this.place = stepAt(scene, step).place;
     this.isDown = "ticktext" in figure.layout.xaxis;
-    this.traces = [highlightAmong(scene.processes.length), ...figure.data.flatMap(inChunks)];
+    this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
     this.arrows = arrowsOf(this.traces);

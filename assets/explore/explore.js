@@ -145,12 +145,12 @@ class Explorer {
     this.diagram.selected = this.selectedMessage();
     this.diagram.cut = visit.cut;
     const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
-    this.diagram.draw(figure, view, scene, this.events, this.shownStep());
+    this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
     this.aside.forEach((part) => this.present(part));
     this.openTab(visit.tab);
-    this.showSigns(this.palette);
-    showStory(this.story, scene, this.signs, visit.cut, (cut) => this.showCut(cut));
+    showSigns(this.signs, scene.signs);
+    showStory(this.story, scene, visit.cut, (cut) => this.showCut(cut));
     this.showOrientation();
     this.showStep();
   }
@@ -160,11 +160,6 @@ class Explorer {
     part.show?.(this.scene, this.palette, this.shownStep());
     part.select?.(this.selection);
     part.history?.(this.data);
-  }
-
-  /** The signs below the diagram take the colours of the scheme. */
-  showSigns(palette) {
-    for (const name of ["p0", "s0", "mark"]) this.root.style.setProperty(`--cc-${name}`, palette[name]);
   }
 
   /** Whether the run is seen through a window. */

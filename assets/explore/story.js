@@ -1,10 +1,7 @@
 /* What the scenario is about: its story, its source and the cuts it discusses. */
 
-/**
- * @param signs the list of signs under the diagram, told here in full
- * @param onCut called with the number of the cut to show in the diagram, or null
- */
-function showStory(node, scene, signs, chosenCut, onCut) {
+/** @param onCut called with the number of the cut to show in the diagram, or null */
+function showStory(node, scene, chosenCut, onCut) {
   const paragraphs = scene.story.split(/\n\s*\n/).filter((text) => text.trim());
   const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
   node.replaceChildren(
@@ -13,14 +10,8 @@ function showStory(node, scene, signs, chosenCut, onCut) {
     ...cuts,
     ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
     el("h4", {}, "Signs in the diagram"),
-    signsInFull(signs),
+    signsInFull(scene.signs),
   );
-}
-
-/** Each sign with its sentence. */
-function signsInFull(signs) {
-  const row = (sign) => el("li", {}, sign.querySelector("svg").cloneNode(true), el("span", {}, sign.title));
-  return el("ul", { class: "cc-signs-in-full" }, ...[...signs.children].map(row));
 }
 
 /** The cuts, one of which can be shown in the diagram. */

@@ -30,7 +30,6 @@ MOST_STEPS = 5_000  # beyond these a page is slow to open and to step
 
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; font-src data:"
 _FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation Sans", Arial, sans-serif'
-_TOKENS = {"--st-background-color": "paper", "--st-text-color": "ink", "--st-primary-color": "p0"}
 
 
 def export(scene: Scene, view: View) -> bytes:
@@ -91,7 +90,7 @@ def _themes() -> str:
     looks = {":root": ("light", theme.LIGHT), ":root[data-theme=dark]": ("dark", theme.DARK)}
     rules = []
     for selector, (name, palette) in looks.items():
-        colours = "; ".join(f"{variable}: {palette[token]}" for variable, token in _TOKENS.items())
+        colours = theme.properties("st", {setting: palette[token] for setting, token in theme.STREAMLIT.items()})
         rules.append(f"{selector} {{ color-scheme: {name}; {colours}; --st-font: {_FONT}; --st-code-font: monospace }}")
     return "\n".join(rules)
 

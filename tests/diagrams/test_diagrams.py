@@ -150,10 +150,6 @@ def test_export_writes_any_step_and_refuses_one_too_far(tmp_path, capsys):
     assert "steps 0 to 18" in capsys.readouterr().err
 
 
-def test_palettes_name_the_same_colours():
-    assert set(theme.LIGHT) == set(theme.DARK)
-
-
 def test_what_a_user_writes_is_shown_letter_by_letter():
     """Names that look like markup or colours, quotes, and what XML cannot hold."""
     labels = ["<b>x", "@ink", "@zzz", '="@ink"', "a\\u0007b", "x & y"]

@@ -1,0 +1,142 @@
+"""The signs of the diagram and what they mean: listed below it, and told in full beside the story.
+
+An entry of SIGNS is a sign. Its icon is a small SVG of the shapes below, in colours of diagrams/theme.py; ink is the
+colour of the text beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from diagrams import theme
+from diagrams.scene import Scene
+
+MESSAGE = theme.message_colour(0, is_marker=False)
+MARKER = theme.message_colour(0, is_marker=True)
+SNAPSHOT = theme.snapshot_colour(0)
+
+
+def icon(width: int, *shapes: str) -> str:
+    """An SVG element, 16 high, of shapes."""
+    return f'<svg viewBox="0 0 {width} 16" width="{width}" aria-hidden="true">{"".join(shapes)}</svg>'
+
+
+def stroke(path: str, token: str, width: float, dash: str = "") -> str:
+    """A line along a path; `dash` as SVG has it, say "6 3"."""
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<path d="{path}" {_paint("stroke", token)} stroke-width="{width:g}"{dashed}/>'
+
+
+def fill(path: str, token: str) -> str:
+    """The inside of a path."""
+    return f'<path d="{path}" {_paint("fill", token)}/>'
+
+
+def disc(x: float, radius: float, token: str) -> str:
+    """A filled circle at half the height."""
+    return f'<circle cx="{x:g}" cy="8" r="{radius:g}" {_paint("fill", token)}/>'
+
+
+def ring(x: float, radius: float, token: str, width: float) -> str:
+    """A circle at half the height."""
+    return f'<circle cx="{x:g}" cy="8" r="{radius:g}" {_paint("stroke", token)} stroke-width="{width:g}"/>'
+
+
+def arrow(token: str, width: float = 2, dash: str = "") -> str:
+    """An arrow, 30 wide."""
+    return stroke("M1 8h20", token, width, dash) + fill("M29 8l-10-4.5v9z", token)
+
+
+def _paint(use: str, token: str) -> str:
+    name, _, opacity = token.partition("/")
+    colour = "currentColor" if name == "@ink" else theme.variable(name)
+    return f'{use}="{colour}"' + (f' {use}-opacity="{opacity}"' if opacity else "")
+
+
+def _always(scene: Scene) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Sign:
+    """A sign of the diagram.
+
+    `label` is its word below the diagram, `title` its sentence. A `rare` sign is told in the full list only. One that
+    is `of_snapshots` is drawn where a snapshot is taken. `is_in` says in which scenes there is such a sign.
+    """
+
+    key: str
+    label: str
+    title: str
+    icon: str
+    rare: bool = False
+    of_snapshots: bool = False
+    is_in: Callable[[Scene], bool] = _always
+
+
+SIGNS = (
+    Sign(
+        "event", "event",
+        "A dot is an event of a process: hollow while it is still to come, filled once it has happened.",
+        icon(12, disc(6, 5, "@ink")),
+    ),
+    Sign(
+        "message", "message",
+        "A solid arrow is a message: bold while it is on its way, thin and grey where it has yet to go.",
+        icon(30, arrow(MESSAGE)),
+    ),
+    Sign(
+        "marker", "marker",
+        "A dashed arrow is a marker, in the colour of the process that sent it; it tells the receiver to record.",
+        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True,
+    ),
+    Sign(
+        "records", "records",
+        "A diamond is the moment at which a process records its own state.",
+        icon(16, fill("M8 1l7 7-7 7-7-7z", SNAPSHOT)), of_snapshots=True,
+    ),
+    Sign(
+        "in-process", "in process state",
+        "A ring: this event belongs to the recorded state of its process.",
+        icon(18, ring(9, 6.5, SNAPSHOT, 2.4), disc(9, 3, "@ink")), of_snapshots=True,
+    ),
+    Sign(
+        "in-channel", "in channel state",
+        "A yellow band: this message belongs to the recorded state of its channel.",
+        icon(30, stroke("M0 8h30", "@mark/0.8", 12), arrow(MESSAGE)), of_snapshots=True,
+    ),
+    Sign(
+        "cut", "cut",
+        "The bold dashed line is the cut of the snapshot. Tinted: its past, what was recorded; the rest: its future.",
+        icon(28, stroke("M0 8h28", theme.cut_colour(0, True), 3.4, "8 4")), of_snapshots=True,
+    ),
+    Sign(
+        "now", "now",
+        "The fine dotted line is now, the moment of this step. What lies beyond it is still to come.",
+        icon(24, stroke("M0 8h24", "@ink", 1.5, "3 3")),
+    ),
+    Sign(
+        "ghost", "before your changes",
+        "A faint dotted line: where an arrow was before you changed the run.",
+        icon(28, stroke("M0 8h28", "@ink/0.6", 1.5, "2 3")), rare=True,
+    ),
+    Sign(
+        "held", "held",
+        "A cross: this message is held and never arrives. On a FIFO channel all that is sent after it waits.",
+        icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3)), rare=True,
+    ),
+)  # fmt: skip
+
+
+def signs(scene: Scene) -> list[dict[str, Any]]:
+    """The signs of a scene, in the order in which they are listed, ready for JSON."""
+    return [
+        {
+            "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon, "rare": sign.rare,
+            "of_snapshots": sign.of_snapshots,
+        }
+        for sign in SIGNS
+        if sign.is_in(scene)
+    ]  # fmt: skip
