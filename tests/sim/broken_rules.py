@@ -168,11 +168,20 @@ class Backwards(ChandyLamport):
 
     name = "backwards"
 
+    def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
+        out.record(snapshot)
+        for channel in process.outgoing:
+            out.send_marker(channel, snapshot)
+
+    def on_message(self, process: Process, message: Message, out: Out) -> None:
+        open_here = any(message.channel not in local.closed for local in process.snapshots.values())
+        process.memory = ((message, *(process.memory or ())) if open_here else process.memory) or ()
+
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        local = process.snapshots.get(marker.snapshot or "")
-        if local is not None:
-            kept = {**local.kept, marker.channel: local.kept.get(marker.channel, ())[::-1]}
-            process.snapshots = {**process.snapshots, marker.snapshot or "": local._replace(kept=kept)}
+        if marker.snapshot in process.snapshots:
+            for message in process.memory or ():
+                if message.channel is marker.channel:
+                    out.keep(message, marker.snapshot)
         super().on_marker(process, marker, out)
 
 

@@ -74,7 +74,7 @@ def test_every_edit_can_be_told_and_breaks_no_check(scenario: Scenario, data: An
         told = consequence(execution, after, edit)
         assert told is None or told.endswith(".")
         if not expected:
-            fails = {v.check for row in verdicts(after).values() for v in row if not v.holds}
+            fails = {v.check for row in verdicts(after).values() for v in row if v.holds is False}
             assert fails <= {"completion"}
         execution = after
 

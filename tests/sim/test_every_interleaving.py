@@ -231,7 +231,7 @@ def test_every_check_holds_in_every_execution(name: str) -> None:
     found = 0
     for events in executions(scenario):
         found += 1
-        failing = [v for row in table_verdicts(events, scenario, workload).values() for v in row if not v.holds]
+        failing = [v for row in table_verdicts(events, scenario, workload).values() for v in row if v.holds is False]
         assert failing == []
     assert found == SYSTEMS[name].executions
 
