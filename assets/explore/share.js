@@ -171,7 +171,7 @@ function fieldsOf(option, { scene, visit, scheme }) {
 }
 
 /** The fields of one option, and what they say. */
-class Asked {
+class OptionFields {
   constructor(option, explorer) {
     this.controls = {};
     this.nodes = Object.entries(fieldsOf(option, explorer)).map(([key, [label, control]]) => {
@@ -227,7 +227,7 @@ class ExportDialog {
   /** What is said for one format is kept for those that are asked the same. */
   asking(option) {
     const key = JSON.stringify(option);
-    if (!this.known.has(key)) this.known.set(key, new Asked(option, this.explorer));
+    if (!this.known.has(key)) this.known.set(key, new OptionFields(option, this.explorer));
     return this.known.get(key);
   }
 
