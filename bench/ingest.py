@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline import session
-from pipeline.formats import Options
+from pipeline.formats import NO_OPTIONS
 from pipeline.ingest import carry_out, plan
 from pipeline.store import Store
 
@@ -77,7 +77,7 @@ def measure(folder: Path, events: int, executions: int) -> None:
     spark.range(8).count()
     start = time.perf_counter()
     store = Store.create(folder / "data", "trace", {})
-    options = Options(delimiter=DELIMITER if executions > 1 else None)
+    options = {"delimiter": DELIMITER} if executions > 1 else NO_OPTIONS
     rows = carry_out(spark, store, plan([log], "shiviz", options))
     seconds = time.perf_counter() - start
     messages = sum(row["messages"] for row in rows)

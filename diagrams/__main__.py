@@ -1,4 +1,4 @@
-"""python -m diagrams: export a scenario's diagram, at any step, without a browser.
+"""python -m diagrams: export a scenario's diagram, at any step, without a browser; list the formats there are.
 
 Exit status: 0 done; 2 bad input, with one line on stderr.
 """
@@ -6,25 +6,34 @@ Exit status: 0 done; 2 bad input, with one line on stderr.
 from __future__ import annotations
 
 import os
-import re
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagrams import theme
-from diagrams.export import View, exporter, formats
+from diagrams.export import View, exporter, formats, options_of, read_options
+from diagrams.export_options import SHARED, Option
 from diagrams.scene import compose
 from sim import library
 from sim.command import Parser, answer
 from sim.execution import run
-from sim.scenario import ORIENTATIONS, ScenarioError
+from sim.scenario import ScenarioError
 
 
 def _export(arguments: Namespace) -> int:
+    given = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
+    asked = read_options(arguments.format, given)
     scene = compose(run(library.find(arguments.scenario)))
-    view = View.of(scene, arguments.step, arguments.orientation, arguments.theme, arguments.steps)
-    _write(Path(arguments.output), exporter(arguments.format).export(scene, view))
+    _write(Path(arguments.output), exporter(arguments.format).export(scene, View.of(scene, **asked)))
+    return 0
+
+
+def _formats(arguments: Namespace) -> int:
+    print("formats")
+    for name in formats():
+        print(f"  {name:28} {exporter(name).TITLE} ({exporter(name).SUFFIX})")
+        for option in options_of(name):
+            print(f"    --{option.name:24} {option.help}")
     return 0
 
 
@@ -44,12 +53,20 @@ def _write(output: Path, content: bytes) -> None:
         raise ScenarioError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
 
 
-def _range(text: str) -> tuple[int, int]:
-    """`3-7` as the pair of its ends."""
-    ends = re.fullmatch(r"(\d+)-(\d+)", text)
-    if ends is None:
-        raise ArgumentTypeError(f"{text!r} is no range of steps; give the first and the last one, such as 3-7")
-    return int(ends[1]), int(ends[2])
+def _add_flags(command: Parser) -> None:
+    """A flag for what every view has, and for each option that some format has of its own."""
+    for option in SHARED:
+        _add_flag(command, option, option.help)
+    shared = {option.name for option in SHARED}
+    own = [(form, option) for form in formats() for option in options_of(form) if option.name not in shared]
+    for name in dict.fromkeys(option.name for _, option in own):
+        told = [(form, option) for form, option in own if option.name == name]
+        _add_flag(command, told[0][1], "; ".join(f"{form}: {option.help}" for form, option in told))
+
+
+def _add_flag(command: Parser, option: Option, words: str) -> None:
+    flag = f"--{option.name}"
+    command.add_argument(flag, dest=flag, metavar=option.metavar, help=words.replace("%", "%%"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -60,11 +77,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--format", choices=formats(), required=True)
     command.add_argument("-o", dest="output", metavar="FILE", required=True)
-    command.add_argument("--step", type=int, metavar="K", help="the step to show (default: the last)")
-    command.add_argument("--orientation", choices=ORIENTATIONS, help="where time runs (default: as the scenario says)")
-    command.add_argument("--theme", choices=sorted(theme.PALETTES, reverse=True), default="light")
-    command.add_argument("--steps", type=_range, metavar="A-B", help="the steps of a deck or gif (default: all)")
+    _add_flags(command)
     command.set_defaults(act=_export)
+    command = commands.add_parser("formats", help="the formats there are, and what each is asked")
+    command.set_defaults(act=_formats)
     return answer(parser, arguments)
 
 

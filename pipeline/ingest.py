@@ -63,9 +63,7 @@ class Plan(NamedTuple):
 def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, quarantine: bool = False) -> Plan:
     """Looks for the executions in `files`, which are read in that order. Raises DataError."""
     module = formats.find(form)
-    for name, value in options._asdict().items():
-        if value is not None and name not in module.OPTIONS:
-            raise DataError(f"--{name}: means nothing to the format {form}; leave it out")
+    formats.check_options(form, options)
     if not files:
         raise DataError(f"no log is named; give the paths of {module.TITLE}")
     found = Plan(form, list(module.pieces(files, options)), quarantine)

@@ -13,19 +13,13 @@ import streamlit as st
 from diagrams.export import View, shiviz
 from diagrams.scene import compose
 from pipeline import formats
-from pipeline.formats import Options
+from pipeline.formats import NO_OPTIONS, Option, Options
 from sim import library
 from sim.execution import run
 from sim.scenario import ScenarioError
 from views.errors import complain
 
 MOST_MEGABYTES = 200
-PATTERNS = {
-    "text, then host and clock (ShiViz's own)": r"(?P<event>.*)\n(?P<host>\S*) (?P<clock>{.*})",
-    "host and clock, then text (GoVector)": r"(?P<host>\S*) (?P<clock>{.*})\n(?P<event>.*)",
-    "all on one line": r"(?P<host>\S*) (?P<clock>{.*}) (?P<event>.*)",
-}
-FORMAT_OF = {".jsonl": "jsonl", ".csv": "csv", ".parquet": "parquet", ".top": "cos418", ".events": "cos418"}
 EXAMPLE = "overlapping"
 
 
@@ -46,12 +40,13 @@ def bring_log(start: Callable[[Brought], None]) -> None:
         help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
     )  # fmt: skip
     files = {upload.name: upload for upload in uploads}
-    guess = guessed(list(files))
+    guess = formats.guessed(list(files))
     names = formats.names()
     form = st.selectbox(
         "Format", names, index=names.index(guess), format_func=lambda name: formats.find(name).TITLE, key=f"log-{guess}"
     )
-    options = _options(form) if form == "shiviz" else Options()
+    fields = {option.name: _field(form, option) for option in formats.options_of(form)}
+    options = {name: value for name, value in fields.items() if value}
     quarantine = st.checkbox("Set aside what cannot be believed, and go on", key="log-quarantine")
     example, read = st.columns(2)
     try:
@@ -65,24 +60,17 @@ def bring_log(start: Callable[[Brought], None]) -> None:
         complain(str(problem))
 
 
-def _options(form: str) -> Options:
-    """How a ShiViz log is taken apart."""
-    kind = st.selectbox("Lines", [*PATTERNS, "an expression of my own"], key="log-lines")
-    pattern = PATTERNS.get(kind) or st.text_area(
-        "Expression", next(iter(PATTERNS.values())), key="log-pattern", height=68,
-        help="Groups host, clock and event; if you like, kind (send or receive), peer and msg.",
-    )  # fmt: skip
-    delimiter = st.text_input(
-        "Line between executions", placeholder="^=== (?P<trace>.*) ===$", key="log-delimiter",
-        help="An expression; empty: the log is of one execution.",
-    )  # fmt: skip
-    return Options(pattern, delimiter or None)
-
-
-def guessed(names: list[str]) -> str:
-    """The format that files of these names have, most likely."""
-    suffixes = [PurePath(name).suffix.lower() for name in names]
-    return next((FORMAT_OF[suffix] for suffix in suffixes if suffix in FORMAT_OF), "shiviz")
+def _field(form: str, option: Option) -> str:
+    """What is said of an option of a format: one of its ready-made values, or another (empty: nothing)."""
+    key, words = f"log-{form}-{option.name}", option.help[:1].upper() + option.help[1:] or None
+    if not option.choices:
+        return st.text_input(option.label, option.default, key=key, placeholder=option.placeholder, help=words)
+    others = [option.other] if option.other else []
+    choice = st.selectbox(option.label, [*option.choices, *others], key=key, help=words)
+    if choice in option.choices:
+        return option.choices[choice]
+    first = next(iter(option.choices.values()))
+    return st.text_area(option.other.capitalize(), first, key=f"{key}-other", height=68, help=words)
 
 
 def folder_name(names: list[str]) -> str:
@@ -95,7 +83,4 @@ def the_example() -> Brought:
     """The log that a bundled scenario would have left, with vector clocks."""
     scene = compose(run(library.load(EXAMPLE)))
     content = shiviz.export(scene, View.of(scene))
-    return Brought(
-        folder_name([f"example-{EXAMPLE}"]), {f"{EXAMPLE}.log": content}, "shiviz",
-        Options(next(iter(PATTERNS.values()))), quarantine=False,
-    )  # fmt: skip
+    return Brought(folder_name([f"example-{EXAMPLE}"]), {f"{EXAMPLE}.log": content}, "shiviz", NO_OPTIONS, False)

@@ -1,5 +1,7 @@
 """What a session shows, as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
 
+A format is asked about its own options (diagrams/export_options.py); what others are asked about is checked and left.
+
 Whoever knows a session's id may read its run; ids are random and are told to that session's browser alone.
 """
 
@@ -14,17 +16,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from diagrams.export import View, exporter, formats
+from diagrams.export import View, exporter, formats, options_of, read_options
+from diagrams.export_options import SHARED, STEP, STEPS, Option
 from diagrams.scene import Scene
-from diagrams.theme import PALETTES
-from sim.scenario import ORIENTATIONS, ScenarioError
+from sim.scenario import ScenarioError
 from views.session import SESSIONS, ExploreSession, sentence
 
 AT_ONCE = 2  # exports that are written at the same time; others wait
 _WRITERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="export")
-
-OF_STEPS = ("deck", "gif")  # what goes through steps: its name says which
-OF_A_STEP = ("svg", "png", "pdf", "tikz", "mermaid", "plantuml")  # what shows one step: its name says which
 
 
 async def _serve(request: Request) -> Response:
@@ -45,50 +44,44 @@ async def _serve(request: Request) -> Response:
 def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
     """The file and its name. Raises ScenarioError with what is wrong with what was asked for."""
     scene = session.scene
-    view = view_of(scene, asked, name not in OF_STEPS)
+    view = view_of(scene, name, asked)
     return exporter(name).export(scene, view), filename(scene, name, view)
 
 
-def view_of(scene: Scene, asked: Mapping[str, str], of_a_step: bool = True) -> View:
-    """The view that a query asks for; what it leaves out is as `View.of` has it. Raises ScenarioError."""
-    step = _step(scene, asked, "step")
-    first, last = _step(scene, asked, "from"), _step(scene, asked, "to")
-    if (first is None) != (last is None):
-        raise ScenarioError("give both ends of the range of steps, or neither")
-    if first is not None and last is not None and first > last:
-        raise ScenarioError(f"the steps {first} to {last} run backwards; give the earlier one first")
-    steps = None if first is None or last is None else (first, last)
-    orientation = _one_of(asked, "orientation", ORIENTATIONS)
-    theme = _one_of(asked, "theme", tuple(PALETTES)) or "light"
-    return View.of(scene, step if of_a_step else None, orientation, theme, steps)
-
-
-def _step(scene: Scene, asked: Mapping[str, str], key: str) -> int | None:
-    """The step under a key of the query (None: not given)."""
-    text = asked.get(key, "")
-    if not text:
-        return None
-    if not re.fullmatch(r"[0-9]{1,9}", text) or not 0 <= int(text) <= scene.last:
-        raise ScenarioError(f"step {text[:20]}: this run has steps 0 to {scene.last}")
-    return int(text)
-
-
-def _one_of(asked: Mapping[str, str], key: str, known: tuple[str, ...]) -> str | None:
-    value = asked.get(key) or None
-    if value is not None and value not in known:
-        raise ScenarioError(f"{key} {value[:20]!r} is not known; say {' or '.join(known)}")
-    return value
+def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
+    """The view that a query asks a format for; what it leaves out is as `View.of` has it. Raises ScenarioError."""
+    own = {option.name for option in options_of(name)}
+    given = {key: asked[key] for key in {*own, *(option.name for option in SHARED)} if asked.get(key)}
+    ends = asked.get("from", ""), asked.get("to", "")
+    if any(ends):
+        if not all(ends):
+            raise ScenarioError("give both ends of the range of steps, or neither")
+        given[STEPS.name] = "-".join(ends)
+    values = read_options(name, given)
+    for step in (values.get(STEP.name, 0), *values.get(STEPS.name, ())):
+        if not 0 <= step <= scene.last:
+            raise ScenarioError(f"step {step}: this run has steps 0 to {scene.last}")
+    return View.of(scene, **{key: value for key, value in values.items() if key in own})
 
 
 def filename(scene: Scene, name: str, view: View) -> str:
     """Such as lecture-step-12.svg: letters that every system takes, and never a path."""
-    stem = re.sub(r"[^A-Za-z0-9_-]+", "-", scene.execution.scenario.name).strip("-")[:60] or "run"
-    if name in OF_STEPS:
-        first, last = view.steps or (scene.first, scene.until)
-        stem += f"-steps-{first}-{last}"
-    elif name in OF_A_STEP:
-        stem += f"-step-{view.step}"
+    stem = _plain(scene.execution.scenario.name) or "run"
+    stem += "".join(f"-{option.name}-{_told(option, scene, view)}" for option in options_of(name) if option.in_name)
     return stem + exporter(name).SUFFIX
+
+
+def _told(option: Option, scene: Scene, view: View) -> str:
+    """The value of an option as the name of a file says it."""
+    if option.name == STEPS.name:
+        first, last = view.steps or (scene.first, scene.until)
+        return f"{first}-{last}"
+    is_shared = option.name in [other.name for other in SHARED]
+    return _plain(str(getattr(view, option.name) if is_shared else option.of(view)))
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:60]
 
 
 def _refusal(text: str, status: int) -> Response:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
 from diagrams.elements import Ghost
-from diagrams.export import exporter, formats
+from diagrams.export import offered
 from diagrams.scene import Scene, arrows_as_they_are, compose
 from sim.delays import Address
 from sim.edit_words import consequence, describe_edit
@@ -34,7 +34,6 @@ MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
 BIG = 5_000  # steps of a run whose execution is not kept for every session
 MOST_BIG = 3  # sessions for which it is
 
-_FORMATS = [{"name": name, "title": exporter(name).TITLE, "suffix": exporter(name).SUFFIX} for name in formats()]
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
@@ -157,7 +156,7 @@ class ExploreSession:
             "edits": list(self.version.words),
             "link": self.link(),
             "step": self.shared.step,
-            "formats": _FORMATS,
+            "formats": offered(),
         }
 
     def link(self) -> str:

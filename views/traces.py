@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pipeline import catalog, session, traces
+from pipeline import catalog, formats, session, traces
 from pipeline.ingest import ingest
 from pipeline.progress import Progress
 from pipeline.store import DataError, Store, named
@@ -102,9 +102,10 @@ def _start(brought: Brought) -> None:
             files = [Path(folder) / Path(name).name for name in brought.files]
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
-            about = {"format": brought.form, "logs": list(brought.files), **brought.options._asdict()}
+            form, options = brought.form, brought.options
+            about = {"format": form, "logs": list(brought.files), **formats.in_full(form, options)}
             store = Store.create(path, "trace", about)
-            spark, form, options = session.session(), brought.form, brought.options
+            spark = session.session()
             try:
                 ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
             except ScenarioError as problem:  # the user knows the file, not where we have put it

@@ -150,45 +150,54 @@ async function copied(field) {
   }
 }
 
-/** What each format is asked for; those of which nothing is known here are asked for everything. */
-const MOST_PAGES = 300; // of a deck or an animation (diagrams/slides.py)
-const PICTURE = ["step", "orientation", "theme"];
-const ASKED = {
-  svg: PICTURE,
-  png: PICTURE,
-  pdf: PICTURE,
-  tikz: PICTURE,
-  deck: ["range", "orientation", "theme"],
-  gif: ["range", "orientation", "theme"],
-  html: ["step", "orientation"],
-  mermaid: ["step"],
-  plantuml: ["step"],
-  ...Object.fromEntries(["csv", "jsonl", "parquet", "shiviz", "toml"].map((name) => [name, []])),
-};
+/**
+ * The fields that an option of a format takes (diagrams/export_options.py), by what they say in a query: a label and a
+ * control each. They begin with what is on show, or with the option's default.
+ */
+function fieldsOf(option, { scene, visit, scheme }) {
+  const { name, label, kind, choices = [], least, most } = option;
+  const begin = { step: visit.step, orientation: visit.orientation, scheme }[option.begins] ?? option.default ?? "";
+  const number = (value, min, max) => el("input", { type: "number", min, max, step: "1", required: true, value });
+  const aStep = (value) => number(value, 0, scene.last);
+  if (kind === "steps") {
+    const until = Math.min(scene.until, scene.first + (most ?? Infinity) - 1);
+    return { from: [label, aStep(scene.first)], to: ["to step", aStep(until)] };
+  }
+  if (kind === "step") return { [name]: [label, aStep(begin)] };
+  if (kind === "number") return { [name]: [label, number(begin, least, most)] };
+  if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
+  const menu = el("select", {}, ...choices.map(([value, text]) => el("option", { value, selected: value === begin }, text)));
+  return { [name]: [label, menu] };
+}
 
-/** Saving the run on show in any of the formats there are. */
+/** The fields of one option, and what they say. */
+class OptionFields {
+  constructor(option, explorer) {
+    this.controls = {};
+    this.nodes = Object.entries(fieldsOf(option, explorer)).map(([key, [label, control]]) => {
+      this.controls[key] = control;
+      return field(label, control);
+    });
+  }
+
+  get said() {
+    return Object.fromEntries(Object.entries(this.controls).map(([key, control]) => [key, control.value]));
+  }
+}
+
+/** Saving the run on show in any of the formats there are; each says itself what it is asked. */
 class ExportDialog {
   constructor(explorer) {
     this.explorer = explorer;
-    const number = () => el("input", { type: "number", min: "0", step: "1", required: true });
-    const menu = (...options) => el("select", {}, ...options.map(([value, text]) => el("option", { value }, text)));
     this.format = el("select", { onchange: () => this.ask() });
-    [this.step, this.from, this.to] = [number(), number(), number()];
-    this.orientation = menu(["down", "from top to bottom"], ["right", "from left to right"]);
-    this.theme = menu(["light", "light"], ["dark", "dark"]);
-    this.fields = {
-      step: [field("Step", this.step)],
-      range: [field("From step", this.from), field("to step", this.to)],
-      orientation: [field("Time runs", this.orientation)],
-      theme: [field("Colours", this.theme)],
-    };
+    this.fields = el("div", { class: "cc-row" });
     this.told = el("p", { class: "cc-export-said", role: "status" });
     this.button = el("button", { type: "submit", class: "cc-primary" }, "Download");
     this.form = el(
       "form",
       { onsubmit: (event) => this.submit(event), novalidate: true },
       field("Format", this.format),
-      el("div", { class: "cc-row" }, ...Object.values(this.fields).flat()),
+      this.fields,
       el("div", { class: "cc-row cc-export-end" }, this.button, this.told),
     );
     this.dialog = new Dialog(explorer.root, "Export this run", this.form);
@@ -196,38 +205,34 @@ class ExportDialog {
   }
 
   open() {
-    const { data, scene, scheme, visit } = this.explorer;
-    refill(this.format, JSON.stringify(data.formats), () =>
-      data.formats.map(({ name, title, suffix }) => el("option", { value: name }, `${title} (${suffix})`)),
+    const { formats } = this.explorer.data;
+    refill(this.format, JSON.stringify(formats), () =>
+      formats.map(({ name, title, suffix }) => el("option", { value: name }, `${title} (${suffix})`)),
     );
-    for (const input of [this.step, this.from, this.to]) input.max = scene.last;
-    this.step.value = visit.step;
-    this.from.value = scene.first;
-    this.to.value = Math.min(scene.until, scene.first + MOST_PAGES - 1);
-    this.orientation.value = visit.orientation;
-    this.theme.value = scheme;
-    this.tell("");
+    this.known = new Map();
     this.ask();
     this.dialog.open();
     this.format.focus();
   }
 
-  /** Show the fields of the format; of a long run a picture holds a range of steps. */
+  /** Show the fields of the format. */
   ask() {
-    this.asked = [...(ASKED[this.format.value] ?? ["step", "range", "orientation", "theme"])];
-    if (this.explorer.isLong() && this.asked.includes("theme") && !this.asked.includes("range")) this.asked.push("range");
-    for (const [name, nodes] of Object.entries(this.fields)) nodes.forEach((node) => (node.hidden = !this.asked.includes(name)));
+    const { options } = this.explorer.data.formats.find(({ name }) => name === this.format.value);
+    const now = options.filter(({ long_only: longOnly }) => !longOnly || this.explorer.isLong());
+    this.asked = now.map((option) => this.asking(option));
+    this.fields.replaceChildren(...this.asked.flatMap(({ nodes }) => nodes));
     this.tell("");
   }
 
+  /** What is said for one format is kept for those that are asked the same. */
+  asking(option) {
+    const key = JSON.stringify(option);
+    if (!this.known.has(key)) this.known.set(key, new OptionFields(option, this.explorer));
+    return this.known.get(key);
+  }
+
   options() {
-    const given = {
-      step: { step: this.step.value },
-      range: { from: this.from.value, to: this.to.value },
-      orientation: { orientation: this.orientation.value },
-      theme: { theme: this.theme.value },
-    };
-    return Object.assign({}, ...this.asked.map((name) => given[name]));
+    return Object.assign({}, ...this.asked.map(({ said }) => said));
   }
 
   async submit(event) {

@@ -12,6 +12,7 @@ from sim.model import EVENT_TYPES
 TITLE = "Event table, CSV"
 SUFFIX = ".csv"
 MEDIA_TYPE = "text/csv"
+ORDER = 100
 
 
 def export(scene: Scene, view: View) -> bytes:

@@ -9,12 +9,15 @@ from pypdf import PdfReader, PdfWriter
 
 from diagrams.export import View
 from diagrams.export.svg import document
+from diagrams.export_options import pages
 from diagrams.scene import Scene
-from diagrams.slides import slides
+from diagrams.slides import MOST_PAGES, slides
 
 TITLE = "PDF deck, a page for each step"
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
+ORDER = 40
+OPTIONS = pages(MOST_PAGES)
 
 
 def export(scene: Scene, view: View) -> bytes:

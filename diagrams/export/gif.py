@@ -11,12 +11,15 @@ from PIL import Image
 from diagrams.drawing import Picture
 from diagrams.export import View
 from diagrams.export.svg import document
+from diagrams.export_options import pages
 from diagrams.scene import Scene
-from diagrams.slides import slides
+from diagrams.slides import MOST_PAGES, slides
 
 TITLE = "Animated GIF"
 SUFFIX = ".gif"
 MEDIA_TYPE = "image/gif"
+ORDER = 70
+OPTIONS = pages(MOST_PAGES)
 
 COLOURS = 64  # those of the last frame, which shows all there is; without dithering, for areas are even
 STEP_MS, LAST_STEP_MS = 1_000, 4_000

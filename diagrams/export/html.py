@@ -18,6 +18,7 @@ from plotly.offline import get_plotlyjs
 
 from diagrams import browser, theme
 from diagrams.export import View
+from diagrams.export_options import OPENED, ORIENTATION
 from diagrams.payload import payload
 from diagrams.scene import Scene
 from sim.scenario import ScenarioError
@@ -25,6 +26,8 @@ from sim.scenario import ScenarioError
 TITLE = "Stand-alone web page"
 SUFFIX = ".html"
 MEDIA_TYPE = "text/html"
+ORDER = 60
+OPTIONS = (OPENED, ORIENTATION)
 
 MOST_STEPS = 5_000  # beyond these a page is slow to open and to step
 

@@ -10,6 +10,7 @@ from diagrams.scene import Scene
 TITLE = "Event table, JSON Lines"
 SUFFIX = ".jsonl"
 MEDIA_TYPE = "application/jsonl"
+ORDER = 110
 
 
 def export(scene: Scene, view: View) -> bytes:

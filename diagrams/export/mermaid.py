@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from diagrams.export import View
+from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
 from sim.scenario import ScenarioError
@@ -10,6 +11,8 @@ from sim.scenario import ScenarioError
 TITLE = "Mermaid sequence diagram"
 SUFFIX = ".mmd"
 MEDIA_TYPE = "text/vnd.mermaid"
+ORDER = 80
+OPTIONS = (STEP,)
 
 MOST_LETTERS = 50_000  # Mermaid's own limit (maxTextSize), which a diagram cannot raise
 

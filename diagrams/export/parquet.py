@@ -14,6 +14,7 @@ from sim.model import EVENT_TYPES
 TITLE = "Event table, Parquet"
 SUFFIX = ".parquet"
 MEDIA_TYPE = "application/vnd.apache.parquet"
+ORDER = 120
 
 SCHEMA = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in EVENT_TYPES.items()])
 

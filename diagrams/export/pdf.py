@@ -5,11 +5,14 @@ from __future__ import annotations
 import vl_convert
 
 from diagrams.export import View, svg
+from diagrams.export_options import PICTURE
 from diagrams.scene import Scene
 
 TITLE = "PDF picture"
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
+ORDER = 30
+OPTIONS = PICTURE
 
 
 def export(scene: Scene, view: View) -> bytes:

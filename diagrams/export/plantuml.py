@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from diagrams.export import View
+from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
 
 TITLE = "PlantUML sequence diagram"
 SUFFIX = ".puml"
 MEDIA_TYPE = "text/plain"
+ORDER = 90
+OPTIONS = (STEP,)
 
 _PLAIN = frozenset(" ,.;>{}()'+=?|“”’…→")
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import vl_convert
 
 from diagrams.export import View, svg
+from diagrams.export_options import PICTURE
 from diagrams.scene import Scene
 
 TITLE = "PNG picture"
 SUFFIX = ".png"
 MEDIA_TYPE = "image/png"
+ORDER = 20
+OPTIONS = PICTURE
 
 SCALE = 2
 

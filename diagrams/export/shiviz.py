@@ -22,6 +22,7 @@ from sim.scenario import ScenarioError
 TITLE = "ShiViz log"
 SUFFIX = ".log"
 MEDIA_TYPE = "text/plain"
+ORDER = 130
 
 MOST_ENTRIES = 5_000_000  # of all clocks together
 

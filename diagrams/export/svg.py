@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 from diagrams import theme
 from diagrams.drawing import Drawing, Picture, sketch
 from diagrams.export import View
+from diagrams.export_options import PICTURE
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.window import on_show
@@ -15,6 +16,8 @@ from diagrams.window import on_show
 TITLE = "SVG picture"
 SUFFIX = ".svg"
 MEDIA_TYPE = "image/svg+xml"
+ORDER = 10
+OPTIONS = PICTURE
 
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first is built into vl-convert
 STYLES = {"": "", "bold": ' font-weight="bold"', "italic": ' font-style="italic"'}

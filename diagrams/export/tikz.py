@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from diagrams.drawing import Drawing, Picture
 from diagrams.export import View
+from diagrams.export_options import PICTURE
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.window import on_show
@@ -19,6 +20,8 @@ from sim.scenario import ScenarioError
 TITLE = "TikZ picture (LaTeX)"
 SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
+ORDER = 50
+OPTIONS = PICTURE
 
 HEAD = r"""\documentclass{article}
 \usepackage[paperwidth=%(width)sbp,paperheight=%(height)sbp,margin=0bp,noheadfoot]{geometry}

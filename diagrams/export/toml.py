@@ -9,6 +9,7 @@ from sim.writing import dumps
 TITLE = "Scenario file"
 SUFFIX = ".toml"
 MEDIA_TYPE = "application/toml"
+ORDER = 140
 
 
 def export(scene: Scene, view: View) -> bytes:

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline import formats, session
-from pipeline.formats import Options
 from pipeline.ingest import Row, carry_out, plan
 from pipeline.progress import bar
 from pipeline.store import Store
+from sim.command import Parser
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -28,15 +28,7 @@ def add(commands: Commands) -> None:
     command = commands.add_parser("ingest", help="read logs that others wrote", description=_ABOUT)
     command.add_argument("logs", nargs="+", type=Path, metavar="LOG")
     command.add_argument("--format", required=True, choices=formats.names(), help=known)
-    command.add_argument(
-        "--pattern", metavar="REGEX",
-        help="shiviz: what an event looks like, with groups host, clock, event, and perhaps kind, peer, msg, time "
-        "(default: the one in the log's first line, else ShiViz's own)",
-    )  # fmt: skip
-    command.add_argument(
-        "--delimiter", metavar="REGEX",
-        help="shiviz: a line between two executions; its group trace names the next, as in '^=== (?P<trace>.*) ===$'",
-    )  # fmt: skip
+    _add_flags(command)
     command.add_argument(
         "--quarantine", action="store_true", help="set executions aside that cannot be believed, and take the others"
     )
@@ -44,12 +36,22 @@ def add(commands: Commands) -> None:
     command.set_defaults(act=_ingest)
 
 
+def _add_flags(command: Parser) -> None:
+    """A flag for each option that some format has."""
+    options = [(form, option) for form in formats.names() for option in formats.options_of(form)]
+    for name in dict.fromkeys(option.name for _, option in options):
+        told = [(form, option) for form, option in options if option.name == name]
+        words = "; ".join(f"{form}: {option.help or option.label}" for form, option in told)
+        flag = f"--{name}"
+        command.add_argument(flag, dest=flag, metavar=told[0][1].takes, help=words.replace("%", "%%"))
+
+
 def _ingest(arguments: argparse.Namespace) -> int:
-    options = Options(arguments.pattern, arguments.delimiter)
+    options = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
     todo = plan(arguments.logs, arguments.format, options, quarantine=arguments.quarantine)
     about = {
-        "files": [str(path) for path in arguments.logs], "format": arguments.format, **options._asdict(),
-        "quarantine": arguments.quarantine,
+        "files": [str(path) for path in arguments.logs], "format": arguments.format,
+        **formats.in_full(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
     store = Store.create(arguments.out, "trace", about)
     with bar("ingest", "executions") as progress:

@@ -2,7 +2,8 @@
 
 A module has
     TITLE               what it reads, in a line
-    OPTIONS             the names of those Options that mean something to it
+    SUFFIXES            how names of its files end, most likely, or ANYTHING; may be left out: it is never guessed
+    OPTIONS             what it wants to know besides the files; may be left out: nothing
     pieces(files, options) -> list[Piece]
                         where each execution lies; asked where the work is started, so it reads the files a line at a
                         time and keeps none of it. Raises DataError for what concerns a whole file or an option.
@@ -14,9 +15,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import NamedTuple, Protocol
 
 import pyarrow
@@ -24,15 +25,30 @@ import pyarrow
 from pipeline.store import DataError
 from sim.tables import nearest
 
-
-class Options(NamedTuple):
-    """How to take a log apart: expressions, in the syntax of Python or of JavaScript."""
-
-    pattern: str | None = None
-    delimiter: str | None = None
+Options = Mapping[str, str]  # what was said, by the names of the format's OPTIONS
+NO_OPTIONS: Options = {}
+ANYTHING = "*"  # among the suffixes of one format: where no other knows the file
 
 
-NO_OPTIONS = Options()
+@dataclass(frozen=True)
+class Option:
+    """Something that a format wants to know: a flag of `ingest`, and a field in the form of the Traces page.
+
+    name: of the flag. label: of the field. help: for both, in a line. takes: what stands for the value in --help.
+    placeholder: what an empty field shows, as an example.
+    choices: ready-made values, by what the form calls them; the first is the form's own choice.
+    other: what the form calls a value that is none of them; empty: there are no others.
+    default: what the form's field holds at first, where there are no choices.
+    """
+
+    name: str
+    label: str
+    help: str = ""
+    takes: str = "TEXT"
+    placeholder: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
+    other: str = ""
+    default: str = ""
 
 
 class Piece(NamedTuple):
@@ -75,10 +91,9 @@ class Reading:
 
 
 class Format(Protocol):
-    """What a module of this package has."""
+    """What every module of this package has."""
 
     TITLE: str
-    OPTIONS: tuple[str, ...]
 
     def pieces(self, files: Sequence[Path], options: Options) -> list[Piece]:
         """Where each execution lies."""
@@ -98,3 +113,35 @@ def find(name: str) -> Format:
         raise DataError(f"--format: {name!r} is no format; {nearest(name, names())}")
     module: Format = importlib.import_module(f"{__name__}.{name}")
     return module
+
+
+def options_of(name: str) -> tuple[Option, ...]:
+    """What the format of that name wants to know."""
+    return getattr(find(name), "OPTIONS", ())
+
+
+def suffixes_of(name: str) -> tuple[str, ...]:
+    """How names of its files end, most likely."""
+    return getattr(find(name), "SUFFIXES", ())
+
+
+def guessed(files: Sequence[str]) -> str:
+    """The format that files of these names have, most likely: that of the first whose suffix is known."""
+    suffixes = [PurePath(file).suffix.lower() for file in files]
+    return next(name for suffix in (*suffixes, ANYTHING) for name in names() if suffix in suffixes_of(name))
+
+
+def check_options(name: str, options: Options) -> None:
+    """Raises DataError for what the format of that name does not want to know, or a value that cannot be."""
+    known = {option.name: option for option in options_of(name)}
+    for option, value in options.items():
+        if option not in known:
+            raise DataError(f"--{option}: means nothing to the format {name}; leave it out")
+        values = known[option].choices.values()
+        if values and value not in values and not known[option].other:
+            raise DataError(f"--{option}: {value!r} is not known; say {' or '.join(values)}")
+
+
+def in_full(name: str, options: Options) -> dict[str, str | None]:
+    """What was said of each option of the format of that name (None: nothing), as a manifest keeps it."""
+    return {option.name: options.get(option.name) for option in options_of(name)}

@@ -22,7 +22,7 @@ from sim.model import APPLICATION_KINDS, EVENT_TYPES, SEND
 from sim.scenario import ScenarioError
 
 TITLE = "cases of COS 418's snapshot assignment: CASE.top CASE.events [CASE.json]"
-OPTIONS = ()
+SUFFIXES = (".top", ".events")
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:

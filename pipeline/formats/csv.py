@@ -16,7 +16,7 @@ from pipeline.store import DataError
 from pipeline.tables import read_table
 
 TITLE = "an event table, comma-separated, with a line of column names"
-OPTIONS = ()
+SUFFIXES = (".csv",)
 
 csv.field_size_limit(MOST_LINE)  # a quotation mark that is never closed would swallow the file
 

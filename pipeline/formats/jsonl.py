@@ -16,7 +16,7 @@ from pipeline.tables import read_table
 from sim.tables import brief
 
 TITLE = "an event table, a JSON object a line"
-OPTIONS = ()
+SUFFIXES = (".jsonl",)
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:

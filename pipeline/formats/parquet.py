@@ -15,7 +15,7 @@ from pipeline.store import DataError
 from pipeline.tables import read_table
 
 TITLE = "an event table, as Parquet"
-OPTIONS = ()
+SUFFIXES = (".parquet",)
 
 MOST_ROWS = 5_000_000  # of one execution: a worker holds them, some 1 kB each
 _BATCH = 65_536

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from pipeline.claims import Claim, claims_of
 from pipeline.clocks import Clocks
-from pipeline.formats import Options, Piece, Reading
+from pipeline.formats import ANYTHING, Option, Options, Piece, Reading
 from pipeline.lines import Line, lines, text_of, too_long
 from pipeline.logged import GROUPS, Log, take_apart
 from pipeline.pairing import Pairing, pair
@@ -28,7 +28,29 @@ from pipeline.rows import Rows, partner_rows, to_table
 from pipeline.store import DataError
 
 TITLE = "a log with vector clocks, as ShiViz reads it"
-OPTIONS = ("pattern", "delimiter")
+SUFFIXES = (".log", ".txt", ANYTHING)
+OPTIONS = (
+    Option(
+        "pattern",
+        "Lines",
+        "what an event looks like, with groups host, clock, event, and perhaps kind (send or receive), peer, msg, time "
+        "(default: the one in the log's first line, else ShiViz's own)",
+        takes="REGEX",
+        choices={
+            "text, then host and clock (ShiViz's own)": r"(?P<event>.*)\n(?P<host>\S*) (?P<clock>{.*})",
+            "host and clock, then text (GoVector)": r"(?P<host>\S*) (?P<clock>{.*})\n(?P<event>.*)",
+            "all on one line": r"(?P<host>\S*) (?P<clock>{.*}) (?P<event>.*)",
+        },
+        other="an expression of my own",
+    ),
+    Option(
+        "delimiter",
+        "Line between executions",
+        "a line between two executions, whose group trace names the next (default: the log is of one execution)",
+        takes="REGEX",
+        placeholder="^=== (?P<trace>.*) ===$",
+    ),
+)
 
 PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"  # ShiViz's own default
 
@@ -46,10 +68,10 @@ class _Head(NamedTuple):
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
     """What stands between two delimiters, before the first and after the last, unless it is blank."""
-    if options.pattern is not None:
-        compiled(options.pattern, "--pattern", GROUPS)
-    if options.delimiter is not None:
-        compiled(options.delimiter, "--delimiter")
+    if "pattern" in options:
+        compiled(options["pattern"], "--pattern", GROUPS)
+    if "delimiter" in options:
+        compiled(options["delimiter"], "--delimiter")
     found = []
     for path in files:
         own = _pieces(path, _head(path, options))
@@ -61,15 +83,15 @@ def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
 
 def _head(path: Path, options: Options) -> _Head:
     """As ShiViz does, the expressions in a log are about whole lines."""
-    if options.pattern is None:
+    if "pattern" not in options:
         top = [(line.text or b"").decode("utf-8", "replace").strip() for line in islice(lines(path), 2)]
         first, second = [*top, "", ""][:2]
         if all(re.search(rf"\(\?P?<{group}>", first) for group in GROUPS):
             compiled(first, f"{path}:1", GROUPS)
             if second:
                 compiled(second, f"{path}:2")
-            return _Head(f"^{first}$", options.delimiter or (f"^{second}$" if second else None), 2)
-    return _Head(options.pattern or PATTERN, options.delimiter, 0)
+            return _Head(f"^{first}$", options.get("delimiter") or (f"^{second}$" if second else None), 2)
+    return _Head(options.get("pattern") or PATTERN, options.get("delimiter"), 0)
 
 
 @dataclass

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from diagrams import window
+from diagrams import export, window
 from diagrams.__main__ import main
-from diagrams.export import View, exporter, formats
+from diagrams.export import View, exporter, formats, options_of
 from sim.scenario import ScenarioError
 from tests.diagrams.tools import exported, scene
 
@@ -15,11 +15,18 @@ PICTURES = ("svg", "png", "pdf", "tikz")
 LIGHTER = [name for name in formats() if name not in ("deck", "gif")]
 
 
-def test_formats_come_in_the_order_of_the_menu():
-    text_formats = ["mermaid", "plantuml", "csv", "jsonl", "parquet", "shiviz", "toml"]
-    wanted = ["svg", "png", "pdf", "deck", "tikz", "html", "gif", *text_formats]
-    assert formats() == [name for name in wanted if name in formats()]
-    assert set(wanted) - set(formats()) <= {"html"}
+def test_formats_come_in_the_order_that_they_declare():
+    places = [exporter(name).ORDER for name in formats()]
+    assert places == sorted(set(places))
+    assert set(formats()) == {path.stem for path in Path(export.__file__).parent.glob("[!_]*.py")}
+
+
+@pytest.mark.parametrize("name", formats())
+def test_a_format_is_asked_about_a_thing_once_in_words(name):
+    asked = options_of(name)
+    assert len({option.name for option in asked}) == len(asked)
+    assert all(option.label and option.help for option in asked)
+    assert all(option.default in (None, *dict(option.choices)) for option in asked if option.kind == "menu")
 
 
 @pytest.mark.parametrize("name", formats())

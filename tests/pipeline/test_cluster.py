@@ -6,7 +6,6 @@ import pytest
 
 from pipeline import audits, cuts, session, summaries
 from pipeline.ensembles import run_ensemble
-from pipeline.formats import Options
 from pipeline.grid import Grid
 from pipeline.ingest import ingest
 from pipeline.store import Store
@@ -48,7 +47,7 @@ def test_an_ensemble_a_log_and_their_audits_come_to_the_same_there(cluster, spar
         ensemble = Store.create(tmp_path / name / "ensemble", "ensemble", grid.to_json())
         run_ensemble(one, ensemble, grid)
         log = Store.create(tmp_path / name / "log", "trace", {})
-        ingest(one, log, [tmp_path / "a.log"], "shiviz", Options())
+        ingest(one, log, [tmp_path / "a.log"], "shiviz", {})
         for store in (ensemble, log):
             audits.audit(one, store, cuts.at_random(store.read(one, "events"), 3, seed=1))
         summaries.summarize(one, ensemble)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pipeline import lines, patterns
-from pipeline.formats import NO_OPTIONS, Options, Piece, Reading, shiviz
+from pipeline.formats import NO_OPTIONS, Piece, Reading, shiviz
 from pipeline.store import DataError
 from sim.causality import History
 from sim.model import RECEIVE, SEND
@@ -42,7 +42,7 @@ def log(name: str) -> Path:
 
 
 def read(path: Path, pattern: str | None = None) -> Reading:
-    (piece,) = shiviz.pieces([path], Options(pattern))
+    (piece,) = shiviz.pieces([path], {"pattern": pattern} if pattern else NO_OPTIONS)
     return shiviz.read(piece)
 
 
@@ -118,7 +118,7 @@ BOTH = [("a", 1, "send", "hello"), ("b", 1, "receive", "hello back")]
     ids=["ShiViz's own", "JavaScript", "Python", "host first", "Windows", "marked", "GoVector", "behind"],
 )
 def test_expressions_of_both_syntaxes_and_both_orders_of_lines(tmp_path, text, pattern) -> None:
-    reading = read_log(tmp_path, text, Options(pattern))
+    reading = read_log(tmp_path, text, {"pattern": pattern} if pattern else NO_OPTIONS)
     assert told(reading) == BOTH and reading.notes == []
 
 
@@ -134,7 +134,7 @@ def test_expressions_of_both_syntaxes_and_both_orders_of_lines(tmp_path, text, p
 )
 def test_a_bad_expression_is_refused_before_anything_is_read(pattern, words) -> None:
     with pytest.raises(DataError) as refused:
-        shiviz.pieces([Path("nowhere.log")], Options(pattern))
+        shiviz.pieces([Path("nowhere.log")], {"pattern": pattern})
     assert all(word in str(refused.value) for word in words), refused.value
 
 
@@ -143,28 +143,28 @@ def test_an_expression_that_would_search_for_ever_is_given_up(tmp_path, monkeypa
     text = EVENT_FIRST + "a" * 5000 + "\n"
     begun = time.monotonic()
     with pytest.raises(DataError, match=r"some\.log:5: from here on the pattern finds nothing in 0\.2 s"):
-        read_log(tmp_path, text, Options(r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"))
+        read_log(tmp_path, text, {"pattern": r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"})
     with pytest.raises(DataError, match=r"some\.log:5: --delimiter takes too long here"):
-        read_log(tmp_path, text, Options(delimiter="(a+)+$b"))
+        read_log(tmp_path, text, {"delimiter": "(a+)+$b"})
     assert time.monotonic() - begun < 60, "it did not wait for the end of the world"
 
 
 def test_groups_besides_the_three(tmp_path) -> None:
     text = '7.5 INFO hello\na {"a":1}\n9 WARN hello back\nb {"a":1,"b":1}\n'
     pattern = r"(?<time>\S+) (?<level>\w+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
-    rows = events_of(read_log(tmp_path, text, Options(pattern)))
+    rows = events_of(read_log(tmp_path, text, {"pattern": pattern}))
     assert [(row.time, row.label, row.body) for row in rows] == [(7.5, "hello", None), (9.0, "hello back", None)]
     msg = r"(?<time>\S+) (?<msg>\w+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"
-    reading = read_log(tmp_path, text, Options(msg))
+    reading = read_log(tmp_path, text, {"pattern": msg})
     assert [row.body for row in events_of(reading)] == ['"INFO"', '"WARN"']
     assert reading.notes == ["the group msg pairs nothing: that takes a group kind, which says send or receive"]
     with pytest.raises(DataError, match=r"some\.log:2: the time 'seven' is no number"):
-        read_log(tmp_path, text.replace("7.5", "seven"), Options(pattern))
+        read_log(tmp_path, text.replace("7.5", "seven"), {"pattern": pattern})
 
 
 def test_times_that_contradict_the_causes_give_way_to_numbers(tmp_path) -> None:
     text = '7 hello\na {"a":1}\n5 hello back\nb {"a":1,"b":1}\n'
-    reading = read_log(tmp_path, text, Options(r"(?<time>\S+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"))
+    reading = read_log(tmp_path, text, {"pattern": r"(?<time>\S+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"})
     assert [row.time for row in events_of(reading)] == [1.0, 2.0]
     assert reading.notes == ["its times contradict the order of causes: the events are numbered instead"]
 
@@ -176,7 +176,7 @@ def test_rows_are_put_in_an_order_of_causes_and_of_time_where_there_is_one(tmp_p
     assert "".join(row.label[-1] for row in events_of(plain)) == "abcde"
     timed = text.replace("7 e", "5.5 e").replace("1 a", "-1 a") + '3 f\nz {"z":1}\n'
     timed_rows = events_of(
-        read_log(tmp_path, timed, Options(r"(?<time>\S+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"))
+        read_log(tmp_path, timed, {"pattern": r"(?<time>\S+) (?<event>.*)\n(?<host>\S*) (?<clock>{.*})"})
     )
     assert [(row.label, row.time) for row in timed_rows] == [
         ("a", -1), ("b", 2), ("f", 3), ("c", 5), ("e", 5.5), ("d", 6),
@@ -203,11 +203,11 @@ def test_the_line_of_a_later_comment_is_right(tmp_path) -> None:
 
 def test_names_that_a_process_cannot_have_are_changed_and_told(tmp_path) -> None:
     text = 'hello\nnode 1 {"node 1":1}\nback\na->b {"node 1":1,"a->b":1}\n'
-    reading = read_log(tmp_path, text, Options(r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"))
+    reading = read_log(tmp_path, text, {"pattern": r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"})
     assert reading.processes == ["node_1", "a_b"] and told(reading)[1] == ("a_b", 1, "receive", "back")
     assert reading.notes[0] == "the host 'node 1' is called 'node_1' here: names hold no white space and no ->"
     with pytest.raises(DataError, match="would both be called 'node_1'"):
-        read_log(tmp_path, text.replace("a->b", "node_1"), Options(r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"))
+        read_log(tmp_path, text.replace("a->b", "node_1"), {"pattern": r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"})
 
 
 BAD_LOGS = {
@@ -217,7 +217,7 @@ BAD_LOGS = {
     "an empty host": ('x\n {"a":1}\n', NO_OPTIONS, ["some.log:2: the group host is empty"]),
     "a group left out": (
         EVENT_FIRST,
-        Options(r"(?<event>.*)\n(?:(?<host>a)|\S*) (?<clock>{.*})"),
+        {"pattern": r"(?<event>.*)\n(?:(?<host>a)|\S*) (?<clock>{.*})"},
         ["some.log:4: the pattern matches here without its group 'host'"],
     ),
     "a bad clock": (EVENT_FIRST + 'x\na {"a":1}\n', NO_OPTIONS, ["some.log:6: the clock of 'a' stays at 1 (line 2)"]),
@@ -245,7 +245,7 @@ def test_what_is_no_utf_8_names_its_line(tmp_path) -> None:
 def pieces(folder: Path, text: str, delimiter: str | None = "^=== (?<trace>.*) ===$") -> list[Piece]:
     path = folder / "some.log"
     path.write_text(text, encoding="utf-8")
-    return shiviz.pieces([path], Options(delimiter=delimiter))
+    return shiviz.pieces([path], {"delimiter": delimiter} if delimiter else NO_OPTIONS)
 
 
 def test_a_delimiter_divides_and_names_executions(tmp_path) -> None:

@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from pipeline import ingest as ingesting
 from pipeline.__main__ import main
-from pipeline.formats import Options, Piece, find
+from pipeline.formats import Piece, find
 from pipeline.ingest import Plan, ingest, plan
 from pipeline.store import DataError, Store
 from sim import library
@@ -56,13 +56,13 @@ def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_
     logs = [write(tmp_path / "one.log", hello(), hello(2)), write(tmp_path / "two.log", hello(1))]
     store = create(tmp_path / "out")
     counts: list[tuple[int, int]] = []
-    rows = ingest(spark, store, logs, "shiviz", Options(delimiter=DELIMITER), lambda *count: counts.append(count))
+    rows = ingest(spark, store, logs, "shiviz", {"delimiter": DELIMITER}, lambda *count: counts.append(count))
     names = [(row["run_id"], row["name"], row["first_line"], row["events"], row["messages"]) for row in rows]
     assert names == [(0, "run 0", 2, 2, 1), (1, "run 1", 7, 4, 2), (2, "two", 1, 3, 2)]
     assert counts == [(0, 3), (1, 3), (2, 3), (3, 3)]
     assert store.status == "complete" and store.manifest["rows"] == {"events": 11, "traces": 3}
     table = store.read(spark, "events").orderBy("run_id", "row").toArrow().to_pylist()
-    alone = [find("shiviz").read(piece) for piece in plan(logs, "shiviz", Options(delimiter=DELIMITER)).pieces]
+    alone = [find("shiviz").read(piece) for piece in plan(logs, "shiviz", {"delimiter": DELIMITER}).pieces]
     expected = [event._replace(run_id=run_id) for run_id, reading in enumerate(alone) for event in events_of(reading)]
     assert table == [event._asdict() for event in expected]
     assert store.read(spark, "traces").orderBy("run_id").toArrow().to_pylist() == rows
@@ -72,14 +72,14 @@ def test_what_cannot_be_believed_ends_it_and_leaves_nothing(spark: SparkSession,
     log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello())
     store = create(tmp_path / "out")
     with pytest.raises(DataError, match=r"bad\.log:10: the clock of 'a' goes back from 2 to 1 \(line 8\)"):
-        ingest(spark, store, [log], "shiviz", Options(delimiter=DELIMITER))
+        ingest(spark, store, [log], "shiviz", {"delimiter": DELIMITER})
     assert not store.path.exists()
 
 
 def test_in_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession, tmp_path: Path) -> None:
     log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello(), "lonely\n" + 'a {"a":1}\n')
     store = create(tmp_path / "out")
-    rows = ingest(spark, store, [log], "shiviz", Options(delimiter=DELIMITER), quarantine=True)
+    rows = ingest(spark, store, [log], "shiviz", {"delimiter": DELIMITER}, quarantine=True)
     assert [row["events"] for row in rows] == [2, None, 2, None]
     assert "goes back from 2 to 1" in rows[1]["problem"] and rows[0]["problem"] is None
     assert (
@@ -151,9 +151,7 @@ def test_ctrl_c_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
 
     store = create(tmp_path / "out")
     with pytest.raises(KeyboardInterrupt):
-        ingest(
-            spark, store, [write(tmp_path / "some.log", hello(), hello())], "shiviz", Options(delimiter=DELIMITER), stop
-        )
+        ingest(spark, store, [write(tmp_path / "some.log", hello(), hello())], "shiviz", {"delimiter": DELIMITER}, stop)
     assert not store.path.exists()
     assert spark.range(3).count() == 3, "the session is as good as before"
 
@@ -165,7 +163,7 @@ def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Pat
     stop = threading.Event()
     threading.Timer(2, stop.set).start()
     with pytest.raises(DataError, match="out: it was stopped; nothing of it is kept"):
-        ingest(spark, create(tmp_path / "out"), [log], "shiviz", Options(pattern), stop=stop)
+        ingest(spark, create(tmp_path / "out"), [log], "shiviz", {"pattern": pattern}, stop=stop)
     assert not (tmp_path / "out").exists()
 
 
@@ -198,7 +196,7 @@ def test_a_worker_writes_when_it_holds_much(tmp_path: Path, monkeypatch) -> None
     monkeypatch.setattr(ingesting, "MOST_ROWS", 4)
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
-    todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", Options(delimiter=DELIMITER))
+    todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", {"delimiter": DELIMITER})
     assert len(list(ingesting._executions(store, "_staging", todo, range(5)))) == 5
     parts = sorted((store.path / "_staging").iterdir())
     assert [part.stem for part in parts] == [

@@ -1,0 +1,27 @@
+"""formats: the log formats that ingest reads, how names of their files end, and what they want to know."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from pipeline import formats
+
+if TYPE_CHECKING:
+    from pipeline.commands import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    command = commands.add_parser("formats", help="the log formats that ingest reads")
+    command.set_defaults(act=_formats)
+
+
+def _formats(arguments: argparse.Namespace) -> int:
+    print("formats")
+    for name in formats.names():
+        suffixes = [suffix if suffix != formats.ANYTHING else "any other" for suffix in formats.suffixes_of(name)]
+        print(f"  {name:28} {formats.find(name).TITLE}" + (f" ({', '.join(suffixes)})" if suffixes else ""))
+        for option in formats.options_of(name):
+            print(f"    --{option.name:24} {option.help or option.label}")
+    return 0

@@ -1,0 +1,121 @@
+"""What formats are asked about: their declarations, and a new format that brings an option of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from diagrams import export, theme
+from diagrams.__main__ import main
+from diagrams.export import View, exporter, formats, offered, options_of, read_options
+from diagrams.export_options import ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
+from sim.link import Shared
+from sim.scenario import ORIENTATIONS, ScenarioError
+from tests.diagrams.tools import scene
+from tests.tools import dropped, example
+from views.exports import filename, view_of
+from views.session import ExploreSession
+
+SCALE = number("scale", "Scale", 2, 1, 8)
+PAPER = menu("paper", "Paper", [("a4", "A4"), ("letter", "US letter")], "a4")
+TEAM = text("team", "Team")
+
+
+def test_the_choices_are_what_there_is() -> None:
+    assert tuple(value for value, _ in ORIENTATION.choices) == ORIENTATIONS
+    assert {value for value, _ in THEME.choices} == set(theme.PALETTES)
+
+
+@pytest.mark.parametrize(
+    ("option", "said", "value"),
+    [
+        (STEP, "12", 12), (STEPS, "3-7", (3, 7)), (THEME, "dark", "dark"), (SCALE, "8", 8), (PAPER, "letter", "letter"),
+        (TEAM, "", ""), (TEAM, "--x", "--x"),
+    ],
+)  # fmt: skip
+def test_a_text_says_a_value(option: Option, said: str, value: object) -> None:
+    assert option.read(said) == value
+
+
+@pytest.mark.parametrize(
+    ("option", "said", "complaint"),
+    [
+        (STEP, "x", "--step 'x' is no step; give its number, such as 3"),
+        (STEP, "1" * 40, f"--step '{'1' * 20}' is no step; give its number, such as 3"),
+        (STEPS, "3", "--steps '3' is no range of steps; give the first and the last one, such as 3-7"),
+        (THEME, "red", "--theme 'red' is not known; say light or dark"),
+        (SCALE, "9", "--scale '9' is not possible; give a whole number from 1 to 8"),
+        (SCALE, "1.5", "--scale '1.5' is not possible; give a whole number from 1 to 8"),
+        (SCALE, "", "--scale '' is not possible; give a whole number from 1 to 8"),
+        (PAPER, "A4", "--paper 'A4' is not known; say a4 or letter"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused_in_a_sentence(option: Option, said: str, complaint: str) -> None:
+    with pytest.raises(ScenarioError) as problem:
+        option.read(said)
+    assert str(problem.value) == complaint
+
+
+# ------------------------------------------------------------------ a new format, as the docs have it
+
+
+@pytest.fixture
+def sentences(tmp_path: Path) -> Iterator[Path]:
+    """While it lasts, there is the format of the docs; an empty folder."""
+    (tmp_path / "modules").mkdir()
+    (tmp_path / "out").mkdir()
+    with dropped(export, "sentences", example("diagrams/export/sentences.py"), tmp_path / "modules"):
+        yield tmp_path / "out"
+
+
+def test_a_new_file_is_a_format_in_its_place(sentences: Path) -> None:
+    assert formats().index("sentences") == formats().index("plantuml") + 1
+    assert [option.name for option in options_of("sentences")] == ["step", "width"]
+
+
+def test_a_file_that_says_nothing_is_asked_nothing_and_comes_last(tmp_path: Path) -> None:
+    source = 'TITLE, SUFFIX, MEDIA_TYPE = "Bare", ".b", "text/plain"\n\ndef export(scene, view):\n    return b"bare"\n'
+    with dropped(export, "a_bare_one", source, tmp_path):
+        assert formats()[-1] == "a_bare_one"
+        assert offered()[-1] == {"name": "a_bare_one", "title": "Bare", "suffix": ".b", "options": []}
+        assert main(["export", "lecture", "--format", "a_bare_one", "-o", str(tmp_path / "x")]) == 0
+    assert "a_bare_one" not in formats()
+
+
+def test_the_page_is_told_of_its_own_option(sentences: Path) -> None:
+    session = ExploreSession()
+    session.open(Shared(scenario="lecture"))
+    (told,) = [form for form in session.data()["formats"] if form["name"] == "sentences"]
+    assert (told["title"], told["suffix"]) == ("Sentences, plain text", ".txt")
+    assert told["options"][1] == {
+        "name": "width", "label": "Letters in a line", "kind": "number", "default": 80, "least": 20, "most": 200,
+    }  # fmt: skip
+
+
+def test_a_query_reaches_the_format(sentences: Path) -> None:
+    view = view_of(scene("lecture"), "sentences", {"step": "5", "width": "30", "theme": "dark"})
+    assert (view.step, view.theme, view.options) == (5, "light", {"width": 30})
+    lines = exporter("sentences").export(scene("lecture"), view).decode().splitlines()
+    assert max(map(len, lines)) <= 30
+    assert filename(scene("lecture"), "sentences", view) == "lecture-step-5.txt"
+    assert exporter("sentences").export(scene("lecture"), View.of(scene("lecture"))).startswith(b"0. Nothing has")
+    with pytest.raises(ScenarioError, match="--width '5' is not possible; give a whole number from 20 to 200"):
+        view_of(scene("lecture"), "sentences", {"width": "5"})
+
+
+def test_it_is_a_flag_of_the_command_line(sentences: Path, capsys) -> None:
+    arguments = ["export", "lecture", "--format", "sentences", "-o", str(sentences / "x"), "--step", "5"]
+    assert main([*arguments, "--width", "30"]) == 0
+    lines = (sentences / "x").read_text(encoding="utf-8").splitlines()
+    assert max(map(len, lines)) <= 30 and lines[-1].endswith("C31.")
+    assert main([*arguments, "--width", "5"]) == 2
+    assert capsys.readouterr().err == "--width '5' is not possible; give a whole number from 20 to 200\n"
+    assert main(["formats"]) == 0
+    assert "    --width                    Letters in a line: 20 to 200 (default: 80)\n" in capsys.readouterr().out
+
+
+def test_an_option_of_another_format_is_refused(sentences: Path) -> None:
+    with pytest.raises(ScenarioError, match="--width: means nothing to the format svg; leave it out"):
+        read_options("svg", {"width": "80"})
