@@ -11,6 +11,7 @@ from diagrams.elements import Arrow, Span
 from diagrams.scene import Scene
 from sim.fifo import held as all_held
 from sim.fifo import waits_behind
+from sim.model import APP, CONTROL, MARKER
 
 ON_ITS_WAY = "on its way"
 
@@ -27,16 +28,20 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
 
 
 def _arrows(
-    canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False
-) -> None:
-    """Shafts, with a filled head of `head` pixels at the end of each; those that grow end where the message is.
+    canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False,
+    is_open: bool = False,
+) -> None:  # fmt: skip
+    """Shafts, with a head of `head` pixels at the end of each, filled unless `is_open`; those that grow end where the
+    message is.
 
     What grows lies on a thin arrow that shows the whole way, so it needs no hover text of its own.
     """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     marker = {
-        "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1, "line": {"width": 0},
-        "color": look["line"]["color"], "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
+        "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1,
+        "line": {"width": 1.6, "color": look["line"]["color"]} if is_open else {"width": 0},
+        "color": "@paper" if is_open else look["line"]["color"],
+        "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows]}
     hover: Trace = {}
@@ -52,14 +57,30 @@ def _arrows(
 
 def messages(canvas: Canvas) -> None:
     """Application messages: thin where they have yet to go, bold on their way, solid once received."""
-    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.received is not None]
+    arrows = _of_kind(canvas, APP)
     ahead = {"line": {"color": "@line/0.75", "width": 1.2}}
     _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
-    for colour, own in _grouped(arrows, _colour).items():
+    for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"line": {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=15, grow=True)
+        span = [(arrow.sent, arrow.received) for arrow in own]
+        _arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
         there = {"line": {"color": f"{colour}/0.85", "width": 1.8 * max(canvas.scale, 0.5)}}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13)
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
+
+
+def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
+    """The arrows of one kind of message that arrive."""
+    return [arrow for arrow in canvas.scene.arrows if arrow.kind == kind and arrow.received is not None]
+
+
+def control(canvas: Canvas) -> None:
+    """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
+    for colour, own in _grouped(_of_kind(canvas, CONTROL), _colour).items():
+        line = {"color": f"{colour}/0.9", "dash": theme.CONTROL_DASH}
+        flying = {"line": {**line, "width": 2.2 * max(canvas.scale, 0.4)}}
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True)
+        there = {"line": {**line, "width": 1.3 * max(canvas.scale, 0.4)}}
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9)
 
 
 def markers(canvas: Canvas) -> None:
@@ -67,7 +88,7 @@ def markers(canvas: Canvas) -> None:
 
     Where a marker has yet to go is a thin line without dashes, so that the bold dashes above it stay clear.
     """
-    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is not None and arrow.received is not None]
+    arrows = _of_kind(canvas, MARKER)
     for colour, own in _grouped(arrows, _colour).items():
         ahead = {"line": {"color": f"{colour}/0.5", "width": 1.2}}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], ahead, head=9)
@@ -111,7 +132,7 @@ def held(canvas: Canvas) -> None:
 
 
 def _colour(arrow: Arrow) -> str:
-    return theme.message_colour(arrow.source, is_marker=arrow.snapshot is not None)
+    return theme.message_colour(arrow.source, arrow.kind, arrow.head)
 
 
 def _why_not(scene: Scene, arrow: Arrow) -> str:

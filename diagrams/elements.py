@@ -31,10 +31,13 @@ class Dot:
 class Arrow:
     """A message. It is sent at step `sent` and received at step `received` (None: never, it is held).
 
-    `kept` gives the step at which each snapshot records it in its channel.
+    `kind` is "app", "marker" or "control"; `snapshot` the one that it belongs to, `stamp` the name of its stamp and
+    `head` how that is drawn ("open" or "full"), where it has one. `kept` gives the step at which each snapshot records
+    it in its channel.
     """
 
     id: int
+    kind: str
     source: int
     target: int
     start: float
@@ -44,6 +47,8 @@ class Arrow:
     snapshot: str | None
     name: str
     text: str
+    stamp: str = ""
+    head: str = ""
     kept: Mapping[str, int] = field(default_factory=dict)
 
 

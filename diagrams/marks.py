@@ -40,8 +40,9 @@ def _arrow_heads(marker: Marker, points: Sequence[Pixel | None], scale: float) -
         before = points[index - 1] if index else None
         if size and tip is not None and before is not None:
             heads.append(arrow_head(before, tip, size, each(marker["standoff"], index) * scale))
+    outline = marker.get("line", {})
     if heads:
-        yield Area(tuple(heads), marker["color"])
+        yield Area(tuple(heads), marker["color"], outline.get("color", ""), outline.get("width", 0) * scale)
 
 
 def arrow_head(before: Pixel, tip: Pixel, size: float, standoff: float) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sim.execution import Execution
+from sim.model import APP
 
 Timeline = list[list[Any]]
 
@@ -21,7 +22,7 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
         return []
     changed: dict[int, list[tuple[int, Any]]] = {}
     for flight in execution.flights:
-        if not flight.is_marker:
+        if flight.kind == APP:
             changed.setdefault(flight.send.step, []).append((1, flight.body))
             if flight.receive:
                 changed.setdefault(flight.receive.step, []).append((-1, flight.body))
@@ -30,7 +31,9 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
     in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
     in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
     for moment in execution.moments(copied=False):
-        actor = moment.state.processes[execution.engine.actor(moment.action)]
+        actor = moment.state.node(execution.engine.actor(moment.action))
+        if actor.number >= len(held):
+            continue  # a service owns nothing
         before, held[actor.number] = held[actor.number], workload.measure(actor.state)
         weights = [(sign, workload.measure_body(body)) for sign, body in changed.get(moment.number, ())]
         if before == held[actor.number]:

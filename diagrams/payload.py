@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
-from diagrams.scene import Scene, message_name
+from diagrams.scene import Scene
 from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.addresses import addresses
 from sim.choices import all_choices
 from sim.fifo import due, earliest_arrival, held, waits_behind
-from sim.model import SEND, Initiate, Send
-from sim.reasons import CASES, reasons
+from sim.model import APP, CONTROL, MARKER, Initiate, Send
+from sim.reasons import reasons
 from sim.scenario import ORIENTATIONS
 
 
@@ -54,7 +54,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "messages": _messages(scene),
         "items": _items(scene),
         "events": scene.whole.columns,
-        "processes": list(scene.lanes),
+        "processes": list(scene.processes),
+        "lanes": list(scene.lanes),
         "channels": [
             {
                 "name": c.name,
@@ -71,12 +72,21 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
             if c.snapshot is None
         ],
         "body_hint": scene.execution.engine.workload.body_hint,
-        "cases": CASES,
+        "cases": dict(scene.whole.words.algorithm.all_reasons),
+        "marker": scene.whole.words.algorithm.marker,
+        "kinds": _kinds(scene),
         "algorithm": scene.execution.engine.algorithm.title,
         "expanded": scene.expanded,
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),
     }
+
+
+def _kinds(scene: Scene) -> dict[str, str]:
+    """What messages of each kind are called in a list of them."""
+    algorithm = scene.whole.words.algorithm
+    named = {APP: "message", MARKER: algorithm.marker, CONTROL: algorithm.control_message}
+    return {kind: f"{name[0].upper()}{name[1:]}s" for kind, name in named.items()}
 
 
 def _collapsed(scene: Scene) -> dict[str, int]:
@@ -114,10 +124,12 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "id": flight.id,
                 "address": own[flight.id]._asdict(),
                 "name": arrow.name,
-                "kind": "app" if flight.send.kind == SEND else "marker",
+                "kind": flight.kind,
+                "snapshot": flight.send.snapshot_id,
+                "stamp": scene.whole.words.stamp(flight),
                 "channel": channel,
                 "caption": scene.captions[channel],
-                "colour": theme.message_colour(arrow.source, is_marker=flight.is_marker),
+                "colour": theme.message_colour(arrow.source, arrow.kind, arrow.head),
                 "source": arrow.source,
                 "target": arrow.target,
                 "sent": arrow.sent,
@@ -133,7 +145,9 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,
                 "overtakes": flight.is_marker and execution.engine.algorithm.overtakes,
                 "held": flight.receive is None and waits,
-                "behind": message_name(execution.flights[behind[flight.id]]) if flight.id in behind else None,
+                "behind": scene.whole.words.label(execution.flights[behind[flight.id]])
+                if flight.id in behind
+                else None,
                 "reasons": {snapshot: list(told[place]) for snapshot, told in why.items()},
             }
         )

@@ -10,15 +10,17 @@ from bisect import bisect_right
 from typing import Any
 
 from diagrams import theme
-from diagrams.scene import Scene, closings, message_name
+from diagrams.scene import Scene
 from sim import words
 from sim.checks import CHECKS, Verdict
 from sim.choices import all_choices
+from sim.model import APP, SNAPSHOT_ABORTED
 from sim.reasons import explain, why_channel, why_state
 from sim.snapshots import Snapshot
 
 Timeline = list[list[Any]]
 MOST_REASONS = 30
+NOT_YET = "not recorded yet"
 
 NAMES = {
     "completion": "Complete",
@@ -38,17 +40,17 @@ def record_of(scene: Scene) -> list[dict[str, Any]]:
 def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdict]) -> dict[str, Any]:
     steps = {recording.lane: recording.step for recording in scene.recordings.get(snapshot.id, ())}
     recorded_at = {scene.lanes[lane]: step for lane, step in steps.items()}
-    closed_at = closings(scene.execution, snapshot)
+    closed_at = snapshot.closed
     return {
         "id": snapshot.id,
         "colour": theme.snapshot_colour(rank),
         "initiators": list(snapshot.initiators),
         "began": snapshot.began,
         "completed": snapshot.completed,
-        "markers": snapshot.markers,
-        "recorded": len(snapshot.recorded_messages),
+        "aborted": snapshot.aborted,
+        "facts": _facts(scene, snapshot),
         "status": _status(scene, snapshot, recorded_at, closed_at),
-        "processes": [_process(snapshot, name, recorded_at.get(name)) for name in scene.lanes],
+        "processes": [_process(scene, snapshot, name, recorded_at.get(name)) for name in scene.processes],
         "channels": [
             _channel(scene, snapshot, channel.name, recorded_at.get(channel.target_name), closed_at.get(channel.name))
             for channel in scene.execution.engine.channels
@@ -59,19 +61,27 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
     }
 
 
+def _facts(scene: Scene, snapshot: Snapshot) -> str:
+    """What it took: `6 markers, 1 recorded message`."""
+    algorithm = scene.whole.words.algorithm
+    sent = ((snapshot.markers, algorithm.marker), (snapshot.controls, algorithm.control_message))
+    parts = [words.counted(count, what) for count, what in sent if count]
+    return ", ".join([*parts, words.counted(len(snapshot.recorded_messages), "recorded message")])
+
+
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
     """What somebody who predicts the record is held against, and why it is so, by process and by channel.
 
     `channels` lists the recorded messages by id; channels that carried no message have nothing to predict.
     """
     execution = scene.execution
-    carried = dict.fromkeys(flight.channel.name for flight in execution.flights if not flight.is_marker)
+    carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
     recorded = {**snapshot.channels, **snapshot.open}
     return {
-        "inside": {name: snapshot.frontier.get(name) for name in scene.lanes},
+        "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
         "channels": {name: [message.id for message in recorded.get(name, ())] for name in carried},
         "record_steps": recorded_at,
-        "why_process": {name: why_state(execution, snapshot, name) for name in scene.lanes},
+        "why_process": {name: why_state(execution, snapshot, name) for name in scene.processes},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in carried},
     }
 
@@ -79,19 +89,29 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
 def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], closed_at: dict[str, int]) -> Timeline:
     recorded_steps, closed_steps = sorted(recorded_at.values()), sorted(closed_at.values())
     steps = sorted({*recorded_steps, *closed_steps})
-    of_processes, of_channels = len(scene.lanes), len(scene.execution.engine.channels)
+    of_processes, of_channels = len(scene.processes), len(scene.execution.engine.channels)
     timeline: Timeline = [[0, "has not begun"]]
     for step in steps:
         recorded, closed = bisect_right(recorded_steps, step), bisect_right(closed_steps, step)
         text = f"recording: {recorded} of {of_processes} processes, {closed} of {of_channels} channels done"
         timeline.append([step, "complete" if step == snapshot.completed else text])
+    if snapshot.aborted is not None:
+        timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, "aborted"]]
     return timeline
 
 
-def _process(snapshot: Snapshot, name: str, step: int | None) -> dict[str, Any]:
-    text: Timeline = [[0, "not recorded yet"]]
-    if step is not None:
-        text.append([step, words.state(snapshot.local[name].state, snapshot.events[name])])
+def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> dict[str, Any]:
+    """What a process recorded; what it threw away again is gone from the step on at which it did."""
+    text: Timeline = [[0, NOT_YET]]
+    if step is not None and name in snapshot.local:
+        text.append([step, scene.whole.words.state(snapshot.local[name].state, snapshot.events[name])])
+    elif step is not None:
+        thrown = next(
+            event.step
+            for event in scene.execution.events
+            if (event.kind, event.process, event.snapshot_id) == (SNAPSHOT_ABORTED, name, snapshot.id)
+        )
+        text += [[step, "recorded"], [thrown, "thrown away"]]
     return {"name": name, "text": text}
 
 
@@ -104,11 +124,9 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         state.append([opened, "recording"])
     found: list[str] = []
     for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
-        flight = scene.execution.flights[message.id]
-        assert flight.receive is not None  # what is recorded has been received
-        found.append(message_name(flight))
+        found.append(scene.whole.words.label(scene.execution.flights[message.id]))
         so_far = words.sequence(found).removesuffix(">")
-        text.append([flight.receive.step, f"{caption} = {so_far}, ...recording..."])
+        text.append([message.step, f"{caption} = {so_far}, ...recording..."])
     if closed is not None:
         text.append([closed, f"{caption} = {words.sequence(found)}"])
         state.append([closed, "messages" if found else "empty"])
@@ -117,25 +135,27 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
 
 def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
     """Why each recorded message is recorded, each with the step of its receipt; of many only the first."""
-    flights = scene.execution.flights
-    steps = {m.id: receive.step for m in snapshot.recorded_messages if (receive := flights[m.id].receive)}
+    steps = {message.id: message.step for message in snapshot.recorded_messages}
     told = sorted(steps, key=lambda message: steps[message])[:MOST_REASONS]
     return [[steps[message], explain(scene.execution, snapshot, message)] for message in told]
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
-    """Verdicts are passed when the snapshot is complete; on one that never is, at the end of the run, if nobody is
-    still choosing what comes next.
+    """Verdicts are passed when the snapshot is complete or aborted; on one that never is, at the end of the run, if
+    nobody is still choosing what comes next.
     """
-    if snapshot.completed is None and _may_go_on(scene):
+    ended = snapshot.completed if snapshot.aborted is None else snapshot.aborted
+    if ended is None and _may_go_on(scene):
         return [[0, []]]
-    step = snapshot.completed if snapshot.completed is not None else scene.last
+    step = scene.last if ended is None else ended
     told = [
         {
             "check": NAMES[verdict.check],
             "holds": verdict.holds,
             "witness": verdict.witness,
-            "text": _sum(scene, snapshot) if verdict.check == "conservation" else CHECKS[verdict.check],
+            "text": _sum(scene, snapshot)
+            if verdict.check == "conservation" and verdict.holds is not None
+            else CHECKS[verdict.check],
         }
         for verdict in verdicts
     ]

@@ -19,33 +19,42 @@ from typing import Any
 from diagrams.columns import columns
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.meters import meters_of
-from sim import words
 from sim.addresses import addresses
 from sim.checks import Verdict, verdicts_of
 from sim.delays import Address
 from sim.execution import Execution, Flight
 from sim.expectations import frontier_of
-from sim.model import APPLICATION_KINDS, CHANNEL_CLOSED, INTERNAL, RECORD, Event
+from sim.model import APP, APPLICATION_KINDS, INTERNAL, RECEIVED, RECORD, SENT, Event
 from sim.narration import Told, narrate
 from sim.scenario import ScenarioError
 from sim.snapshots import Snapshot, snapshots_of
+from sim.words import words_of
 
 LONG_RUN = 6  # so many internal events in a row are drawn as one
+APART = 0.018  # of the time on show: how far apart the rows of one step are drawn
+MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
+SHOWN_AT_ONCE = 300  # steps of a long run
 
 
 class Whole:
-    """What concerns a whole run, whatever part of it is on show; each thing computed once, when asked for."""
+    """What concerns a whole run, whatever part of it is on show; each thing computed once, when asked for.
+
+    There is a lane for each process, then one for each service.
+    """
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
-        self.lanes = execution.scenario.processes
+        self.processes = execution.scenario.processes
+        self.lanes = execution.engine.nodes
+        self.words = words_of(execution)
         self.lane_of = {name: lane for lane, name in enumerate(self.lanes)}
         self.times = execution.times
 
     @cached_property
     def captions(self) -> dict[str, str]:
-        """The caption of each channel, by its name."""
-        return words.captions(self.lanes, self.execution.engine.channels)
+        """The caption of each channel, by its name; control messages travel where no channel need be."""
+        ways = {flight.channel.name: flight.channel.name for flight in self.execution.flights}
+        return {**ways, **self.words.caption}
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
@@ -57,18 +66,27 @@ class Whole:
         """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
         return _places(self.times)
 
+    def place(self, row: Event) -> float:
+        """Where a row lies on the time axis: where its step does, unless more of that step is to be seen after it."""
+        return self._rows_apart.get(row.row, self.places[row.step])
+
+    @cached_property
+    def _rows_apart(self) -> dict[int, float]:
+        """The places of those rows that are followed by others of their step: a little earlier, in their order."""
+        return _rows_apart(self)
+
     @cached_property
     def recordings(self) -> dict[str, tuple[Recording, ...]]:
         """Where each process records, by snapshot."""
         return _recordings(self)
 
     @cached_property
-    def recorders(self) -> dict[int, list[str]]:
-        """The snapshots that record each message in its channel, by message id."""
-        found: dict[int, list[str]] = {}
+    def recorders(self) -> dict[int, dict[str, int]]:
+        """The snapshots that record each message in its channel, each with the step, by message id."""
+        found: dict[int, dict[str, int]] = {}
         for snapshot in self.snapshots:
             for message in snapshot.recorded_messages:
-                found.setdefault(message.id, []).append(snapshot.id)
+                found.setdefault(message.id, {})[snapshot.id] = message.step
         return found
 
     @cached_property
@@ -79,7 +97,7 @@ class Whole:
     @cached_property
     def columns(self) -> dict[str, Any]:
         """All application events, to be searched and asked."""
-        return columns(self.execution)
+        return columns(self.execution, self.place, self.places)
 
     @cached_property
     def meters(self) -> list[dict[str, Any]]:
@@ -111,7 +129,7 @@ class Scene:
         self.original = original
         self.expanded = expanded
         self.execution = whole.execution
-        self.lanes = whole.lanes
+        self.lanes, self.processes = whole.lanes, whole.processes
         self.times, self.places = whole.times, whole.places
         self.snapshots, self.recordings = whole.snapshots, whole.recordings
         self.cuts, self.captions = whole.cuts, whole.captions
@@ -201,13 +219,6 @@ def arrows_as_they_are(execution: Execution) -> dict[Address, Ghost]:
     }
 
 
-def message_name(flight: Flight) -> str:
-    """What a message carries, or its name."""
-    if flight.is_marker:
-        return f"marker {flight.send.snapshot_id}"
-    return words.body(flight.body, flight.send.label or "")
-
-
 def _places(times: Sequence[float]) -> tuple[float, ...]:
     distinct = sorted(set(times[1:]))
     gap_after = {time: after - time for time, after in pairwise(distinct)}
@@ -223,12 +234,46 @@ def _places(times: Sequence[float]) -> tuple[float, ...]:
     return tuple(places)
 
 
+def _beads(rows: Sequence[Event]) -> list[list[Event]]:
+    """The rows of one step, by what is to be seen of them one after the other.
+
+    What comes, each recording, and each application event is a bead; what is sent then belongs to it.
+    """
+    beads: list[list[Event]] = []
+    for row in rows:
+        is_own = row.kind in RECEIVED or row.kind == RECORD or row.kind in APPLICATION_KINDS
+        if is_own or (row.kind in SENT and not beads):
+            beads.append([row])
+        elif row.kind in SENT:
+            beads[-1].append(row)
+    return beads
+
+
+def _rows_apart(whole: Whole) -> dict[int, float]:
+    places, found = whole.places, dict[int, float]()
+    spread = max(places, default=0.0) - min(places[1:], default=0.0)
+    gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(places), 1))
+    last: dict[str, float] = {}  # where the last thing happened to each process
+    sent: dict[int | None, float] = {}
+    for step, group in groupby(whole.execution.events, key=lambda event: event.step):
+        rows = list(group)
+        beads, place, process = _beads(rows), places[step], rows[0].process
+        if len(beads) > 1:
+            begin = max([last.get(process, place - spread)] + [sent.get(row.message_id, -spread) for row in rows])
+            apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
+            for rank, bead in enumerate(reversed(beads[:-1]), start=1):
+                found.update((row.row, place - rank * apart) for row in bead)
+        last[process] = place
+        sent.update((row.message_id, place) for row in rows if row.kind in SENT)
+    return found
+
+
 def _recordings(whole: Whole) -> dict[str, tuple[Recording, ...]]:
     found: dict[str, list[Recording]] = {}
     for event in whole.execution.events:
         if event.kind == RECORD:
             text = f"{event.process} records its state for {event.snapshot_id} (step {event.step})"
-            recording = Recording(whole.lane_of[event.process], whole.places[event.step], event.step, text)
+            recording = Recording(whole.lane_of[event.process], whole.place(event), event.step, text)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
 
@@ -245,13 +290,12 @@ def _dots(scene: Scene) -> list[Dot]:
         inside = {
             name: recorded_at[name, lane]
             for name, frontier in frontiers
-            if (event.index or 0) <= frontier.get(event.process, 0)
+            if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
         }
         named = event.label != f"{event.process}.{event.index}"
-        place = scene.places[event.step]
-        dots.append(
-            Dot(lane, place, event.label or "", named, event.kind, event.step, _hover(event), inside, until=place)
-        )
+        place = whole.place(event)
+        text = _hover(event, whole)
+        dots.append(Dot(lane, place, event.label or "", named, event.kind, event.step, text, inside, until=place))
     return dots if scene.expanded else _collapsed(dots)
 
 
@@ -271,40 +315,48 @@ def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
     return sorted(found, key=lambda dot: dot.step)
 
 
-def _hover(event: Event) -> str:
-    what = event.kind if event.kind != INTERNAL else "internal event"
+def _hover(event: Event, whole: Whole) -> str:
+    what = event.kind
+    if what == INTERNAL:
+        body = whole.words.workload.tell_body(whole.execution.body_of(event))
+        what = f"internal event {body}".strip()
     on = f" on {event.channel}" if event.channel else ""
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"
 
 
 def _arrow(whole: Whole, flight: Flight) -> Arrow:
     send, receive = flight.send, flight.receive
-    name = message_name(flight)
-    told = f"marker of {send.snapshot_id}" if flight.is_marker else name
+    words, stamp = whole.words, whole.words.stamp(flight)
+    told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
+    kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP else None
     end = f", received at step {receive.step}" if receive else ", never received"
     return Arrow(
         id=flight.id,
+        kind=flight.kind,
         source=flight.channel.source,
         target=flight.channel.target,
-        start=whole.places[send.step],
-        end=whole.places[receive.step] if receive else None,
+        start=whole.place(send),
+        end=whole.place(receive) if receive else None,
         sent=send.step,
         received=receive.step if receive else None,
         snapshot=send.snapshot_id,
-        name=name,
+        name=words.label(flight),
+        stamp=kind_of_stamp or "",
+        head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
         text=f"{told} on {whole.captions[flight.channel.name]}: sent at step {send.step}{end}",
-        kept={snapshot: receive.step for snapshot in whole.recorders.get(flight.id, ()) if receive},
+        kept=whole.recorders.get(flight.id, {}),
     )
 
 
 def _snapshot_cuts(whole: Whole) -> list[Cut]:
     cuts = []
     for rank, snapshot in enumerate(whole.snapshots):
-        places: list[float | None] = [None] * len(whole.lanes)
+        places: list[float | None] = [None] * len(whole.processes)
         recordings = whole.recordings.get(snapshot.id, ())
         for recording in recordings:
             places[recording.lane] = recording.place
-        known = max(recording.step for recording in recordings) if len(recordings) == len(places) else None
+        is_cut = len(snapshot.local) == len(places)
+        known = max(local.step for local in snapshot.local.values()) if is_cut else None
         witness = None if known is None else whole.execution.history.violation(snapshot.frontier)
         cuts.append(
             Cut(
@@ -329,7 +381,7 @@ def _named_cuts(whole: Whole) -> list[Cut]:
             frontier = frontier_of(execution, named)
         except ScenarioError:
             continue
-        points = [_just_after(whole, name, frontier.get(name, 0)) for name in whole.lanes]
+        points = [_just_after(whole, name, frontier.get(name, 0)) for name in whole.processes]
         witness = history.violation(frontier)
         crossing = tuple(f"{whole.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items())
         label = history.sends[witness].label if witness is not None else None
@@ -353,15 +405,6 @@ def _just_after(whole: Whole, process: str, inside: int) -> float:
     """Between the last event inside and the first outside."""
     events, places = whole.execution.history.of[process], whole.places
     low, high = min(places[1:], default=0.0), max(places[1:], default=1.0)
-    before = places[events[inside - 1].step] if inside else low - (high - low) * 0.06
-    after = places[events[inside].step] if inside < len(events) else high + (high - low) * 0.06
+    before = whole.place(events[inside - 1]) if inside else low - (high - low) * 0.06
+    after = whole.place(events[inside]) if inside < len(events) else high + (high - low) * 0.06
     return before + min((after - before) / 2, (high - low) * 0.03)
-
-
-def closings(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
-    """The step at which each channel of a snapshot was closed."""
-    return {
-        event.channel or "": event.step
-        for event in execution.events
-        if event.kind == CHANNEL_CLOSED and event.snapshot_id == snapshot.id
-    }

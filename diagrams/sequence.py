@@ -15,7 +15,23 @@ from diagrams.export import View
 from diagrams.scene import Scene
 from diagrams.window import on_show
 from sim import words
-from sim.model import INTERNAL, MARKER_SEND, RECORD, SEND, Event
+from sim.model import (
+    BLOCKED,
+    CONTROL_SEND,
+    INTERNAL,
+    MARKER_SEND,
+    PAUSED,
+    RECEIVE,
+    RECEIVED,
+    RECORD,
+    RESUMED,
+    SEND,
+    SENT,
+    SNAPSHOT_ABORTED,
+    TIMER,
+    UNBLOCKED,
+    Event,
+)
 
 
 @dataclass(frozen=True)
@@ -28,12 +44,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Passage:
-    """A message from lane to lane, a marker or of the computation; a lost one never arrives."""
+    """A message from lane to lane, of a kind ("app", "marker", "control"); a lost one never arrives."""
 
     source: int
     target: int
     text: str
-    marker: bool
+    kind: str
     lost: bool = False
 
 
@@ -41,19 +57,37 @@ Item = Note | Passage
 
 
 def sequence(scene: Scene, view: View) -> Iterator[Item]:
-    """What happens up to the view's step. Raises ScenarioError when the run is too long for a picture."""
+    """What happens up to the view's step, row by row. Raises ScenarioError when the run is too long for a picture.
+
+    So what a process does before it takes in a message stands before that message, and what it leads to after it.
+    """
     shown = on_show(scene, view)
     arrows = {arrow.id: arrow for arrow in shown.arrows}
     events = (event for event in shown.execution.events if shown.first <= event.step <= view.step)
     for number, group in groupby(events, key=lambda event: event.step):
-        rows = list(group)
-        moved = [arrows[row.message_id] for row in rows if row.message_id is not None]
-        yield from (_arrival(scene, arrow) for arrow in moved if arrow.received == number)
-        yield from (_loss(arrow) for arrow in moved if arrow.sent == number and arrow.received is None)
-        remarks = list(_remarks(scene, rows, arrows))
-        if remarks:
-            yield Note(scene.lanes.index(rows[0].process), f"{', '.join(remarks)} (step {number})")
+        yield from _step(scene, list(group), arrows)
         yield from (Note(None, f"{own.id} is complete") for own in scene.snapshots if own.completed == number)
+
+
+def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[Item]:
+    """The rows of one step: arrivals where they stand among them, all else in notes, then what is sent for good."""
+    for is_arrival, group in groupby(rows, key=lambda row: row.kind in RECEIVED):
+        own = list(group)
+        if is_arrival:
+            yield from (_arrival(scene, arrows[row.message_id or 0]) for row in own)
+            continue
+        remarks = list(_remarks(scene, own, arrows))
+        coming = next((row for row in rows if row.kind == RECEIVE and row.row > own[-1].row), None)
+        if coming is not None and any(row.kind == RECORD for row in own):
+            remarks.append(f"before it takes in {arrows[coming.message_id or 0].name}")
+        if remarks:
+            yield Note(scene.lanes.index(rows[0].process), f"{', '.join(remarks)} (step {rows[0].step})")
+    moved = [arrows[row.message_id or 0] for row in rows if row.kind in SENT]
+    yield from (_loss(arrow) for arrow in moved if arrow.received is None)
+
+
+def _named(arrow: Arrow) -> str:
+    return f"{arrow.name}, {arrow.stamp}" if arrow.stamp else arrow.name
 
 
 def _arrival(scene: Scene, arrow: Arrow) -> Passage:
@@ -61,12 +95,12 @@ def _arrival(scene: Scene, arrow: Arrow) -> Passage:
     if arrow.kept:
         caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
         remarks.append(f"recorded in {caption} for {words.listing(list(arrow.kept))}")
-    text = f"{arrow.name} ({', '.join(remarks)})" if remarks else arrow.name
-    return Passage(arrow.source, arrow.target, text, arrow.snapshot is not None)
+    text = f"{_named(arrow)} ({', '.join(remarks)})" if remarks else _named(arrow)
+    return Passage(arrow.source, arrow.target, text, arrow.kind)
 
 
 def _loss(arrow: Arrow) -> Passage:
-    return Passage(arrow.source, arrow.target, f"{arrow.name} (never received)", arrow.snapshot is not None, lost=True)
+    return Passage(arrow.source, arrow.target, f"{_named(arrow)} (never received)", arrow.kind, lost=True)
 
 
 def _is_at_once(arrow: Arrow) -> bool:
@@ -75,18 +109,29 @@ def _is_at_once(arrow: Arrow) -> bool:
 
 
 def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[str]:
-    """What one step's note says: whatever the arrows leave out."""
+    """What a note says: whatever the arrows leave out."""
+    own = scene.whole.words
     for row in rows:
         arrow = arrows[row.message_id] if row.message_id is not None else None
         if row.kind == INTERNAL:
-            yield f"{row.label} {row.body}" if row.body else f"{row.label}"
+            body = own.workload.tell_body(scene.execution.body_of(row))
+            yield f"{row.label} {body}" if body else f"{row.label}"
         elif row.kind == RECORD:
-            snapshot = next(own for own in scene.snapshots if own.id == row.snapshot_id)
-            state = words.state(snapshot.local[row.process].state, snapshot.events[row.process])
-            yield f"records {state} for {row.snapshot_id}"
+            labels = [event.label or "" for event in scene.execution.history.of[row.process][: row.index]]
+            yield f"records {own.state(scene.execution.body_of(row), labels)} for {row.snapshot_id}"
         elif arrow and row.kind == SEND and arrow.received is not None and not _is_at_once(arrow):
-            yield f"sends {arrow.name} to {scene.lanes[arrow.target]} at event {row.label}"
-    markers = [row for row in rows if row.kind == MARKER_SEND]
-    for snapshot_id, own in groupby(markers, key=lambda row: row.snapshot_id):
-        names = [scene.lanes[arrows[row.message_id or 0].target] for row in own]
-        yield f"sends marker {snapshot_id} to {words.listing(names)}"
+            yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]} at event {row.label}"
+        elif row.kind in _REMARKS:
+            yield _REMARKS[row.kind].format(row=row, channel=scene.captions.get(row.channel or "", row.channel))
+    for kind, what in ((MARKER_SEND, own.algorithm.marker), (CONTROL_SEND, own.algorithm.control_message)):
+        sent = [row for row in rows if row.kind == kind]
+        for snapshot_id, group in groupby(sent, key=lambda row: row.snapshot_id):
+            names = [scene.lanes[arrows[row.message_id or 0].target] for row in group]
+            yield " ".join(filter(None, ("sends", what, snapshot_id, "to", words.listing(names))))
+
+
+_REMARKS = {
+    TIMER: "timer {row.label} goes off", BLOCKED: "takes nothing more from {channel}",
+    UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
+    SNAPSHOT_ABORTED: "gives up {row.snapshot_id}",
+}  # fmt: skip

@@ -12,9 +12,12 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.scene import Scene
+from sim.algorithm import BY_MARKER
+from sim.model import APP, CONTROL
 
-MESSAGE = theme.message_colour(0, is_marker=False)
-MARKER = theme.message_colour(0, is_marker=True)
+MESSAGE = theme.message_colour(0, APP)
+MARKER = theme.message_colour(0, "marker")
+CONTROL_MESSAGE = theme.message_colour(0, CONTROL)
 SNAPSHOT = theme.snapshot_colour(0)
 
 
@@ -44,9 +47,10 @@ def ring(x: float, radius: float, token: str, width: float) -> str:
     return f'<circle cx="{x:g}" cy="8" r="{radius:g}" {_paint("stroke", token)} stroke-width="{width:g}"/>'
 
 
-def arrow(token: str, width: float = 2, dash: str = "") -> str:
-    """An arrow, 30 wide."""
-    return stroke("M1 8h20", token, width, dash) + fill("M29 8l-10-4.5v9z", token)
+def arrow(token: str, width: float = 2, dash: str = "", *, is_open: bool = False) -> str:
+    """An arrow, 30 wide, with an open head or a filled one."""
+    head = stroke("M28 8l-9-4v8z", token, 1.4) if is_open else fill("M29 8l-10-4.5v9z", token)
+    return stroke("M1 8h18" if is_open else "M1 8h20", token, width, dash) + head
 
 
 def _paint(use: str, token: str) -> str:
@@ -59,9 +63,23 @@ def _always(scene: Scene) -> bool:
     return True
 
 
+def _has_stamps(scene: Scene) -> bool:
+    return bool(scene.whole.words.algorithm.stamps)
+
+
+def _has_markers(scene: Scene) -> bool:
+    """Whether markers are part of this algorithm, or a run has some all the same."""
+    closes_by = scene.whole.words.algorithm.closes_by
+    return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
+
+
+def _has_control_messages(scene: Scene) -> bool:
+    return any(flight.is_control for flight in scene.execution.flights)
+
+
 @dataclass(frozen=True)
 class Sign:
-    """A sign of the diagram.
+    """A sign of the diagram. In its label and title `marker` and `control` stand for what the algorithm calls them.
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is told in the full list only. One that
     is `of_snapshots` is drawn where a snapshot is taken. `is_in` says in which scenes there is such a sign.
@@ -85,12 +103,17 @@ SIGNS = (
     Sign(
         "message", "message",
         "A solid arrow is a message: bold while it is on its way, thin and grey where it has yet to go.",
-        icon(30, arrow(MESSAGE)),
+        icon(30, arrow(MESSAGE)), is_in=lambda scene: not _has_stamps(scene),
     ),
     Sign(
-        "marker", "marker",
-        "A dashed arrow is a marker, in the colour of the process that sent it; it tells the receiver to record.",
-        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True,
+        "marker", "{marker}",
+        "A dashed arrow is a {marker}, in the colour of the process that sent it; it tells the receiver to record.",
+        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True, is_in=_has_markers,
+    ),
+    Sign(
+        "control", "{control}",
+        "A fine dotted arrow is a {control}: rules tell each other something outside all channels, so it is in no cut.",
+        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True, is_in=_has_control_messages,
     ),
     Sign(
         "records", "records",
@@ -130,13 +153,27 @@ SIGNS = (
 )  # fmt: skip
 
 
+def _of_stamps(scene: Scene) -> list[Sign]:
+    """A sign for each kind of stamp that the algorithm's messages carry."""
+    return [
+        Sign(
+            f"stamp-{stamp.name}", f"{stamp.name} message", stamp.title,
+            icon(30, arrow(theme.message_colour(0, APP, stamp.head), is_open=stamp.head == "open")),
+        )
+        for stamp in scene.whole.words.algorithm.stamps
+    ]  # fmt: skip
+
+
 def signs(scene: Scene) -> list[dict[str, Any]]:
     """The signs of a scene, in the order in which they are listed, ready for JSON."""
+    algorithm = scene.whole.words.algorithm
+    own = {"marker": algorithm.marker, "control": algorithm.control_message}
+    first, *others = SIGNS
     return [
         {
-            "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon, "rare": sign.rare,
-            "of_snapshots": sign.of_snapshots,
+            "key": sign.key, "label": sign.label.format(**own), "title": sign.title.format(**own), "icon": sign.icon,
+            "rare": sign.rare, "of_snapshots": sign.of_snapshots,
         }
-        for sign in SIGNS
+        for sign in (first, *_of_stamps(scene), *others)
         if sign.is_in(scene)
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from diagrams import theme
-from diagrams.arrows import halos, held, markers, messages
+from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, tints
 from diagrams.elements import Dot
@@ -162,7 +162,7 @@ def _beside(names: Sequence[str], size: float) -> float:
 
 # In the order of drawing: each part, and whether it gives away what a snapshot recorded.
 PARTS: tuple[tuple[Callable[[Canvas], None], bool], ...] = (
-    (tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (messages, False), (markers, False),
-    (held, False), (_rings, True), (_dots, False), (cuts, True), (story_cuts, True), (_recordings, True),
-    (texts, False), (_now, False),
+    (tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (control, False),
+    (messages, False), (markers, False), (held, False), (_rings, True), (_dots, False), (cuts, True),
+    (story_cuts, True), (_recordings, True), (texts, False), (_now, False),
 )  # fmt: skip

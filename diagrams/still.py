@@ -70,7 +70,7 @@ def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]])
         for event, number in zip(own, numbers[process], strict=True)
     ]
     lanes = [scene.lanes.index(event.process) for event, _ in named]
-    places = [scene.places[event.step] for event, _ in named]
+    places = [scene.whole.place(event) for event, _ in named]
     x, y = (lanes, places) if orientation == "down" else (places, lanes)
     bare = {"marker": {"opacity": 0}, "textfont": {"color": "@faint"}}
     return {

@@ -10,6 +10,7 @@ from diagrams.cuts import complete, curve
 from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
 from diagrams.scene import Scene
+from sim.model import APP
 
 MOST_NAMED = 160  # events with a letter beside them
 MOST_BODIES = 60  # messages with their body beside them
@@ -53,7 +54,7 @@ def _obstacles(canvas: Canvas) -> Labels:
     for arrow in scene.arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
-            labels.avoid_line([start, end], 4 if arrow.snapshot else 7)
+            labels.avoid_line([start, end], 7 if arrow.kind == APP else 4)
     for cut in scene.cuts:
         places = complete(cut) if cut.snapshot is not None else None
         if places:
@@ -102,7 +103,7 @@ def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
 def _bodies(canvas: Canvas, labels: Labels) -> None:
     """What a message carries, where that is more than its name; from the step on at which a snapshot records
     it, in which channel that is. Until then its body: whoever does not want the outcome told keeps that."""
-    arrows = [arrow for arrow in canvas.scene.arrows if arrow.snapshot is None and arrow.end is not None]
+    arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
     carried = _with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept]
     few = len(arrows) <= FEW

@@ -18,8 +18,9 @@ LIGHT = {
     "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#9aa3ae", "accent": "#0072b2",
     # verdicts: in the diagram; in words beside it; notices, errors and the words of other pages
     "good": "#00735a", "bad": "#c2410c", "holds": "#087159", "fails": "#b05107", "fine": "#009e73", "alarm": "#d55e00",
-    # what a snapshot recorded: a message in the diagram; the state of a process, of a channel, and its stripes
-    "mark": "#ffd60a", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    # what a snapshot recorded: a message in the diagram; the state of a process, of a channel, and its stripes; and a
+    # message with a full stamp
+    "mark": "#ffd60a", "stamped": "#c1121f", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     # around an event that is asked about; what is selected; what lies under a dialog
     "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
     # processes and snapshots, by rank
@@ -29,7 +30,7 @@ LIGHT = {
 DARK = {
     "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#a3abb6", "line": "#6f7986", "accent": "#56b4e9",
     "good": "#4fd6b0", "bad": "#ff8a5c", "holds": "#44ad94", "fails": "#db7c31", "fine": "#009e73", "alarm": "#d55e00",
-    "mark": "#f0e442", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    "mark": "#f0e442", "stamped": "#ff7b7b", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     "past": "#56b4e9", "future": "#ff8a4c", "concurrent": "#a3abb6", "selection": "#6982a5", "shadow": "#000000",
     "p0": "#56b4e9", "p1": "#f0a330", "p2": "#2fcf9f", "p3": "#8cc8ff", "p4": "#e0c860", "p5": "#b3a6ff",
     "s0": "#ee8fca", "s1": "#6cb8ff", "s2": "#f5b942", "s3": "#8fdc8f",
@@ -37,6 +38,7 @@ DARK = {
 PALETTES = {"light": LIGHT, "dark": DARK}
 STREAMLIT = {"background-color": "paper", "text-color": "ink", "primary-color": "accent"}  # its settings, our tokens
 
+CONTROL_DASH = "2px,3px"
 MARKER_DASHES = ("dash", "dot", "dashdot", "longdash")  # by snapshot
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # by snapshot
 SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
@@ -53,9 +55,13 @@ def snapshot_colour(rank: int) -> str:
     return f"@s{rank % SNAPSHOT_COLOURS}"
 
 
-def message_colour(sender: int, *, is_marker: bool) -> str:
-    """The token of a message: a marker has the colour of the process that sent it, given by its rank."""
-    return process_colour(sender) if is_marker else "@ink"
+def message_colour(sender: int, kind: str, head: str = "") -> str:
+    """The token of a message of a kind ("app", "marker", "control"): all but those of the application have the colour
+    of the process that sent them, given by its rank; one with a full stamp (`head`) has a colour of its own.
+    """
+    if kind != "app":
+        return process_colour(sender)
+    return "@stamped" if head == "full" else "@ink"
 
 
 def verdict_colour(is_consistent: bool) -> str:

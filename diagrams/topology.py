@@ -25,13 +25,13 @@ def topology(scene: Scene) -> dict[str, Any]:
         for channel in scene.execution.engine.channels
     ]
     nodes = [
-        {"name": name, "x": round(x, 4), "y": round(y, 4)} for name, (x, y) in zip(scene.lanes, places, strict=True)
+        {"name": name, "x": round(x, 4), "y": round(y, 4)} for name, (x, y) in zip(scene.processes, places, strict=True)
     ]
     return {"nodes": nodes, "edges": edges, "figure": _figure(scene, nodes, edges)}
 
 
 def _places(scene: Scene) -> list[Place]:
-    count = len(scene.lanes)
+    count = len(scene.processes)
     hub = scene.execution.scenario.topology.kind == "star" and count > 2
     around = count - hub
     circle = [

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from pipeline.store import DataError
 from sim.delays import DelayRule
+from sim.parameters import Parameter
 from sim.tables import MOST_NUMBER, brief, nearest
 from sim.topology import KINDS, Topology
-from sim.parameters import Parameter
 
 MOST_VALUES = 1_000  # of one parameter
 SAME = "same"  # markers take as long as messages do

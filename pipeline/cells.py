@@ -161,7 +161,9 @@ class _Builder:
 
     def _trial(self, scenario: Scenario, place: str) -> _Trial:
         """A run of the workload, shared by the cells that differ in their snapshots only: those start together."""
-        plain = dumps(replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm, algorithm_parameters={}))
+        plain = dumps(
+            replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm, algorithm_parameters={})
+        )
         if plain not in self._trials:
             workload = parse_toml(plain, scenario.name, place)
             if not workload.engine().workload.takes_turns:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from pipeline.schema import CUT_TYPES, spark_type
 from pipeline.store import DataError, read_parquet
-from sim.model import APPLICATION_KINDS, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED
+from sim.model import APPLICATION_KINDS, CONTROL_RECEIVE, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED, TIMER
 from sim.tables import nearest
 
 if TYPE_CHECKING:
@@ -59,7 +59,8 @@ def from_snapshots(events: DataFrame) -> Snapshots:
     """
     is_on_its_way = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
     target = F.substring_index("channel", "->", -1).alias("process")
-    names = events.select("run_id", "process").union(events.where(is_on_its_way).select("run_id", target))
+    is_of_a_service = F.col("kind").isin(CONTROL_SEND, CONTROL_RECEIVE, TIMER)  # which is no process, and in no cut
+    names = events.where(~is_of_a_service).select("run_id", "process").union(events.where(is_on_its_way).select("run_id", target))
     processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
     own = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
     recorded = own.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(

@@ -17,7 +17,7 @@ import pyarrow
 
 from pipeline.schema import arrow_schema
 from pipeline.store import DataError
-from sim.model import APPLICATION_KINDS, EVENT_TYPES, INTERNAL, MARKER_RECEIVE, RECEIVE, SEND, label_of
+from sim.model import APPLICATION_KINDS, EVENT_TYPES, INTERNAL, RECEIVE, RECEIVED, SEND, label_of
 
 Value = TypeVar("Value")
 
@@ -46,6 +46,7 @@ class Rows:
     step: Sequence[int] | None = None
     snapshot_id: Sequence[str | None] | None = None
     state_size: Sequence[int | None] | None = None
+    epoch: Sequence[int | None] | None = None
 
     def __len__(self) -> int:
         return len(self.event)
@@ -117,6 +118,7 @@ def to_table(rows: Rows) -> tuple[pyarrow.Table, list[str]]:
         "message_id": ordered(rows.message or _numbers(rows, order)), "label": ordered(_labels(rows)),
         "body": ordered(rows.body), "snapshot_id": ordered(rows.snapshot_id or nothing),
         "state_size": ordered(rows.state_size or nothing),
+        "epoch": [epoch or 0 for epoch in ordered(rows.epoch or nothing)],
     }  # fmt: skip
     return pyarrow.table(columns, arrow_schema(EVENT_TYPES)), notes
 
@@ -207,7 +209,7 @@ def _is_in_order(rows: Rows) -> bool:
     causes_first = all(
         partner[row] < 0 or event[partner[row]] < event[row]
         for row, kind in enumerate(rows.kind)
-        if kind in (RECEIVE, MARKER_RECEIVE)
+        if kind in RECEIVED
     )
     return causes_first and _rises(event) and (rows.time is None or _rises(rows.time))
 
@@ -230,4 +232,4 @@ def _edges(rows: Rows, rows_of: list[list[int]]) -> tuple[list[int], list[list[i
 
 
 def _is_received(rows: Rows, row: int) -> bool:
-    return rows.kind[row] in (RECEIVE, MARKER_RECEIVE) and rows.partner[row] >= 0
+    return rows.kind[row] in RECEIVED and rows.partner[row] >= 0

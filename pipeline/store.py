@@ -31,7 +31,7 @@ from sim.tables import brief, nearest
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = 1  # of the folder; raised when an older version could misread a newer folder
+FORMAT = 2  # of the folder; raised when one version could misread the folder of another
 MANIFEST = "manifest.json"
 KINDS = ("ensemble", "trace")
 STATUSES = ("running", "stopped", "complete")
@@ -87,10 +87,10 @@ class Store:
             raise DataError(f"{file}: cannot be read as JSON; restore it, or delete the folder") from None
         if not isinstance(found, dict) or not isinstance(found.get("format"), int):
             raise DataError(f"{file}: is not a manifest of ours; restore it, or delete the folder")
-        if found["format"] > FORMAT:
-            raise DataError(
-                f"{file}: was written by a newer version ({found.get('version')}); update this one ({VERSION})"
-            )
+        if found["format"] != FORMAT:
+            made = f"made by version {found.get('version')}; this is {VERSION}"
+            right = "update this one" if found["format"] > FORMAT else "use that one, or make the folder anew"
+            raise DataError(f"{file}: {made}: {right}")
         return found
 
     def note(self, **changes: Any) -> None:

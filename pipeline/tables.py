@@ -15,27 +15,29 @@ from pipeline.formats import Reading
 from pipeline.pairing import FIFO, GIVEN, UNKNOWN
 from pipeline.rows import Rows, to_table
 from pipeline.store import DataError
-from sim import VERSION
+from sim import VERSION, model
 from sim.model import (
     APPLICATION_KINDS,
+    BLOCKED,
     CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
     INTERNAL,
     MARKER_RECEIVE,
     MARKER_SEND,
     RECEIVE,
+    RECEIVED,
     RECORD,
+    RECORDED,
     SEND,
-    SNAPSHOT_ABORTED,
-    SNAPSHOT_COMPLETE,
+    SENT,
+    UNBLOCKED,
 )
 from sim.tables import brief, nearest
 from sim.validate import name_problem
 
-KINDS = (
-    INTERNAL, SEND, RECEIVE, RECORD, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED,
-    "crash", "restart",
-)  # fmt: skip
-_AT_SOURCE, _AT_TARGET = (SEND, MARKER_SEND), (RECEIVE, MARKER_RECEIVE, CHANNEL_CLOSED)
+KINDS = (*model.KINDS, "crash", "restart")
+_AT_SOURCE, _AT_TARGET = tuple(SENT), (*RECEIVED, CHANNEL_CLOSED, RECORDED, BLOCKED, UNBLOCKED)
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
@@ -73,6 +75,7 @@ class _Table:
             where=lambda row: where(order[row]),
             snapshot_id=self.given["snapshot_id"],
             state_size=self.given["state_size"],
+            epoch=self.given["epoch"],
         )
         for row in range(len(order)):
             self._check(row)
@@ -157,6 +160,7 @@ class _Table:
         if any(ids[row] is not None for row in ends):
             self._pair_ids(SEND, RECEIVE)
             self._pair_ids(MARKER_SEND, MARKER_RECEIVE)
+            self._pair_ids(CONTROL_SEND, CONTROL_RECEIVE)
             if all(isinstance(number, int) for number in ids if number is not None):
                 self.rows.message = ids
         elif ends:

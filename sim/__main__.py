@@ -42,7 +42,9 @@ def report(execution: Execution) -> dict[str, Any]:
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
-                channel.name: [message.body for message in execution.final.queues[channel.number] if message.kind == APP]
+                channel.name: [
+                    message.body for message in execution.final.queues[channel.number] if message.kind == APP
+                ]
                 for channel in execution.engine.channels
             },
         },

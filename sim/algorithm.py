@@ -55,6 +55,7 @@ class SnapshotAlgorithm(Parametrised):
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
 
     marker = "marker"  # what its markers are called
+    control_message = "control message"  # what its control messages are called
     control = "something"  # what several control messages say, in words: "P1 tells P2 and P3 something"
     stamps: ClassVar[tuple[Stamp, ...]] = ()  # the kinds of stamp that its messages carry
     captions: ClassVar[Mapping[str, Caption]] = {}  # instead of those of sim/telling.py, by situation

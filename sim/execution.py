@@ -102,9 +102,7 @@ class Execution:
         """Every message of the run, by message id."""
         arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
         sends = {event.message_id: event for event in self.events if event.kind in SENT}
-        return [
-            Flight(m.id, m.channel, sends[m.id], arrivals.get(m.id), m.body, m.stamp) for m in self.messages
-        ]
+        return [Flight(m.id, m.channel, sends[m.id], arrivals.get(m.id), m.body, m.stamp) for m in self.messages]
 
     def body_of(self, event: Event) -> Any:
         """The body of an event as the value it was, before it was written as JSON."""

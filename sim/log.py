@@ -65,10 +65,8 @@ class Log:
             elif kind in (RECORD, CHANNEL_CLOSED):
                 text = to_json(body)
                 size = len(text.encode())
-            time = times[step - 1]
-            events.append(
-                Event(run_id, number, step, time, process, index, kind, channel, peer, message, label, text, snapshot, size)
-            )  # fmt: skip
+            place = (run_id, number, step, times[step - 1], process)
+            events.append(Event(*place, index, kind, channel, peer, message, label, text, snapshot, size))
         return events
 
 

@@ -120,7 +120,9 @@ class Narrator:
         snapshot = self.snapshots[action.snapshot]
         was_aborted = process not in snapshot.local and snapshot.aborted is not None
         why = "has given it up before" if was_aborted else "has already recorded for it"
-        return Told("Initiating twice does nothing", f"{process} was to start {snapshot.id}, but {why}: nothing happens.")
+        return Told(
+            "Initiating twice does nothing", f"{process} was to start {snapshot.id}, but {why}: nothing happens."
+        )
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
@@ -194,7 +196,8 @@ class Narrator:
     def _fields(self, row: Event, snapshot: str) -> dict[str, str]:
         """The fields of a caption that one row says."""
         fields = {
-            "process": row.process, "snapshot": snapshot, "title": self.algorithm.title, "marker": self.algorithm.marker,
+            "process": row.process, "snapshot": snapshot,
+            "title": self.algorithm.title, "marker": self.algorithm.marker,
             "of": f" of {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
             "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
             "timer": row.label or "", "message": "", "told": "", "stamp": "",
@@ -242,7 +245,12 @@ class Narrator:
         for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
             if kind in on:
                 yield key, {"channels": words.listing(on[kind])}
-        for kind, key in ((PAUSED, "pause"), (RESUMED, "resume"), (SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
+        for kind, key in (
+            (PAUSED, "pause"),
+            (RESUMED, "resume"),
+            (SNAPSHOT_COMPLETE, "done"),
+            (SNAPSHOT_ABORTED, "abort"),
+        ):
             if kind in on:
                 yield key, {}
 

@@ -3,7 +3,8 @@
 A case is a rule in words: a sentence of the algorithm (sim/telling.py) with named fields in braces, which a browser
 fills in too. The fields: `message` (what it carries, or its name), `send` and `receive` (the labels of its events),
 `sent` and `received` (their steps), `source` and `target` (processes), `channel` (its caption), `snapshot`, `stamp`,
-`marker` (what the algorithm calls it), and `first` and `second`: the steps of the two events that decide, in their order.
+`marker` (what the algorithm calls it), and `first` and `second`: the steps of the two events that decide, in their
+order.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "ea
 class Reason(NamedTuple):
     """Why a message is recorded in its channel, or is not.
 
-    `case` is a key of `SnapshotAlgorithm.all_reasons`; `first` and `second` are the steps of the two events that decide, in their
-    order (None: there is no such event).
+    `case` is a key of `SnapshotAlgorithm.all_reasons`; `first` and `second` are the steps of the two events that
+    decide, in their order (None: there is no such event).
     """
 
     case: str

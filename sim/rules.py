@@ -96,7 +96,7 @@ class Rules:
         self.workload = workload
         self.algorithm = algorithm
         self.world = world
-        self.emit: Callable[[Row], None] = [].extend
+        self.emit: Callable[[Row], None] = list[Any]().extend
         self._services = services
         self._out = Out()
         self._snapshot: str | None = None  # the one that the action at hand is about

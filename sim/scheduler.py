@@ -18,7 +18,20 @@ from operator import itemgetter
 from sim import randomness
 from sim.delays import Delays
 from sim.engine import Engine
-from sim.model import CONTROL, MARKER, Action, AgendaItem, Channel, Deliver, Fire, Initiate, Message, Start, State, Timer
+from sim.model import (
+    CONTROL,
+    MARKER,
+    Action,
+    AgendaItem,
+    Channel,
+    Deliver,
+    Fire,
+    Initiate,
+    Message,
+    Start,
+    State,
+    Timer,
+)
 
 SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(6)
 Choice = tuple[float, Action]
@@ -78,7 +91,7 @@ class Timed(Scheduler):
             entry = heappop(due)
             time, rank, order, _, what = entry
             action: Action | None
-            if rank == DELIVERY or rank == CONTROL_DELIVERY:
+            if rank in (DELIVERY, CONTROL_DELIVERY):
                 action = Deliver(what)  # type: ignore[arg-type]
             elif rank == ALARM:
                 action = Fire(what)  # type: ignore[arg-type]
@@ -171,7 +184,8 @@ class Timed(Scheduler):
             if what is None:
                 may_go = not self.state.processes[entry[2]].paused
             else:
-                may_go = self.engine.is_enabled(self.state, Deliver(what) if isinstance(what, Message) else what)
+                action = Deliver(what) if isinstance(what, Message) else what
+                may_go = self.engine.is_enabled(self.state, action)  # type: ignore[arg-type]  # timers are not parked
             if may_go:
                 heappush(self._due, (max(entry[0], self.now), *entry[1:]))
             else:

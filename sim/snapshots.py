@@ -14,6 +14,7 @@ from sim.execution import Execution, once
 from sim.model import (
     APPLICATION_KINDS,
     CHANNEL_CLOSED,
+    CONTROL_SEND,
     MARKER_SEND,
     RECEIVED,
     RECORD,
@@ -51,7 +52,7 @@ class Snapshot:
     `local` holds what each process recorded (missing: it has not); `channels` the messages recorded
     in each closed channel, `open` those recorded so far in channels that are not closed when the
     run ends. `closed` is the step at which each channel was closed. `began`, `completed` and `aborted` are steps
-    (None: it was not); `markers` counts markers sent.
+    (None: it was not); `markers` and `controls` count the markers and control messages sent for it.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Snapshot:
     completed: int | None
     aborted: int | None
     markers: int
+    controls: int
 
     @property
     def frontier(self) -> dict[str, int]:
@@ -113,7 +115,7 @@ def snapshots_in(
 ) -> list[Snapshot]:
     """The snapshots that an event table tells of, in the order of their first row, then those `asked` for in vain.
 
-    `processes` and `channels` name all there are, in their order; `body_of` gives the value that a row's body stands for.
+    `processes` and `channels` name all there are, in their order; `body_of` gives the value of a row's body.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
     labels: dict[str, list[str]] = {process: [] for process in processes}
@@ -179,6 +181,7 @@ class _Assembly:
             completed=max(done.values()) if is_complete else None,
             aborted=aborted,
             markers=sum(row.kind == MARKER_SEND for row in rows),
+            controls=sum(row.kind == CONTROL_SEND for row in rows),
         )
 
     def _initiators(self, rows: list[Event], starts: list[tuple[str, int]]) -> tuple[str, ...]:
@@ -188,9 +191,7 @@ class _Assembly:
         return tuple(service or [process for process in self.processes if process in began])
 
 
-def _forget(
-    process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]
-) -> None:
+def _forget(process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]) -> None:
     """What `process` had recorded counts no more."""
     for channel in [name for name in {*kept, *closed} if name.partition("->")[2] == process]:
         kept.pop(channel, None)

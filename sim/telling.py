@@ -125,7 +125,8 @@ REASONS: Mapping[str, str] = {
     # processes: why each recorded when it did
     "not_recorded": "{process} has not recorded for {snapshot}: nothing has made {process} record.",
     "initiated": "{process} started {snapshot} at step {step}.",
-    "by_marker": "{process}'s first {marker} of {snapshot} came from {source} on {channel} at step {step}: it recorded.",
+    "by_marker": "{process}'s first {marker} of {snapshot} came from {source} on {channel} at step {step}: it "
+    "recorded.",
     "by_message": "{message} came from {source} on {channel} at step {step}: {process} recorded before it took it in.",
     "by_control": "{source} told {process} to at step {step}: it recorded.",
     "by_rule": "{process} recorded at step {step}, as the rules of {algorithm} ask.",

@@ -103,7 +103,9 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
     algorithm = ALGORITHMS[scenario.algorithm]
     for service in algorithm.services:
         if service.name in scenario.processes:
-            what = f"{service.name!r} is what {algorithm.title} calls a service of its own; give the process another name"
+            what = (
+                f"{service.name!r} is what {algorithm.title} calls a service of its own; give the process another name"
+            )
             yield scenario.at("processes"), what
     if algorithm.overtakes and scenario.scheduler.kind == "tick":
         problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"

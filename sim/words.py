@@ -31,6 +31,11 @@ def listing(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def counted(count: int, what: str) -> str:
+    """`1 marker`, `6 markers`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def clauses(parts: Sequence[str]) -> str:
     """Clauses joined into one sentence: `a, b, and c`."""
     return ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -76,7 +76,7 @@ class Workload(Parametrised):
         return None
 
     def options(self, process: Process) -> Sequence[Action]:
-        """Everything that a process may do next of its own accord where there is no time: its turn, unless told more."""
+        """All that a process may do next of its own accord where there is no time: its turn, unless told more."""
         turn = self.turn(process) if self.takes_turns else None
         return () if turn is None else (turn,)
 

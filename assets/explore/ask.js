@@ -48,9 +48,9 @@ class AskView {
   }
 
   offerMessages() {
-    const groups = new Map([["Messages", []], ["Markers", []]]);
+    const groups = new Map(Object.values(this.scene.kinds).map((title) => [title, []]));
     for (const { id, kind, name, caption, sent } of this.scene.messages) {
-      groups.get(kind === "marker" ? "Markers" : "Messages").push([id, `${name} on ${caption} · step ${sent}`]);
+      groups.get(this.scene.kinds[kind]).push([id, `${name} on ${caption} · step ${sent}`]);
     }
     this.offer(this.messageMenu, groups);
   }
@@ -140,7 +140,7 @@ class AskView {
     const messages = scene.messages.filter(({ kind }) => kind === "app");
     const kept = messages.find((message) => is(message, true));
     const left = messages.find((message) => is(message, false) && !is(message, true));
-    const marker = scene.messages.find(({ kind }) => kind === "marker");
+    const marker = scene.messages.find(({ kind }) => kind !== "app");
     const ask = (message, text) => message && found.push([text, { kind: "message", id: message.id }]);
     ask(kept, `Why is ${kept?.name} in the recorded state of ${kept?.caption}?`);
     ask(left, `Why is ${left?.name} in no recorded channel?`);
@@ -231,8 +231,8 @@ class AskView {
   ofMessage(message) {
     const { name, caption, kind } = message;
     const snapshots = this.scene.snapshots.map(({ id, colour }) => ({ id, colour: resolveColour(colour, this.palette) }));
-    const own = snapshots.filter(({ id }) => message.reasons[id][0] !== "other_marker");
-    const title = kind === "marker" ? "What it did" : own.length > 1 ? "In the snapshots" : "In the snapshot";
+    const own = snapshots.filter(({ id }) => message.snapshot == null || message.snapshot === id);
+    const title = kind !== "app" ? "What it did" : own.length > 1 ? "In the snapshots" : "In the snapshot";
     return [
       this.heading(name, `on ${caption}`),
       this.facts(message),
@@ -243,16 +243,16 @@ class AskView {
 
   reason(message, { id, colour }) {
     const { recorded, text, steps } = reasonOf(this.scene, message, id);
-    const isMarker = message.kind === "marker";
+    const isApplication = message.kind === "app";
     const verdict = recorded ? `recorded in ${message.caption}` : "not recorded in the channel";
     return el(
       "li",
       { "data-recorded": String(recorded) },
-      el("span", { class: "cc-tick", "aria-hidden": "true" }, isMarker ? "•" : recorded ? "✓" : "✗"),
+      el("span", { class: "cc-tick", "aria-hidden": "true" }, !isApplication ? "•" : recorded ? "✓" : "✗"),
       el(
         "div",
         {},
-        el("p", {}, chip(colour), el("strong", {}, isMarker ? id : `${id}: ${verdict}`)),
+        el("p", {}, chip(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
       ),
@@ -263,10 +263,11 @@ class AskView {
     const { scene } = this;
     const { source, target, sent, received, sent_time, arrival, sent_label, arrival_label, delay } = message;
     const at = (label) => (label ? ` as ${label}` : "");
-    const end = received == null ? [el("strong", {}, neverComes(message))] : [`by ${scene.processes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
-    const begin = [`by ${scene.processes[source]}${at(sent_label)}, time ${plainNumber(sent_time)} `, this.stepButton(sent)];
+    const end = received == null ? [el("strong", {}, neverComes(message))] : [`by ${scene.lanes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
+    const begin = [`by ${scene.lanes[source]}${at(sent_label)}, time ${plainNumber(sent_time)} `, this.stepButton(sent)];
     const change = el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.openTab("change") }, "change it");
-    const rows = [["Sent", begin], ["Received", end], ["Delay", [delay == null ? "without end " : `${plainNumber(delay)} `, change]]];
+    const stamp = message.stamp ? [["Stamp", [message.stamp]]] : [];
+    const rows = [["Sent", begin], ...stamp, ["Received", end], ["Delay", [delay == null ? "without end " : `${plainNumber(delay)} `, change]]];
     return el("dl", { class: "cc-told" }, ...rows.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, ...told)]));
   }
 

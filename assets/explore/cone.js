@@ -49,8 +49,7 @@ class Cone {
   /** A place of the columns in pixels of this node. */
   spot(at) {
     const { diagram, corner } = this;
-    const { lane, step } = diagram.events;
-    const [x, y] = diagram.toPixel(lane[at], stepAt(diagram.scene, step[at]).place);
+    const [x, y] = diagram.toPixel(diagram.events.lane[at], diagram.events.place(at, diagram.scene));
     return [x - corner[0], y - corner[1]];
   }
 

@@ -267,7 +267,7 @@ class Diagram {
     let least = REACH.event;
     const end = events.firstFrom(scene.until + 1);
     for (let at = events.firstFrom(scene.first); at < end; at += 1) {
-      const [x, y] = this.toPixel(events.lane[at], stepAt(scene, events.step[at]).place);
+      const [x, y] = this.toPixel(events.lane[at], events.place(at, scene));
       const distance = Math.hypot(point[0] - x, point[1] - y);
       if (distance < least) [nearest, least] = [at, distance];
     }

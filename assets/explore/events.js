@@ -6,7 +6,7 @@ const RECEIVED = 2;
 
 class Events {
   constructor(scene) {
-    const { count, lane, kind, step, message, labels } = scene.events;
+    const { count, lane, kind, step, message, labels, apart } = scene.events;
     this.columns = scene.events;
     this.count = count;
     this.processes = scene.processes;
@@ -15,6 +15,7 @@ class Events {
     this.step = new Int32Array(bytesOf(step));
     this.message = new Int32Array(bytesOf(message)); // -1: none
     this.labels = labels;
+    this.apart = apart;
     this.total = new Int32Array(this.processes.length); // of each process
     this.index = this.numbered();
   }
@@ -34,6 +35,11 @@ class Events {
   /** An event's own label, or `P1.3`. */
   label(at) {
     return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;
+  }
+
+  /** Where an event of the window lies on the time axis: where its step does, unless more of that step follows it. */
+  place(at, scene) {
+    return this.apart[at] ?? stepAt(scene, this.step[at]).place;
   }
 
   /** The first event whose step is >= `step`; steps ascend. */

@@ -60,7 +60,7 @@ class Handles {
 
   stepTo() {
     const { scene } = this.stage;
-    const waits = ({ message }) => message && (message.kind === "marker" || message.arrival == null);
+    const waits = ({ message }) => message && (message.kind !== "app" || message.arrival == null);
     if (scene.scheduler === "manual" || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 

@@ -58,7 +58,7 @@ function chip(colour) {
   return el("span", { class: "cc-chip", style: `background: ${colour}`, "aria-hidden": "true" });
 }
 
-/** A message's sign: a disc for an application message, a diamond for a marker, as in the network view. */
+/** A message's sign: a disc for an application message, a diamond for a marker, a triangle for a control message, as in the network view. */
 function swatch(kind, colour) {
   return el("span", { class: `cc-swatch cc-${kind}`, style: `background: ${colour}`, "aria-hidden": "true" });
 }

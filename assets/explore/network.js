@@ -6,6 +6,9 @@ const NEAREST_TO_END = 0.15;
 /** The least distance between two messages on one channel, as a fraction of its length. */
 const LEAST_GAP = 0.08;
 
+/** What a message on its way looks like, by its kind. */
+const FLIGHT_SYMBOLS = { app: "circle", marker: "diamond", control: "triangle-up" };
+
 /** Below the picture so many messages are named. */
 const FLIGHTS_LISTED = 40;
 
@@ -63,7 +66,7 @@ class Network {
   flights(trace, dots) {
     const marker = {
       ...trace.marker,
-      symbol: dots.map(({ message }) => (message.kind === "marker" ? "diamond" : "circle")),
+      symbol: dots.map(({ message }) => FLIGHT_SYMBOLS[message.kind]),
       color: dots.map(({ message }) => resolveColour(message.colour, this.palette)),
     };
     const text = dots.map(({ message }) => plain(`${message.name} on ${message.caption}`));

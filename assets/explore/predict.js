@@ -449,7 +449,7 @@ function stopsOf(scene, events) {
     const own = found[events.lane[at]];
     const step = events.step[at];
     if (own.length > 1 && own.at(-1).step === step) own.pop();
-    own.push({ count: events.index[at], label: events.label(at), step, at: stepAt(scene, step).place });
+    own.push({ count: events.index[at], label: events.label(at), step, at: events.place(at, scene) });
   }
   for (const own of found) {
     own.forEach((stop, index) => {

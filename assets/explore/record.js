@@ -195,16 +195,18 @@ class ChannelRest {
   }
 }
 
+/** A check holds, does not hold, or (null) cannot be decided. */
 function verdictRow({ check, holds, witness, text }) {
+  const badge = holds ? ": " : el("span", { class: "cc-badge" }, holds === null ? "undecided" : "violated");
   return el(
     "li",
     { "data-holds": String(holds) },
-    el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : "✗"),
+    el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : holds === null ? "–" : "✗"),
     el(
       "span",
       {},
       el("strong", {}, check),
-      holds ? ": " : el("span", { class: "cc-badge" }, "violated"),
+      badge,
       ...unbroken(` ${text}`.slice(holds ? 1 : 0)),
       witness ? el("em", {}, ...unbroken(` (witness: ${witness})`)) : null,
     ),
@@ -213,15 +215,18 @@ function verdictRow({ check, holds, witness, text }) {
 
 /** All verdicts in a word or two, for the list of them may need scrolling. */
 function judged(verdicts) {
-  const violated = verdicts.filter(({ holds }) => !holds).length;
+  const violated = verdicts.filter(({ holds }) => holds === false).length;
+  const undecided = verdicts.filter(({ holds }) => holds === null).length;
   if (!verdicts.length) return "";
+  if (undecided === verdicts.length) return " · – nothing decided";
+  if (undecided && !violated) return ` · – ${undecided} of ${verdicts.length} checks undecided`;
   return violated ? ` · ✗ ${violated} of ${verdicts.length} checks violated` : ` · ✓ all ${verdicts.length} checks hold`;
 }
 
 function factsAt(snapshot, step) {
   if (step < snapshot.began) return "";
   const began = `Began at step ${snapshot.began}`;
+  if (snapshot.aborted != null && step >= snapshot.aborted) return `${began}, aborted at step ${snapshot.aborted}.`;
   if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet.`;
-  const messages = snapshot.recorded === 1 ? "1 recorded message" : `${snapshot.recorded} recorded messages`;
-  return `${began}, complete at step ${snapshot.completed}: ${snapshot.markers} markers, ${messages}.`;
+  return `${began}, complete at step ${snapshot.completed}: ${snapshot.facts}.`;
 }

@@ -6,6 +6,7 @@ from diagrams.export import View
 from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
+from sim.model import APP, CONTROL
 from sim.scenario import ScenarioError
 
 TITLE = "Mermaid sequence diagram"
@@ -20,7 +21,8 @@ _PLAIN = frozenset(" ,.>()'*+-/=?!_|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Messages of the computation are unbroken arrows, markers dashed ones, what is never received ends in a cross.
+    """Messages of the computation are unbroken arrows, markers dashed ones, control messages dashed ones with an open
+    head; what is never received ends in a cross.
 
     Raises ScenarioError where Mermaid would refuse to read so long a text.
     """
@@ -40,7 +42,8 @@ def _line(item: Item, last: int) -> str:
     if isinstance(item, Note):
         lanes = f"p{item.lane}" if item.lane is not None else f"p0,p{last}" if last else "p0"
         return f"    Note over {lanes}: {text}"
-    arrow = ("--" if item.marker else "-") + ("x" if item.lost else ">>")
+    head = "x" if item.lost else ")" if item.kind == CONTROL else ">>"
+    arrow = ("-" if item.kind == APP else "--") + head
     return f"    p{item.source}{arrow}p{item.target}: {text}"
 
 

@@ -6,6 +6,7 @@ from diagrams.export import View
 from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
+from sim.model import APP, CONTROL
 
 TITLE = "PlantUML sequence diagram"
 SUFFIX = ".puml"
@@ -17,7 +18,9 @@ _PLAIN = frozenset(" ,.;>{}()'+=?|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Messages of the computation are unbroken arrows, markers dashed ones, what is never received ends in a cross."""
+    """Messages of the computation are unbroken arrows, markers dashed ones, control messages dashed ones with an open
+    head; what is never received ends in a cross.
+    """
     last = len(scene.lanes) - 1
     names = [f'participant "{_escaped(name)}" as p{lane}' for lane, name in enumerate(scene.lanes)]
     items = [_line(item, last) for item in sequence(scene, view)]
@@ -29,7 +32,8 @@ def _line(item: Item, last: int) -> str:
     if isinstance(item, Note):
         lanes = f"p{item.lane}" if item.lane is not None else f"p0, p{last}" if last else "p0"
         return f"note over {lanes} : {text}"
-    arrow = ("-->" if item.marker else "->") + ("x" if item.lost else "")
+    head = "x" if item.lost else ">" if item.kind == CONTROL else ""
+    arrow = ("->" if item.kind == APP else "-->") + head
     return f"p{item.source} {arrow} p{item.target} : {text}"
 
 

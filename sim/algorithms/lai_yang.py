@@ -8,10 +8,10 @@ message is stamped: a process is white until it records and red from then on, an
 3. The state of a channel is the white messages that its receiver takes in when it is red.
 
 To know when all of these have come, a process that records tells each neighbour how many white messages it has sent it
-(as F. Mattern discusses in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time Approximation",
-Journal of Parallel and Distributed Computing 18(4), 1993). Counts travel as control messages; one that reaches a white process makes it record. A
-channel is closed when as many white messages have come as were sent. So every snapshot is completed, also where
-nobody sends a red message.
+(F. Mattern discusses such counts in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time
+Approximation", Journal of Parallel and Distributed Computing 18(4), 1993). Counts travel as control messages; one that
+reaches a white process makes it record. A channel is closed when as many white messages have come as were sent. So
+every snapshot is completed, also where nobody sends a red message.
 
 Snapshots that overlap are kept apart: a stamp lists those for which the sender is red.
 """
@@ -112,6 +112,7 @@ class LaiYang(SnapshotAlgorithm):
 
     # ------------------------------------------------------------------ words
 
+    control_message = "count"
     control = "how many white messages it has sent each"
     stamps: ClassVar[tuple[Stamp, ...]] = (
         Stamp("white", "A white message: its sender had not recorded when it sent it.", "open"),
@@ -143,9 +144,9 @@ class LaiYang(SnapshotAlgorithm):
         "channel": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before it "
         "recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). By step "
         "{second} all white messages of {channel} had come.",
-        "channel_open": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before it "
-        "recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). Not all white "
-        "messages of {channel} have come yet, as far as {target} knows.",
+        "channel_open": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before "
+        "it recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). As far as "
+        "{target} knows, more white messages are to come.",
         "channel_waits": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) and has "
         "not recorded at all, and {target} was red (since step {first}) when it came at {receive} (step {received}).",
         "state": "{message} is part of {target}'s state: {target} was white when it came at {receive} (step {first}), "
@@ -156,20 +157,21 @@ class LaiYang(SnapshotAlgorithm):
         "recorded (step {first}), and not received when the run ends. So {channel} is not closed.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
         "initiated": "{process} started {snapshot} at step {step}: it was white until then.",
-        "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, and "
-        "recorded before it took it in.",
+        "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, "
+        "and recorded before it took it in.",
         "by_control": "{source} told {process} its count at step {step}: {process} was white, and recorded.",
         "still_recorded": "{target} has been red since its own recording (step {first}): what is white and comes on "
-        "{channel} belongs to its state. Not all of it has come yet, as far as {target} knows; so far came {held}.",
+        "{channel} belongs to its state. As far as {target} knows, more of it is to come; so far came {held}.",
         "empty_at_once": "{channel} is empty: when {target} recorded (step {second}), all white messages had come.",
         "recorded_until": "{target} has been red since its own recording (step {first}), and by step {second} all "
         "white messages of {channel} had come. After the recording came {held}.",
-        "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: it "
-        "closed {channel} (step {second}). No state holds a count.",
+        "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: "
+        "it closed {channel} (step {second}). No state holds a count.",
         "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. No state "
         "holds a count.",
         "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
         "not come. No state holds a count.",
+        "control_held": "This count has not come when the run ends.",
     }
 
     def stamp_of(self, stamp: Any) -> str:

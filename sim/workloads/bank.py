@@ -15,7 +15,6 @@ from sim.model import Action, Internal, Message, Process, Send
 from sim.parameters import Parameter
 from sim.workload import Refused, Workload
 
-
 NO_MONEY = "no money"
 
 

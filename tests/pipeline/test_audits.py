@@ -143,7 +143,7 @@ def lines_of(spark, cuts_by_name):
 
 def event(row: int, process: str, index: int, kind: str, **more: Any) -> Event:
     plain = {"channel": None, "peer_index": None, "message_id": None}
-    others = {"label": None, "body": None, "snapshot_id": None, "state_size": None}
+    others = {"label": None, "body": None, "snapshot_id": None, "state_size": None, "epoch": 0}
     named = {"run_id": 0, "row": row, "step": row + 1, "time": float(row), "process": process, "index": index}
     return Event(**{**named, "kind": kind, **plain, **others, **more})
 

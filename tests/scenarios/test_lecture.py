@@ -98,7 +98,7 @@ LECTURE_DOCUMENT = {
     ],
     "final": {
         "processes": {"P1": None, "P2": None, "P3": None},
-        "channels": dict.fromkeys(["P1->P2", "P1->P3", "P2->P1", "P2->P3", "P3->P1", "P3->P2"], []),
+        "channels": {"P1->P2": [], "P1->P3": [], "P2->P1": [], "P2->P3": [], "P3->P1": [], "P3->P2": []},
     },
 }  # fmt: skip
 

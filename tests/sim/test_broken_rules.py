@@ -125,7 +125,9 @@ CASES = [
 
 def caught(execution: Execution) -> dict[str, str | None]:
     """The failing checks with their witnesses; the event table must find the same ones."""
-    found = {f"{name}:{v.check}": v.witness for name, row in verdicts_of(execution).items() for v in row if v.holds is False}
+    found = {
+        f"{name}:{v.check}": v.witness for name, row in verdicts_of(execution).items() for v in row if v.holds is False
+    }
     from_table = table_verdicts(execution.events, execution.scenario, execution.engine.workload)
     assert found.keys() == {f"{name}:{v.check}" for name, row in from_table.items() for v in row if v.holds is False}
     return found

@@ -312,8 +312,8 @@ def token_by_hand(*order: str) -> Scenario:
 def test_choices_are_followed_and_the_run_ends_with_them() -> None:
     scenario = token_by_hand("initiate S1 at p", "act p", "act q", "deliver q->p", "deliver p->q")
     assert [(e.step, e.kind) for e in run(scenario).events if e.kind != MARKER_SEND] == [
-        (1, RECORD), (2, SEND), (3, SEND), (4, RECORDED), (4, RECEIVE), (5, MARKER_RECEIVE), (5, RECORD), (5, "channel_closed"),
-        (5, "snapshot_complete"),
+        (1, RECORD), (2, SEND), (3, SEND), (4, RECORDED), (4, RECEIVE), (5, MARKER_RECEIVE), (5, RECORD),
+        (5, "channel_closed"), (5, "snapshot_complete"),
     ]  # fmt: skip
     assert run(scenario).steps == 5
 

@@ -67,7 +67,9 @@ def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
 
 def failing(execution: Execution) -> dict[str, str | None]:
     """The checks that do not hold, written S1:conservation, each with its witness; on both code paths."""
-    return {f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if v.holds is False}
+    return {
+        f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if v.holds is False
+    }
 
 
 def only_snapshot(execution: Execution) -> Snapshot:
