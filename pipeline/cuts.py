@@ -9,7 +9,16 @@ from pyspark.sql import functions as F
 
 from pipeline.schema import CUT_TYPES, spark_type
 from pipeline.store import DataError, read_parquet
-from sim.model import APPLICATION_KINDS, CONTROL_RECEIVE, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED, TIMER
+from sim.model import (
+    APPLICATION_KINDS,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
+    MARKER_SEND,
+    RECORD,
+    SEND,
+    SNAPSHOT_ABORTED,
+    TIMER,
+)
 from sim.tables import nearest
 
 if TYPE_CHECKING:
@@ -55,12 +64,13 @@ class Snapshots(NamedTuple):
 def from_snapshots(events: DataFrame) -> Snapshots:
     """The cuts that snapshots recorded: one for each that every process of the run has recorded.
 
-    The processes of a run are those with rows, and those to which messages or markers are on their way.
+    The processes of a run are those with rows, and those to which messages or markers are on their way. Services, which
+    only tell and are told things, are none.
     """
     is_on_its_way = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
     target = F.substring_index("channel", "->", -1).alias("process")
-    is_of_a_service = F.col("kind").isin(CONTROL_SEND, CONTROL_RECEIVE, TIMER)  # which is no process, and in no cut
-    names = events.where(~is_of_a_service).select("run_id", "process").union(events.where(is_on_its_way).select("run_id", target))
+    own_rows = events.where(~F.col("kind").isin(CONTROL_SEND, CONTROL_RECEIVE, TIMER)).select("run_id", "process")
+    names = own_rows.union(events.where(is_on_its_way).select("run_id", target))
     processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
     own = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
     recorded = own.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(

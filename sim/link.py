@@ -1,8 +1,9 @@
 """What a shared link holds: a bundled scenario or an own file, the edits made to it, and the step on show.
 
 A value is packed as canonical JSON (sorted keys, no blanks), compressed with DICTIONARY in hand (RFC 1951), after
-a checksum, in letters that a URL leaves alone (RFC 4648, section 5). Changing DICTIONARY breaks every link
-there is: then raise VERSION, so that an old link is refused instead of misread.
+a checksum, in letters that a URL leaves alone (RFC 4648, section 5). In front of it stands the version, as in `2.`, so
+that a link of another version is refused by that name instead of misread. Raise VERSION when DICTIONARY changes, or
+when an old link would mean another run.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ MOST_LINK = 2_000  # characters that a link may have to be pasted anywhere
 MOST_BYTES = 2_000_000  # of what a link unpacks to
 MOST_EDITS = 10_000
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body within an edit, within an entry, within the list
-VERSION = b"cut1"
+VERSION = 2
+_FIRST = b"cut1"  # what the checksum of version 1 began with, which did not say its version
 DICTIONARY = (
     b'processes = ["P1", "P2", "P3"]\n\n[topology]\nkind = "complete"\n\n[workload]\nkind = "scripted"\n\n'
     b'[delay]\nkind = "fixed"\nvalue = 1.0\n\n[[script]]\nprocess = "P1"\nat = 1.0\nto = "P2"\nlabel = "A"\n'
@@ -48,7 +50,7 @@ DICTIONARY = (
 )
 
 Entry = tuple[Edit, float]  # an edit, and the time one looked at when making it
-_CODE = re.compile(r"[A-Za-z0-9_-]+")
+_CODE = re.compile(r"([0-9]{1,6})\.([A-Za-z0-9_-]+)")
 _DAMAGED = "the link is damaged or not one of ours; copy all of it, from the first letter to the last"
 
 
@@ -64,12 +66,12 @@ def pack(value: Any) -> str:
         raise ScenarioError("this is too big for a link; save it as a file instead")
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=DICTIONARY)
     data = _checksum(text) + squeezer.compress(text) + squeezer.flush()
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return f"{VERSION}.{_encoded(data)}"
 
 
 def unpack(code: str) -> Any:
-    """What `pack` packed. Raises ScenarioError when `code` is cut off, changed, or anything else than that."""
-    data = _decoded(code)
+    """What `pack` packed. Raises ScenarioError when `code` is of another version, cut off, changed, or no code."""
+    data = _decoded(_of_this_version(code))
     text = _expanded(data[4:])
     if data[:4] != _checksum(text):
         raise ScenarioError(_DAMAGED)
@@ -86,17 +88,47 @@ def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def _checksum(text: bytes) -> bytes:
-    return zlib.crc32(VERSION + text).to_bytes(4, "big")
+def _checksum(text: bytes, version: bytes = b"cut%d" % VERSION) -> bytes:
+    return zlib.crc32(version + text).to_bytes(4, "big")
+
+
+def _of_this_version(code: str) -> str:
+    """The letters behind the version. Raises ScenarioError where that is another one, or there is none."""
+    match = _CODE.fullmatch(code)
+    if match is None and _is_of_the_first(code):
+        raise ScenarioError(_other_version(1))
+    if match is None:
+        raise ScenarioError(_DAMAGED)
+    if match[1] != str(VERSION):
+        raise ScenarioError(_other_version(int(match[1])))
+    return match[2]
+
+
+def _other_version(version: int) -> str:
+    right = "update this one" if version > VERSION else "open the run again and share it anew"
+    return f"the link was made by version {version}; this is {VERSION}: {right}"
+
+
+def _is_of_the_first(code: str) -> bool:
+    """Whether this is a whole link of version 1."""
+    try:
+        data = _decoded(code)
+        return data[:4] == _checksum(_expanded(data[4:]), _FIRST)
+    except ScenarioError:
+        return False
+
+
+def _encoded(data: bytes) -> str:
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
 def _decoded(code: str) -> bytes:
-    """The bytes that `code` stands for: each has one code only, so no letter may be changed unnoticed."""
+    """The bytes that letters stand for: each has one code only, so no letter may be changed unnoticed."""
     try:
-        data = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)) if _CODE.fullmatch(code) else b""
-    except binascii.Error:
+        data = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)) if code.isascii() else b""
+    except (binascii.Error, ValueError):
         data = b""
-    if base64.urlsafe_b64encode(data).rstrip(b"=").decode() != code or len(data) < 4:
+    if _encoded(data) != code or len(data) < 4:
         raise ScenarioError(_DAMAGED)
     return data
 

@@ -115,7 +115,7 @@ class Narrator:
         item = next((number for number, done in self.execution.done.items() if done == step), None)
         action = None if item is None else engine.agenda[item].action
         if not isinstance(action, Initiate):
-            return Told("", "Nothing happens that can be seen.")
+            return Told("", "A service begins its work; nothing can be seen of it yet.")
         process = engine.nodes[action.process]
         snapshot = self.snapshots[action.snapshot]
         was_aborted = process not in snapshot.local and snapshot.aborted is not None
@@ -177,8 +177,7 @@ class Narrator:
             }  # fmt: skip
         clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
         caption = self.algorithm.all_captions[situation]
-        sentence = caption.sentence.format(**fields, clauses=clauses)
-        return Told(caption.rule.format(**fields), sentence[:1].upper() + sentence[1:] if came is None else sentence)
+        return Told(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
 
     def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
         """Which caption a step has: what came, and whether it made the process record."""
@@ -187,7 +186,7 @@ class Narrator:
         if came is None and events:
             came = "message" if events[0].kind == RECEIVE else "own"
         if came is None:
-            return "initiates" if rows[0].process in self.execution.scenario.processes else "starts"
+            return "starts" if rows[0].snapshot_id is None else "initiates"
         if RECORD in kinds and came != "own":
             return f"{came}_records"
         ended = self.ended.get((rows[0].process, rows[0].snapshot_id), rows[0].row)
@@ -226,6 +225,8 @@ class Narrator:
         on = {kind: [self.words.channel(row.channel or "") for row in own] for kind, own in by_kind.items()}
         closed = [row.channel or "" for row in by_kind.get(CHANNEL_CLOSED, ())]
         record = by_kind.get(RECORD, [None])[-1]
+        if PAUSED in on:
+            yield "pause", {}
         if record is not None:
             yield "record", {"state": self._recorded_state(record)}
         if RECORDED in on:
@@ -246,7 +247,6 @@ class Narrator:
             if kind in on:
                 yield key, {"channels": words.listing(on[kind])}
         for kind, key in (
-            (PAUSED, "pause"),
             (RESUMED, "resume"),
             (SNAPSHOT_COMPLETE, "done"),
             (SNAPSHOT_ABORTED, "abort"),

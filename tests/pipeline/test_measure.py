@@ -94,13 +94,13 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
     events = execution.events
     own = [event for event in events if event.snapshot_id == snapshot]
     verdicts = table_verdicts(events, execution.scenario, execution.engine.workload)[snapshot]
-    broken = [verdict for verdict in verdicts if not verdict.holds]
+    broken = [verdict for verdict in verdicts if verdict.holds is False]
     complete = {event.process for event in own if event.kind == SNAPSHOT_COMPLETE} == set(execution.scenario.processes)
     recorded = open_or_closed(execution, snapshot)
     return {
         "events": sum(1 for event in events if event.kind in ("send", "receive", "internal")),
         "steps": execution.steps,
-        "duration": max([event.time for event in events] + [time for _, time, _ in execution.initiations], default=0.0),
+        "duration": execution.times[-1],
         "messages": sum(1 for event in events if event.kind == SEND),
         "in_flight_peak": peak(events),
         "snapshot_id": snapshot,

@@ -39,7 +39,7 @@ def test_what_is_packed_comes_out_and_a_url_leaves_it_alone(value: Any) -> None:
 @given(st.data())
 def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
     """Letters changed, cut out or put in: all is noticed, and nothing but ScenarioError is raised."""
-    at = data.draw(st.integers(0, len(CODE) - 1))
+    at = data.draw(st.integers(CODE.index(".") + 1, len(CODE) - 1))
     end = data.draw(st.integers(at, len(CODE)))
     damaged = CODE[:at] + data.draw(st.text(LETTERS + "=+/ .%é\0", max_size=4)) + CODE[end:]
     if damaged != CODE:
@@ -56,11 +56,12 @@ def test_what_is_no_code_of_ours_is_refused(code: str) -> None:
             read_query(query)
 
 
-def code_of(text: bytes, dictionary: bytes = DICTIONARY, version: bytes = VERSION) -> str:
-    """A code with a right checksum for any text."""
+def code_of(text: bytes, dictionary: bytes = DICTIONARY, version: int = VERSION) -> str:
+    """A code with a right checksum for any text; one of version 1 does not say its version."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=dictionary)
-    data = zlib.crc32(version + text).to_bytes(4, "big") + squeezer.compress(text) + squeezer.flush()
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    data = zlib.crc32(b"cut%d" % version + text).to_bytes(4, "big") + squeezer.compress(text) + squeezer.flush()
+    letters = base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return letters if version == 1 else f"{version}.{letters}"
 
 
 FORGED = {
@@ -90,14 +91,23 @@ def test_a_bomb_is_not_unpacked() -> None:
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15)
     data = b"".join(squeezer.compress(b"0" * 1_000_000) for _ in range(200)) + squeezer.flush()
     with pytest.raises(ScenarioError, match="more than 2 MB"):
-        unpack(base64.urlsafe_b64encode(b"abcd" + data).rstrip(b"=").decode())
+        unpack(f"{VERSION}." + base64.urlsafe_b64encode(b"abcd" + data).rstrip(b"=").decode())
 
 
 def test_a_code_of_another_version_is_refused() -> None:
+    """By that name, and not as damaged: what was shared once is worth a word on what to do."""
     assert unpack(code_of(b"[1]")) == [1]
-    for code in (code_of(b"[1]", version=b"cut0"), code_of(b"[1]" * 9, dictionary=b"[1]" * 9)):
-        with pytest.raises(ScenarioError, match="damaged"):
-            unpack(code)
+    for version, right in ((1, "share it anew"), (VERSION + 1, "update this one")):
+        with pytest.raises(ScenarioError, match=f"made by version {version}; this is {VERSION}: .*{right}"):
+            unpack(code_of(b"[1]", version=version))
+    with pytest.raises(ScenarioError, match="damaged"):
+        unpack(code_of(b"[1]" * 9, dictionary=b"[1]" * 9))
+
+
+def test_a_link_of_the_first_version_is_known_as_such() -> None:
+    """As version 1 made it: P1 starts a snapshot at 100."""
+    with pytest.raises(ScenarioError, match="made by version 1; this is 2"):
+        read_query({"scenario": "lecture", "edits": "horZcosmudCIBQA"})
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, "\ud800", [float("inf")]], ids=str)
