@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import pairwise
 
 from diagrams import theme
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.elements import Cut, Span
+from diagrams.scene import Scene
+from sim.model import APP
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 
 
-def curve(places: Sequence[float], parts: int = CURVE) -> list[Point]:
-    """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place."""
+def curve(places: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
+    """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place.
+
+    From the lanes in `straight` to the next it is a straight line.
+    """
     points: list[Point] = [(-0.5, places[0])]
     parts = parts if len(places) <= MOST_CURVED else 1
     for lane, (here, there) in enumerate(pairwise(places)):
-        for part in range(parts):
-            share = part / parts
-            points.append((lane + share, here + (there - here) * share * share * (3 - 2 * share)))
+        for part in range(1 if lane in straight else parts):
+            points.append((lane + part / parts, _between(here, there, part / parts)))
     return [*points, (float(len(places) - 1), places[-1]), (len(places) - 0.5, places[-1])]
+
+
+def _between(here: float, there: float, share: float) -> float:
+    """Where the curve is at a share of the way from one lane to the next."""
+    return here + (there - here) * share * share * (3 - 2 * share)
+
+
+def straight_at(scene: Scene, places: Sequence[float]) -> set[int]:
+    """The lanes from which a cut has to go straight to the next one.
+
+    There a curve would cross a message that is on one side of the cut at both its ends.
+    """
+    found: set[int] = set()
+    if len(places) > MOST_CURVED:
+        return found
+    for arrow in scene.arrows:
+        lane = min(arrow.source, arrow.target)
+        is_near = abs(arrow.source - arrow.target) == 1 and lane + 1 < len(places)
+        if arrow.kind != APP or arrow.end is None or not is_near or lane in found:
+            continue
+        ends = (arrow.start, arrow.end) if arrow.source == lane else (arrow.end, arrow.start)
+        side, other = ends[0] - places[lane], ends[1] - places[lane + 1]
+        shares = (part / CURVE for part in range(1, CURVE))
+        if side * other > 0 and any(
+            (ends[0] + (ends[1] - ends[0]) * share - _between(places[lane], places[lane + 1], share)) * side < 0
+            for share in shares
+        ):
+            found.add(lane)
+    return found
 
 
 def complete(cut: Cut) -> list[float] | None:
@@ -39,7 +72,7 @@ def tints(canvas: Canvas) -> None:
         places = complete(cut)
         if places is None:
             continue
-        line = curve(places)
+        line = curve(places, straight=straight_at(canvas.scene, places))
         past = [(line[0][0], low), *line, (line[-1][0], low)]
         future = [(line[0][0], high), *line, (line[-1][0], high)]
         show = [(cut.known or 0, None)]
@@ -70,7 +103,8 @@ def cuts(canvas: Canvas) -> None:
         places = complete(cut)
         if places is not None:
             look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
-            canvas.add([curve(places)], [(cut.known or 0, None)], mode="lines", line=look)
+            line = curve(places, straight=straight_at(canvas.scene, places))
+            canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look)
         if len(canvas.scene.snapshots) > 1:
             _cut_name(canvas, cut, theme.snapshot_colour(cut.rank))
 
@@ -83,7 +117,8 @@ def story_cuts(canvas: Canvas) -> None:
             continue
         hidden: Trace = {"visible": False, "meta": {"cut": number}}
         colour = theme.verdict_colour(cut.consistent)
-        canvas.add([curve(places)], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
+        line = curve(places, straight=straight_at(canvas.scene, places))
+        canvas.add([line], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]
         canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)

@@ -129,6 +129,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "stamp": scene.whole.words.stamp(flight),
                 "channel": channel,
                 "caption": scene.captions[channel],
+                "where": scene.whole.words.where(flight),
                 "colour": theme.message_colour(arrow.source, arrow.kind, arrow.head),
                 "source": arrow.source,
                 "target": arrow.target,

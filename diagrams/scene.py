@@ -31,7 +31,7 @@ from sim.snapshots import Snapshot, snapshots_of
 from sim.words import words_of
 
 LONG_RUN = 6  # so many internal events in a row are drawn as one
-APART = 0.018  # of the time on show: how far apart the rows of one step are drawn
+APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
 MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
 SHOWN_AT_ONCE = 300  # steps of a long run
 
@@ -343,7 +343,7 @@ def _arrow(whole: Whole, flight: Flight) -> Arrow:
         name=words.label(flight),
         stamp=kind_of_stamp or "",
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
-        text=f"{told} on {whole.captions[flight.channel.name]}: sent at step {send.step}{end}",
+        text=f"{told} {words.where(flight)}: sent at step {send.step}{end}",
         kept=whole.recorders.get(flight.id, {}),
     )
 

@@ -79,7 +79,7 @@ def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iter
         remarks = list(_remarks(scene, own, arrows))
         coming = next((row for row in rows if row.kind == RECEIVE and row.row > own[-1].row), None)
         if coming is not None and any(row.kind == RECORD for row in own):
-            remarks.append(f"before it takes in {arrows[coming.message_id or 0].name}")
+            remarks.append(f"before it takes in {_named(arrows[coming.message_id or 0])}")
         if remarks:
             yield Note(scene.lanes.index(rows[0].process), f"{', '.join(remarks)} (step {rows[0].step})")
     moved = [arrows[row.message_id or 0] for row in rows if row.kind in SENT]
@@ -87,7 +87,7 @@ def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iter
 
 
 def _named(arrow: Arrow) -> str:
-    return f"{arrow.name}, {arrow.stamp}" if arrow.stamp else arrow.name
+    return f"{arrow.stamp} {arrow.name}" if arrow.stamp else arrow.name
 
 
 def _arrival(scene: Scene, arrow: Arrow) -> Passage:

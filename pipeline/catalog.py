@@ -37,8 +37,8 @@ class Entry:
 
     @property
     def store(self) -> Store:
-        """The folder itself."""
-        return Store(self.path)
+        """The folder itself. Raises DataError where another version made it."""
+        return Store.open(self.path)
 
 
 class Difference(NamedTuple):

@@ -65,11 +65,14 @@ class Store:
 
     @classmethod
     def open(cls, path: Path) -> Store:
-        """The folder at `path`, with its manifest. Raises DataError where there is none, or a newer version's."""
+        """The folder at `path`, with its manifest. Raises DataError where there is none, or another version's."""
         store = cls(path)
         if not path.is_dir():
             raise DataError(f"{path}: there is no such folder; name one that ensemble or ingest has written")
-        store._manifest()
+        manifest = store._manifest()
+        if manifest.get("format", FORMAT) < FORMAT:
+            made = f"made by version {manifest.get('version')}; this is {VERSION}"
+            raise DataError(f"{path}: {made}: use that one, or make the folder anew")
         return store
 
     @property
@@ -87,10 +90,8 @@ class Store:
             raise DataError(f"{file}: cannot be read as JSON; restore it, or delete the folder") from None
         if not isinstance(found, dict) or not isinstance(found.get("format"), int):
             raise DataError(f"{file}: is not a manifest of ours; restore it, or delete the folder")
-        if found["format"] != FORMAT:
-            made = f"made by version {found.get('version')}; this is {VERSION}"
-            right = "update this one" if found["format"] > FORMAT else "use that one, or make the folder anew"
-            raise DataError(f"{file}: {made}: {right}")
+        if found["format"] > FORMAT:
+            raise DataError(f"{file}: made by version {found.get('version')}; this is {VERSION}: update this one")
         return found
 
     def note(self, **changes: Any) -> None:

@@ -67,8 +67,8 @@ def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list
 def _in_words(execution: Execution, action: Action, process: str) -> str:
     words = words_of(execution)
     if isinstance(action, Deliver):
-        name = words.message(execution.flights[action.message.id])
-        return f"deliver {name} on {words.channel(action.channel.name)}"
+        flight = execution.flights[action.message.id]
+        return f"deliver {words.message(flight)} {words.where(flight)}"
     if isinstance(action, Fire):
         return f"the timer {action.timer.name} of {process} goes off"
     if isinstance(action, Initiate):

@@ -77,21 +77,27 @@ class Words:
 
     def message(self, flight: Flight) -> str:
         """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
-        if flight.is_marker:
-            return f"the {self.algorithm.marker} of {flight.send.snapshot_id}"
-        if flight.is_control:
-            return f"the message {self.quoted(flight)}"
-        return self.body(flight.body, flight.send.label or "")
+        if flight.kind == APP:
+            return self.body(flight.body, flight.send.label or "")
+        snapshot = flight.send.snapshot_id
+        return f"the {self._kind(flight)} of {snapshot}" if snapshot else f"the {self._kind(flight)}"
 
     def label(self, flight: Flight) -> str:
-        """A message as a diagram labels it: `20`, `H->D`, `marker S1`."""
-        if flight.is_marker:
-            return f"{self.algorithm.marker} {flight.send.snapshot_id}"
-        return self.quoted(flight) if flight.is_control else self.message(flight)
+        """A message as a diagram labels it: `20`, `H->D`, `marker S1`, `count S1 (2)`."""
+        if flight.kind == APP:
+            return self.message(flight)
+        says = f"({flight.body})" if flight.is_control and isinstance(flight.body, str | int | float) else ""
+        return " ".join(filter(None, (self._kind(flight), flight.send.snapshot_id, says)))
 
-    def quoted(self, flight: Flight) -> str:
-        """What a control message says."""
-        return f"“{self.control(flight)}”"
+    def where(self, flight: Flight) -> str:
+        """The way of a message: `on C12`; a control message is on no channel, so `from P1 to P2`."""
+        channel = flight.channel
+        if flight.is_control:
+            return f"from {channel.source_name} to {channel.target_name}"
+        return f"on {self.channel(channel.name)}"
+
+    def _kind(self, flight: Flight) -> str:
+        return self.algorithm.marker if flight.is_marker else self.algorithm.control_message
 
     def control(self, flight: Flight) -> str:
         """What a control message says, as in `P1 tells P2 ...`."""

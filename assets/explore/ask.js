@@ -49,8 +49,8 @@ class AskView {
 
   offerMessages() {
     const groups = new Map(Object.values(this.scene.kinds).map((title) => [title, []]));
-    for (const { id, kind, name, caption, sent } of this.scene.messages) {
-      groups.get(this.scene.kinds[kind]).push([id, `${name} on ${caption} · step ${sent}`]);
+    for (const { id, kind, name, where, sent } of this.scene.messages) {
+      groups.get(this.scene.kinds[kind]).push([id, `${name} ${where} · step ${sent}`]);
     }
     this.offer(this.messageMenu, groups);
   }
@@ -144,7 +144,7 @@ class AskView {
     const ask = (message, text) => message && found.push([text, { kind: "message", id: message.id }]);
     ask(kept, `Why is ${kept?.name} in the recorded state of ${kept?.caption}?`);
     ask(left, `Why is ${left?.name} in no recorded channel?`);
-    ask(marker, `What did the ${marker?.name} on ${marker?.caption} do?`);
+    ask(marker, `What did the ${marker?.name} ${marker?.where} do?`);
     return found;
   }
 
@@ -229,12 +229,12 @@ class AskView {
   // ---------------------------------------------------------------- a message
 
   ofMessage(message) {
-    const { name, caption, kind } = message;
+    const { name, where, kind } = message;
     const snapshots = this.scene.snapshots.map(({ id, colour }) => ({ id, colour: resolveColour(colour, this.palette) }));
     const own = snapshots.filter(({ id }) => message.snapshot == null || message.snapshot === id);
     const title = kind !== "app" ? "What it did" : own.length > 1 ? "In the snapshots" : "In the snapshot";
     return [
-      this.heading(name, `on ${caption}`),
+      this.heading(name, where),
       this.facts(message),
       own.length ? el("h4", {}, title) : el("p", { class: "cc-quiet" }, NO_SNAPSHOT),
       el("ul", { class: "cc-reasons" }, ...own.map((snapshot) => this.reason(message, snapshot))),

@@ -432,7 +432,7 @@ function isWithin({ x, y }, { left, top, right, bottom }) {
 
 /** The handle at a message's head: its arrival. `value` is when it arrives (null: never). */
 function messageGrip(scene, message) {
-  const { id, address, name, caption, arrival, sent_time: sentTime } = message;
+  const { id, address, name, caption, where, arrival, sent_time: sentTime } = message;
   const sent = `sent at ${plainNumber(sentTime)}`;
   const told = arrival == null ? `${neverInWords(message)}, ${sent}` : `arrives at ${plainNumber(arrival)}, ${sent}`;
   const waits = arrival != null && message.behind ? `, waits behind ${message.behind}` : "";
@@ -445,7 +445,7 @@ function messageGrip(scene, message) {
     place: message.arrival_place,
     value: arrival,
     least: message.earliest,
-    label: hasTimes(scene) ? `Arrival of ${name} on ${caption}` : `${name} on ${caption}`,
+    label: hasTimes(scene) ? `Arrival of ${name} ${where}` : `${name} ${where}`,
     told: told + waits,
     order: message.arrival_place ?? message.sent_place,
     signature: [id, name, caption, told, waits, scene.scheduler, scene.end, "message"].join("|"),

@@ -49,10 +49,10 @@ class MessagePicker {
 
 /** What a list says of a message; two messages that read alike need no new row. */
 function describe(message, palette) {
-  const { id, name, caption, kind } = message;
+  const { id, name, caption, where, kind } = message;
   const held = message.arrival == null ? whyNot(message) : "";
   const when = `${plainNumber(message.sent_time)} → ${held || plainNumber(message.arrival)}`;
-  return { id, name, caption, kind, when, held, colour: resolveColour(message.colour, palette) };
+  return { id, name, caption, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
 /** Why a message has not arrived: somebody holds it, or the one before it on its channel, or nobody has chosen it. */
@@ -101,7 +101,7 @@ class MessageEditor {
     this.form.hidden = !message;
     this.hint.hidden = Boolean(message);
     if (!message) return;
-    setText(this.title, `${message.name} on ${message.caption}, sent at ${plainNumber(message.sent_time)}`);
+    setText(this.title, `${message.name} ${message.where}, sent at ${plainNumber(message.sent_time)}`);
     this.delay.value = message.delay == null ? "" : plainNumber(message.delay);
     this.hold.disabled = message.held;
     this.release.disabled = !message.held;

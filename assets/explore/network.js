@@ -69,7 +69,7 @@ class Network {
       symbol: dots.map(({ message }) => FLIGHT_SYMBOLS[message.kind]),
       color: dots.map(({ message }) => resolveColour(message.colour, this.palette)),
     };
-    const text = dots.map(({ message }) => plain(`${message.name} on ${message.caption}`));
+    const text = dots.map(({ message }) => plain(`${message.name} ${message.where}`));
     return { ...trace, x: dots.map((dot) => dot.x), y: dots.map((dot) => dot.y), text, hoverinfo: "text", marker };
   }
 
@@ -79,8 +79,8 @@ class Network {
   }
 }
 
-function flightRow({ name, caption, kind, held, colour }) {
-  const where = el("span", { class: "cc-quiet" }, "on ", ...unbroken(caption));
+function flightRow({ name, where: way, kind, held, colour }) {
+  const where = el("span", { class: "cc-quiet" }, ...unbroken(way));
   const why = held ? el("strong", {}, ", ", ...unbroken(held)) : null;
   return el("li", {}, swatch(kind, colour), " ", ...unbroken(name), " ", where, why);
 }

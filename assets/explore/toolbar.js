@@ -31,7 +31,7 @@ class Toolbar extends Popup {
   fill({ message = null, item = null }) {
     const { scene, events } = this.stage;
     Object.assign(this, { message, item });
-    const name = message ? `${message.name} on ${message.caption}` : itemLabel(item, events);
+    const name = message ? `${message.name} ${message.where}` : itemLabel(item, events);
     setText(this.title, name);
     this.node.setAttribute("aria-label", `Change ${name}`);
     this.earlier.hidden = this.later.hidden = !hasTimes(scene);

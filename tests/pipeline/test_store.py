@@ -11,6 +11,7 @@ from pyarrow import parquet
 
 from pipeline.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
 from pipeline.store import DataError, Store, data_root, named
+from sim import VERSION
 from sim.model import EVENT_TYPES
 
 EVENTS = arrow_schema(EVENT_TYPES)
@@ -113,9 +114,12 @@ def test_a_table_that_is_not_there(store, spark) -> None:
         store.read(spark, "events")
 
 
-def test_the_manifest_of_a_newer_version_is_refused(store) -> None:
-    store.note(format=2, version="9.0")
-    with pytest.raises(DataError, match=r"was written by a newer version \(9.0\); update this one"):
+@pytest.mark.parametrize(
+    ("form", "version", "right"), [(3, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")]
+)
+def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
+    store.note(format=form, version=version)
+    with pytest.raises(DataError, match=f"made by version {version}; this is {VERSION}: {right}"):
         Store.open(store.path)
 
 
