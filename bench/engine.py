@@ -1,5 +1,7 @@
 """How fast the engine runs: `python -m bench.engine`, one core, CPU time.
 
+`python -m bench.engine --against COMMIT` runs this version and that commit in turn, in one go, and prints the ratio.
+
 Machines differ and are shared, so each run stands beside a yardstick measured right before and after it:
 calls of an empty Python function, of which a quiet machine does a million in YARDSTICK_S. "events/s" is
 what was seen at best; "normalised" is the median of what would have been seen at that speed.
@@ -7,9 +9,14 @@ what was seen at best; "normalised" is the median of what would have been seen a
 
 from __future__ import annotations
 
+import argparse
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from sim import randomness
@@ -160,7 +167,55 @@ def against_go() -> None:
         print(f"  {processes:4} processes                  {found}   {reference} thousand")
 
 
+CASES = {
+    "bank on a ring of 10": "bank(10, 'ring')",
+    "bank on a ring of 1,000": "bank(1000, 'ring')",
+    "bank on a mesh of 50": "bank(50, 'complete')",
+    "tokens on a ring of 100": "token_ring(100)",
+    "COS 418's rule, 50": "ticks(50)",
+}
+ONE_RUN = """
+import sys, time
+from bench.engine import bank, ticks, token_ring
+from sim.execution import run
+scenario, copied = eval(sys.argv[1]), sys.argv[2] == "copied"
+run(scenario, copied=copied)
+start = time.process_time()
+run(scenario, copied=copied)
+print(time.process_time() - start)
+"""
+
+
+def against(commit: str, rounds: int) -> None:
+    """The CPU time of this version by that of `commit`, taking turns, so that slow moments fall on both."""
+    here = Path(__file__).resolve().parents[1]
+    with tempfile.TemporaryDirectory() as folder:
+        there = Path(folder) / "before"
+        subprocess.run(["git", "worktree", "add", "--detach", there, commit], cwd=here, check=True, capture_output=True)
+        try:
+            print(f"\nCPU time of this version by that of {commit[:12]}: median of {rounds} rounds")
+            for name, made in CASES.items():
+                for way in ("in place", "copied") if "10" in name else ("in place",):
+                    pairs = [(_seconds(here, made, way), _seconds(there, made, way)) for _ in range(rounds)]
+                    ratio = statistics.median(now for now, _ in pairs) / statistics.median(old for _, old in pairs)
+                    print(f"  {name:26} {way:9} {ratio:5.2f}")
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", there], cwd=here, check=True)
+
+
+def _seconds(tree: Path, made: str, way: str) -> float:
+    done = subprocess.run([sys.executable, "-c", ONE_RUN, made, way], cwd=tree, check=True, capture_output=True)
+    return float(done.stdout)
+
+
 if __name__ == "__main__":
-    in_place()
-    copied()
-    against_go()
+    parser = argparse.ArgumentParser(prog="python -m bench.engine")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with this commit instead")
+    parser.add_argument("--rounds", type=int, default=7)
+    chosen = parser.parse_args()
+    if chosen.against:
+        against(chosen.against, chosen.rounds)
+    else:
+        in_place()
+        copied()
+        against_go()

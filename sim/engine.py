@@ -22,6 +22,7 @@ from sim.model import (
     Channel,
     Deliver,
     Fire,
+    Hear,
     Initiate,
     Internal,
     Message,
@@ -69,6 +70,8 @@ class Engine:
             if item.place is None:
                 self._waiting[item.process].append(item)
         self._control: dict[tuple[int, int], Channel] = {}
+        self.scheduled: list[Timer] = []
+        self._rows: list[Any] = []
         self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
 
     # ------------------------------------------------------------------ states
@@ -125,7 +128,7 @@ class Engine:
             for message in state.queues[channel.number]:
                 yield Deliver(message)
         for channel in sorted(state.control, key=lambda channel: channel.number):
-            yield Deliver(state.control[channel][0])
+            yield Hear(state.control[channel][0])
         for key in sorted(state.timers):
             yield Fire(state.timers[key])
 
@@ -134,12 +137,12 @@ class Engine:
         if type(action) is Deliver:
             message = action.message
             channel = message.channel
-            if message.kind == CONTROL:
-                return state.control.get(channel, (None,))[0] is message
             queue = state.queues[channel.number]
             if not queue or channel in state.processes[channel.target].blocked:
                 return False
             return queue[0] is message or self._passes(message, queue)
+        if type(action) is Hear:
+            return state.control.get(action.channel, (None,))[0] is action.message
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
         process = state.node(action.channel.source if type(action) is Send else action.process)  # type: ignore[union-attr]
@@ -181,8 +184,8 @@ class Engine:
     @staticmethod
     def actor(action: Action) -> int:
         """The number of the process (or service) that performs `action`."""
-        if type(action) is Deliver:
-            return action.channel.target
+        if isinstance(action, Deliver):
+            return action.message.channel.target
         if type(action) is Fire:
             return action.timer.process
         return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
@@ -193,34 +196,50 @@ class Engine:
         `scheduled` holds the timers it set.
         """
         self._state = state
-        self._sent: list[Message] = []
-        self.scheduled: list[Timer] = []
-        self.rules.emit = rows.extend
-        begin = len(rows) if self.awaited else 0
-        if type(action) is Deliver:
-            self._deliver(action.message)
-        elif type(action) is Send:
-            process = state.processes[action.channel.source]
-            self._advance(process, action.item)
-            self.rules.send(process, action.channel, action.body, action.label, action.receive_label)
-        elif type(action) is Internal:
-            process = state.processes[action.process]
+        sent: list[Message] = []
+        self._sent = sent
+        if self.scheduled:
+            self.scheduled = []
+        if rows is not self._rows:
+            self._rows, self.rules.emit = rows, rows.extend
+        awaited = self.awaited
+        begin = len(rows) if awaited else 0
+        kind = type(action)
+        if kind is Deliver:
+            self._deliver(state, action.message)  # type: ignore[union-attr]
+        elif kind is Send:
+            process = state.processes[action.channel.source]  # type: ignore[union-attr]
+            if action.item is None:  # type: ignore[union-attr]
+                process.turn += 1
+            else:
+                self._advance(process, action.item)  # type: ignore[union-attr]
+            self.rules.send(process, action.channel, action.body, action.label, action.receive_label)  # type: ignore[union-attr]
+        else:
+            self._perform_other(state, action)
+        if awaited:
+            self._notice(rows, begin)
+        return sent
+
+    def _perform_other(self, state: State, action: Action) -> None:
+        """What is neither a send nor a delivery on a channel."""
+        process = state.node(self.actor(action))
+        if type(action) is Internal:
             self._advance(process, action.item)
             self.rules.internal(process, action.body, action.label)
         elif type(action) is Initiate:
-            process = state.node(action.process)
             self._advance(process, action.item)
             self.rules.initiate(process, action.snapshot)
+        elif type(action) is Hear:
+            left = state.control.pop(action.channel)[1:]
+            if left:
+                state.control[action.channel] = left
+            self.rules.receive_control(process, action.message)
         elif type(action) is Fire:
-            del state.timers[action.timer.process, action.timer.name]
-            self.rules.fire(state.node(action.timer.process), action.timer)
-        elif type(action) is Start:
-            process = state.node(action.process)
+            del state.timers[process.number, action.timer.name]
+            self.rules.fire(process, action.timer)
+        else:
             process.turn = 1
             self.rules.start(process)
-        if self.awaited:
-            self._notice(rows, begin)
-        return self._sent
 
     def _advance(self, process: Process, item: int | None) -> None:
         """What the process had planned is done: an agenda item, or a turn of its workload."""
@@ -231,14 +250,8 @@ class Engine:
         else:
             self._state.waiting -= {item}
 
-    def _deliver(self, message: Message) -> None:
-        state, channel = self._state, message.channel
-        if message.kind == CONTROL:
-            left = state.control.pop(channel)[1:]
-            if left:
-                state.control[channel] = left
-            self.rules.receive_control(state.node(channel.target), message)
-            return
+    def _deliver(self, state: State, message: Message) -> None:
+        channel = message.channel
         queue = state.queues[channel.number]
         overtaken: Sequence[Message] = ()
         if queue[0] is message:
@@ -246,11 +259,10 @@ class Engine:
         else:
             overtaken = queue[: queue.index(message)]
             queue.remove(message)
-        process = state.processes[channel.target]
         if message.kind == APP:
-            self.rules.receive(process, message)
+            self.rules.receive(state.processes[channel.target], message)
         else:
-            self.rules.receive_marker(process, message, overtaken)
+            self.rules.receive_marker(state.processes[channel.target], message, overtaken)
 
     def _notice(self, rows: list[Any], begin: int) -> None:
         """Application events that have just happened may be ones that the agenda waits for."""
@@ -264,8 +276,8 @@ class Engine:
     # ------------------------------------------------------------------ the world around a process (sim.rules.World)
 
     def transmit(
-        self, process: Process, channel: Channel, kind: str, body: Any, snapshot: str | None, stamp: Any,
-        sent_index: int | None, label: str | None, receive_label: str | None,
+        self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,
+        sent_index: int | None = None, label: str | None = None, receive_label: str | None = None,
     ) -> int:  # fmt: skip
         """Put a message at the end of its channel; returns its id."""
         state = self._state

@@ -22,6 +22,7 @@ from sim.model import (
     SENT,
     Action,
     Channel,
+    Deliver,
     Event,
     Message,
     State,
@@ -176,11 +177,13 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             time, action = choice
             if copied:
                 scheduler.state = state = engine.copy_for(state, action)
-            item = getattr(action, "item", None)
-            if item is not None:
-                done[item] = number
+            if not isinstance(action, Deliver):
+                item = action.item
+                if item is not None:
+                    done[item] = number
             sent = engine.perform(state, action, rows)
-            messages += sent
+            if sent:
+                messages += sent
             ends.append(len(rows))
             times.append(time)
             try:

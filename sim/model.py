@@ -8,7 +8,7 @@ event table, which is declared here and nowhere else. Time is not part of a stat
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 # The kinds of message: of the application, a snapshot's marker, and what rules tell each other outside all channels.
 APP = "app"
@@ -215,6 +215,10 @@ class Deliver:
         return self.message.channel
 
 
+class Hear(Deliver):
+    """The target of a control message receives it."""
+
+
 @dataclass(slots=True, unsafe_hash=True)
 class Initiate:
     """Process (or service) number `process` starts (or joins as an initiator) snapshot `snapshot`."""
@@ -229,6 +233,7 @@ class Fire:
     """A timer goes off."""
 
     timer: Timer
+    item: ClassVar[None] = None
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -236,9 +241,10 @@ class Start:
     """Service number `process` begins its work."""
 
     process: int
+    item: ClassVar[None] = None
 
 
-Action = Internal | Send | Deliver | Initiate | Fire | Start
+Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start
 
 
 @dataclass(frozen=True, slots=True)

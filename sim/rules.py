@@ -68,8 +68,8 @@ class World(Protocol):
     """What is around a process. `emit` takes a Row."""
 
     def transmit(
-        self, process: Process, channel: Channel, kind: str, body: Any, snapshot: str | None, stamp: Any,
-        sent_index: int | None, label: str | None, receive_label: str | None,
+        self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,
+        sent_index: int | None = None, label: str | None = None, receive_label: str | None = None,
     ) -> int:  # fmt: skip
         """Send a message on `channel`, and return its id."""
 
@@ -96,6 +96,7 @@ class Rules:
         self.workload = workload
         self.algorithm = algorithm
         self.world = world
+        self._transmit = world.transmit
         self.emit: Callable[[Row], None] = list[Any]().extend
         self._services = services
         self._out = Out()
@@ -137,9 +138,15 @@ class Rules:
         self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
     ) -> None:
         """One message of the application."""
-        self._send(process, channel, body, label, receive_label)
-        if self._out.effects:
-            self._obey(process)
+        out, stamp = self._out, None
+        if self._on_send is not None:
+            stamp = self._on_send(process, channel, out)
+            if out.effects:  # which happen before the send
+                self._obey(process)
+        process.state = self._after_send(process, body)
+        process.index = index = process.index + 1
+        number = self._transmit(channel, APP, body, None, stamp, index, label, receive_label)
+        self.emit((process.name, index, SEND, channel.name, None, number, label, body, None))
 
     def receive(self, process: Process, message: Message) -> None:
         """A message of the application arrives. What records it does not keep it from being delivered."""
@@ -149,13 +156,14 @@ class Rules:
         if process.listening:
             for snapshot in process.listening.get(message.channel, ()):
                 self._keep(process, message, snapshot)
-        process.state = self._after_receive(process, message, self._out)
+        out = self._out
+        process.state = self._after_receive(process, message, out)
         process.index = index = process.index + 1
         self.emit((
             process.name, index, RECEIVE, message.channel.name, message.sent_index, message.id, message.receive_label,
             message.body, None,
         ))  # fmt: skip
-        if self._out.effects:
+        if out.effects:
             self._obey(process)
 
     def receive_marker(self, process: Process, marker: Message, overtaken: Sequence[Message] = ()) -> None:
@@ -222,31 +230,20 @@ class Rules:
         """Emit a row that is no application event."""
         self.emit((process.name, index, kind, channel, None, message, None, body, snapshot))
 
-    def _send(
-        self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
-    ) -> None:
-        stamp = None
-        if self._on_send is not None:
-            out = Out()  # what the hook asks for happens before the send
-            stamp = self._on_send(process, channel, out)
-            for effect in out.effects:
-                self._do[type(effect)](process, effect)
-        process.state = self._after_send(process, body)
-        process.index = index = process.index + 1
-        number = self.world.transmit(process, channel, APP, body, None, stamp, index, label, receive_label)
-        self.emit((process.name, index, SEND, channel.name, None, number, label, body, None))
-
     def _send_to(self, process: Process, effect: SendMessage) -> None:
-        self._send(process, self.world.channel_to(process.number, effect.target), effect.body)
+        out = self._out
+        later, out.effects = out.effects, []  # what is asked for because of this send comes before what waits already
+        self.send(process, self.world.channel_to(process.number, effect.target), effect.body)
+        out.effects = later
 
     def _send_marker(self, process: Process, effect: SendMarker) -> None:
         channel, snapshot = effect.channel, effect.snapshot
-        number = self.world.transmit(process, channel, MARKER, effect.body, snapshot, None, None, None, None)
+        number = self._transmit(channel, MARKER, effect.body, snapshot)
         self._about(process, MARKER_SEND, snapshot, channel.name, number)
 
     def _tell(self, process: Process, effect: Tell) -> None:
         channel, snapshot = self.world.control_channel(process.number, effect.target), effect.snapshot
-        number = self.world.transmit(process, channel, CONTROL, effect.body, snapshot, None, None, None, None)
+        number = self._transmit(channel, CONTROL, effect.body, snapshot)
         self._about(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
 
     def _set_timer(self, process: Process, effect: SetTimer) -> None:

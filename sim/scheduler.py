@@ -26,6 +26,7 @@ from sim.model import (
     Channel,
     Deliver,
     Fire,
+    Hear,
     Initiate,
     Message,
     Start,
@@ -91,17 +92,19 @@ class Timed(Scheduler):
             entry = heappop(due)
             time, rank, order, _, what = entry
             action: Action | None
-            if rank in (DELIVERY, CONTROL_DELIVERY):
+            if rank == DELIVERY:
                 action = Deliver(what)  # type: ignore[arg-type]
-            elif rank == ALARM:
-                action = Fire(what)  # type: ignore[arg-type]
-                if not is_enabled(self.state, action):
-                    continue  # it was set anew, or taken away
             elif rank == TURN:
                 self._has_turn[order] = False
                 action = turn(self.state.processes[order])
                 if action is None:
                     continue
+            elif rank == CONTROL_DELIVERY:
+                action = Hear(what)  # type: ignore[arg-type]
+            elif rank == ALARM:
+                action = Fire(what)  # type: ignore[arg-type]
+                if not is_enabled(self.state, action):
+                    continue  # it was set anew, or taken away
             else:
                 action = what  # type: ignore[assignment]
                 if type(action) is not Start:
@@ -123,8 +126,9 @@ class Timed(Scheduler):
                 self._plan_control(message)
             else:
                 self._plan_arrival(message)
-        for timer in self.engine.scheduled:
-            heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
+        if self.engine.scheduled:
+            for timer in self.engine.scheduled:
+                heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
@@ -272,7 +276,7 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     thing it may do. `control P1->P2` delivers the control message that waits there longest; `timer retry of P1` goes
     off; `start coordinator` begins a service's work.
     """
-    if isinstance(action, Deliver) and action.message.kind == CONTROL:
+    if isinstance(action, Hear):
         return f"control {action.channel.name}"
     if isinstance(action, Fire):
         return f"timer {action.timer.name} of {state.node(action.timer.process).name}"

@@ -63,7 +63,7 @@ class Wire:
         self.timers: list[tuple[str, float | None]] = []
 
     def transmit(
-        self, process: Process, channel: Channel, kind: str, body: Any, snapshot: str | None, stamp: Any, *rest: Any
+        self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None, *rest: Any
     ) -> int:
         self.sent.append((channel.name, kind, body, snapshot))
         return len(self.sent) - 1
