@@ -139,7 +139,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "sent_place": round(arrow.start, 4),
                 "sent_label": flight.send.label,
                 "arrival": flight.receive.time if flight.receive else None,
-                "arrival_place": None if arrow.end is None else round(arrow.end, 4),
+                "arrival_place": round(scene.places[flight.receive.step], 4) if flight.receive else None,
                 "arrival_label": flight.receive.label if flight.receive else None,
                 "earliest": earliest,
                 "delay": flight.receive.time - earliest if flight.receive else None,

@@ -32,6 +32,7 @@ from sim.words import words_of
 
 LONG_RUN = 6  # so many internal events in a row are drawn as one
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
+HEAD_APART = 0.5  # of that: how far before its recording what made a process record arrives, for its head is pointed
 MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
 SHOWN_AT_ONCE = 300  # steps of a long run
 
@@ -249,6 +250,9 @@ def _beads(rows: Sequence[Event]) -> list[list[Event]]:
     return beads
 
 
+_WIDE = APPLICATION_KINDS | {RECORD}  # what is a dot or a diamond on the process's line
+
+
 def _rows_apart(whole: Whole) -> dict[int, float]:
     places, found = whole.places, dict[int, float]()
     spread = max(places, default=0.0) - min(places[1:], default=0.0)
@@ -261,8 +265,10 @@ def _rows_apart(whole: Whole) -> dict[int, float]:
         if len(beads) > 1:
             begin = max([last.get(process, place - spread)] + [sent.get(row.message_id, -spread) for row in rows])
             apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
-            for rank, bead in enumerate(reversed(beads[:-1]), start=1):
-                found.update((row.row, place - rank * apart) for row in bead)
+            at = place
+            for bead in reversed(beads[:-1]):
+                at -= apart * (1.0 if bead[0].kind in _WIDE else HEAD_APART)
+                found.update((row.row, at) for row in bead)
         last[process] = place
         sent.update((row.message_id, place) for row in rows if row.kind in SENT)
     return found

@@ -9,9 +9,10 @@ import pytest
 from diagrams.export import View
 from diagrams.export.html import export
 from diagrams.scene import compose
-from sim import library, words
+from sim import library
 from sim.__main__ import main as sim_main
 from sim.execution import run
+from sim.words import words_of
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +67,8 @@ def test_it_shows_the_record_that_the_command_prints(still, name, capsys):
     rows = dict(zip(card.locator("dt").all_inner_texts(), card.locator("dd").all_inner_texts(), strict=True))
     assert list(rows) == list(snapshot["processes"])
     for process, recorded in snapshot["processes"].items():
-        assert rows[process] == words.state(recorded["state"], recorded["events"])
+        state, events = recorded["state"], recorded["events"]
+        assert rows[process] == words_of(run(library.load(name))).state(state, events)
     holding = [row.get_attribute("data-channel") for row in card.locator('li[data-state="messages"]').all()]
     assert sorted(holding) == sorted(channel for channel, bodies in snapshot["channels"].items() if bodies)
 
