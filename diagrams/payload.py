@@ -15,11 +15,13 @@ from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.addresses import addresses
+from sim.algorithm import ALGORITHMS
 from sim.choices import all_choices
 from sim.fifo import due, earliest_arrival, held, waits_behind
 from sim.model import APP, CONTROL, MARKER, Initiate, Send
 from sim.reasons import reasons
 from sim.scenario import ORIENTATIONS
+from sim.validate import may_initiate
 
 
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
@@ -76,6 +78,9 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "marker": scene.whole.words.algorithm.marker,
         "kinds": _kinds(scene),
         "algorithm": scene.execution.engine.algorithm.title,
+        "rules": scenario.algorithm,
+        "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
+        "initiators": may_initiate(scenario),
         "expanded": scene.expanded,
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),

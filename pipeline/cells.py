@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline import axes
 from pipeline.store import DataError
-from sim.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
+from sim.algorithm import ALGORITHMS, ALL, SOURCES
 from sim.execution import run
 from sim.files import parse_toml
 from sim.scenario import EVERY_CHANNEL, Initiation, Scenario, ScenarioError
+from sim.validate import may_initiate
 from sim.workload import WORKLOADS
 from sim.writing import dumps
 
@@ -176,7 +177,7 @@ class _Builder:
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
         """Snapshot after snapshot, evenly over the run or all at once; each shifts its initiators by one process."""
-        grid, able = self._grid, _able_to_initiate(scenario)
+        grid, able = self._grid, may_initiate(scenario)
         count = len(able)
         if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):
             initiators = count  # all of them, or some process would not be reached
@@ -187,14 +188,3 @@ class _Builder:
             at = float(f"{spread:.3g}") if grid.at is None else grid.at
             for place in range(initiators):
                 yield Initiation(f"S{number}", able[(place * count // initiators + number - 1) % count], at)
-
-
-def _able_to_initiate(scenario: Scenario) -> Sequence[str]:
-    """The processes (or the service) among which those that initiate a snapshot are spread."""
-    algorithm = ALGORITHMS[scenario.algorithm]
-    if algorithm.initiators == COORDINATOR:
-        return [service.name for service in algorithm.services]
-    if algorithm.initiators == SOURCES:
-        targets = {channel.target_name for channel in scenario.channels}
-        return [process for process in scenario.processes if process not in targets]
-    return scenario.processes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sim import words
 from sim.addresses import addresses, find
+from sim.algorithm import ALGORITHMS
 from sim.choices import all_choices
 from sim.edits import Edit, read_message
 from sim.execution import Execution, Flight
@@ -25,6 +26,8 @@ def describe_edit(before: Execution, edit: Edit) -> str:
         return _change_in_words(read_item(before.scenario, table).of(before.scenario), table)
     if do == "delete":
         return f"delete {name_of(read_item(before.scenario, table).of(before.scenario))}"
+    if do == "algorithm":
+        return f"snapshots by {ALGORITHMS[edit['kind']].title}"
     if do in ("manual", "choose"):
         return _by_hand_in_words(before, edit)
     timed = before.scenario.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)

@@ -7,6 +7,7 @@ An edit is plain JSON, so it can come from a page, a file or a link:
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
+    {"do": "algorithm", "kind": "lai_yang"}                 snapshots are taken by its rules, with its own defaults
     {"do": "manual", "after"?: 4}                           from the step after on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
 
@@ -25,11 +26,13 @@ from dataclasses import replace
 from typing import Any
 
 from sim.addresses import all_names, find, the_message
+from sim.algorithm import ALGORITHMS
 from sim.choices import choices_made
 from sim.delays import HOLD, Address, DelayRule
 from sim.execution import MOST_STEPS, Execution, run
 from sim.files import read_address
 from sim.items import change, delete, read_body
+from sim.model import CONTROL
 from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
 from sim.tables import MOST_NUMBER, Table
 from sim.validate import validate
@@ -144,6 +147,14 @@ def _snapshot(execution: Execution, table: Table, now: float) -> Scenario:
     return replace(scenario, snapshots=(*scenario.snapshots, start))
 
 
+def _algorithm(execution: Execution, table: Table, now: float) -> Scenario:
+    """Other rules, of which no parameter and no control message is known here."""
+    scenario = execution.scenario
+    kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
+    kept = {address: delay for address, delay in scenario.delays.items() if address.kind != CONTROL}
+    return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
+
+
 # --------------------------------------------------------------------------- every choice by hand
 
 
@@ -178,7 +189,7 @@ def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
 
 EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "send": _send, "internal": _internal, "snapshot": _snapshot,
-    "change": change, "delete": delete, "manual": _manual, "choose": _choose,
+    "change": change, "delete": delete, "algorithm": _algorithm, "manual": _manual, "choose": _choose,
 }  # fmt: skip
 
 

@@ -159,18 +159,26 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
 
 
+def may_initiate(scenario: Scenario) -> list[str]:
+    """The processes (or services) that may initiate a snapshot, by name."""
+    algorithm = ALGORITHMS[scenario.algorithm]
+    if algorithm.initiators == COORDINATOR:
+        return [service.name for service in algorithm.services]
+    targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
+    return [process for process in scenario.processes if process not in targets]
+
+
 def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
     """Whether this process, or service, may initiate."""
-    algorithm = ALGORITHMS[scenario.algorithm]
-    services = [service.name for service in algorithm.services]
-    if algorithm.initiators == COORDINATOR:
-        if start.process not in services:
-            yield where, f"snapshots of {algorithm.title} are initiated by its {services[0]}, not by {start.process}"
+    algorithm, able = ALGORITHMS[scenario.algorithm], may_initiate(scenario)
+    if start.process in able:
         return
-    if start.process not in scenario.processes:
+    if algorithm.initiators == COORDINATOR:
+        yield where, f"snapshots of {algorithm.title} are initiated by its {able[0]}, not by {start.process}"
+    elif start.process not in scenario.processes:
         yield where, f"{start.process!r} is no process; {_known(scenario)}"
-    elif algorithm.initiators == SOURCES and any(c.target_name == start.process for c in scenario.channels):
-        sources = [p for p in scenario.processes if not any(c.target_name == p for c in scenario.channels)]
+    else:
+        sources = able
         there = f"here {', '.join(sources)}" if sources else "and here there is none"
         told = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
         yield where, f"{told}, not by {start.process}"

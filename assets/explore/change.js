@@ -6,6 +6,9 @@ class ChangeView {
     this.picker = new MessagePicker(onSelect);
     this.editor = new MessageEditor(submit);
     this.additions = new Additions(submit);
+    const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
+    this.algorithm = el("select", { onchange });
+    this.rules = el("div", { class: "cc-row" }, field("Snapshots are taken by the rules of", this.algorithm));
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -16,6 +19,7 @@ class ChangeView {
       this.editor.node,
       el("h3", {}, "Add to the run"),
       this.additions.node,
+      this.rules,
     );
   }
 
@@ -24,11 +28,21 @@ class ChangeView {
     this.palette = palette;
     this.nudgeBy = hasTimes(scene) ? niceFraction(scene.end) : 0;
     this.additions.show(scene);
+    this.showRules();
     this.selected = null; // ids are another run's now: the selection follows
     this.stepTo(step);
   }
 
+  /** The algorithms there are, with the one of this run chosen; also after Python has refused another. */
+  showRules() {
+    const { algorithms, rules } = this.scene;
+    refill(this.algorithm, JSON.stringify(algorithms), () => algorithms.map(([value, title]) => el("option", { value }, title)));
+    this.algorithm.value = rules;
+    this.rules.hidden = algorithms.length < 2;
+  }
+
   history({ edits }) {
+    if (this.scene) this.showRules();
     this.reset.disabled = !edits.length;
     const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
@@ -113,7 +127,7 @@ class Additions {
     const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
     offer(this.from, senders);
     offer(this.internalAt, scene.processes);
-    offer(this.snapshotAt, scene.processes);
+    offer(this.snapshotAt, scene.initiators);
     this.showTargets();
   }
 

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sim.addresses import addresses
+from sim.algorithm import ALGORITHMS
 from sim.choices import all_choices
 from sim.delays import Address, DelayRule
 from sim.edits import apply_edit
@@ -138,7 +139,7 @@ def has_holds(scenario: Scenario) -> bool:
 def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
     """An edit that a person could make while looking at a run, and the time they look at."""
     scenario = execution.scenario
-    kinds = ["internal", "snapshot", "manual"]
+    kinds = ["internal", "snapshot", "manual", "algorithm"]
     kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
     kinds += ["hold", "release"] if execution.flights else []
     kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
@@ -160,6 +161,8 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         item = draw(st.sampled_from(items(scenario)))
         changes = {"at": draw(TIMES)} if draw(st.booleans()) else {"process": draw(process)}
         return {"item": item, **(changes if do == "change" else {})}
+    if do == "algorithm":
+        return {"kind": draw(st.sampled_from([*ALGORITHMS]))}
     if do in ("manual", "choose"):
         after = draw(st.integers(0, execution.steps))
         if do == "manual":
