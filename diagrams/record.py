@@ -24,7 +24,7 @@ NOT_YET = "not recorded yet"
 
 NAMES = {
     "completion": "Complete",
-    "one_marker": "One marker per channel",
+    "one_marker": "One {marker} per channel",
     "consistency": "Consistent cut",
     "channel_states": "Channel states",
     "conservation": "Conservation",
@@ -148,14 +148,15 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
     if ended is None and _may_go_on(scene):
         return [[0, []]]
     step = scene.last if ended is None else ended
+    marker = scene.whole.words.algorithm.marker
     told = [
         {
-            "check": NAMES[verdict.check],
+            "check": NAMES[verdict.check].format(marker=marker),
             "holds": verdict.holds,
             "witness": verdict.witness,
             "text": _sum(scene, snapshot)
             if verdict.check == "conservation" and verdict.holds is not None
-            else CHECKS[verdict.check],
+            else CHECKS[verdict.check].format(marker=marker),
         }
         for verdict in verdicts
     ]

@@ -17,7 +17,7 @@ from sim.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
 
 CHECKS = {
     "completion": "every process has recorded, and every channel is closed",
-    "one_marker": "every channel carried exactly one marker",
+    "one_marker": "every channel carried exactly one {marker}",  # what the algorithm calls it
     "consistency": "no message was received inside the cut and sent outside it",
     "channel_states": "every channel's recorded messages are those that cross the cut, in their order",
     "conservation": "what is conserved adds up, in the recorded processes and channels",

@@ -135,6 +135,7 @@ class Barrier(ChandyLamport):
     name = "test_barrier"
     title = "Barriers"
     marker = "barrier"
+    captions: ClassVar[Mapping[str, Caption]] = {}  # those that any algorithm has
     overtakes = True
     initiators = SOURCES
 

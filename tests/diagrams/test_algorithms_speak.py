@@ -1,0 +1,192 @@
+"""Everything that is shown asks the algorithm and the workload for their words; nothing speaks of markers by itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from diagrams.export import View, exporter
+from diagrams.payload import payload
+from diagrams.scene import Scene, compose
+from sim import library
+from sim.algorithm import ALGORITHMS
+from sim.delays import DelayRule
+from sim.effects import Out
+from sim.execution import run
+from sim.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, Process
+from sim.narration import narrate
+from sim.reasons import explain, why_channel, why_state
+from sim.scenario import ScriptLine
+from sim.snapshots import snapshots_of
+from sim.workload import WORKLOADS, Workload
+from tests.bundled import small
+from tests.sim.rule_books import Barrier, Commanded
+from tests.sim.tools import send, start, system
+
+FOR_PROGRAMS = {
+    "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons", "address",
+}  # fmt: skip
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    """Every text in a payload that a person reads; keys and kinds are for programs."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key not in FOR_PROGRAMS:
+                yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def all_that_is_said(scene: Scene) -> list[str]:
+    """Sentences, reasons, legend, record, hover texts, lists, and the two sequence diagrams."""
+    execution = scene.execution
+    said = [text for told in narrate(execution) for text in told]
+    for snapshot in snapshots_of(execution):
+        said += [explain(execution, snapshot, flight.id) for flight in execution.flights]
+        said += [why_state(execution, snapshot, process) for process in execution.scenario.processes]
+        said += [why_channel(execution, snapshot, channel.name) for channel in execution.engine.channels]
+    said += texts_of({**payload(scene), "story": ""})
+    for form in ("mermaid", "plantuml"):
+        said += exporter(form).export(scene, View.of(scene)).decode().splitlines()
+    return said
+
+
+def test_lai_yang_never_speaks_of_markers() -> None:
+    scene = compose(run(library.load("lai_yang")))
+    assert [text for text in all_that_is_said(scene) if re.search("marker|Chandy", text, re.I)] == []
+
+
+@pytest.mark.parametrize("rule", [Barrier, Commanded], ids=lambda rule: rule.name)
+def test_a_rule_book_that_calls_its_markers_otherwise_is_heard_everywhere(monkeypatch: Any, rule: Any) -> None:
+    monkeypatch.setitem(ALGORITHMS._found, rule.name, rule)
+    who = "boss" if rule is Commanded else "P1"
+    scenario = system(
+        "P1 P2 P3", "P1->P2 P2->P3", algorithm=rule.name, workload="bank", snapshots=(start(who, 3),),
+        script=(send("P1", "P2", 1, 5), send("P1", "P2", 2, 6), send("P2", "P3", 4, 7)),
+        delay=DelayRule("fixed", 9.0), marker_delay=DelayRule("fixed", 1.0), title="Barriers on a line",
+    )  # fmt: skip
+    said = all_that_is_said(compose(run(scenario)))
+    assert [text for text in said if re.search("marker|Chandy", text, re.I)] == []
+    assert any(rule.marker in text for text in said) == (rule is Barrier)
+
+
+def test_lai_yang_in_the_legend_the_record_and_ask() -> None:
+    scene = compose(run(library.load("lai_yang")))
+    shown = payload(scene)
+    labels = [sign["label"] for sign in shown["signs"]]
+    assert labels[:4] == ["event", "white message", "red message", "count"] and "marker" not in labels
+    (snapshot,) = shown["snapshots"]
+    assert snapshot["facts"] == "2 counts, 2 recorded messages"
+    assert [row["check"] for row in snapshot["verdicts"][0][1]] == [
+        "Complete", "Consistent cut", "Channel states", "Conservation",
+    ]  # fmt: skip
+    by_label = {message["sent_label"]: message for message in shown["messages"]}
+    assert (by_label["m2"]["stamp"], by_label["m3"]["stamp"]) == ("white", "red for S1")
+    assert by_label["m3"]["colour"] == "@stamped" != by_label["m2"]["colour"]
+    counts = [message for message in shown["messages"] if message["kind"] == "control"]
+    assert [(one["name"], one["where"]) for one in counts] == [
+        ("count S1 (2)", "from P1 to P2"), ("count S1 (1)", "from P2 to P1"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["mermaid", "plantuml"])
+def test_a_process_is_seen_to_record_before_it_takes_in_a_red_message(form: str) -> None:
+    scene = compose(run(library.load("lai_yang")))
+    lines = exporter(form).export(scene, View.of(scene)).decode().splitlines()
+    record = next(at for at, line in enumerate(lines) if "records 190 for S1" in line)
+    red = next(at for at, line in enumerate(lines) if "red 10 (sent" in line)
+    assert record + 1 == red and "before it takes in red 10" in lines[record]
+
+
+@pytest.mark.parametrize("form", ["mermaid", "plantuml"])
+def test_a_marker_is_seen_to_arrive_before_the_recording_that_it_makes(form: str) -> None:
+    scene = compose(run(library.load("lecture")))
+    lines = exporter(form).export(scene, View.of(scene)).decode().splitlines()
+    marker = next(at for at, line in enumerate(lines) if "marker S1" in line and re.search(r"p0 ?-->+ ?p2", line))
+    record = next(at for at, line in enumerate(lines) if "records" in line and "I" in line and "p2" in line)
+    assert marker < record
+
+
+# --------------------------------------------------------------------------- rows of one step lie apart
+
+
+@pytest.mark.parametrize("name", small())
+def test_what_is_seen_of_one_step_lies_apart_and_in_the_order_of_its_rows(name: str) -> None:
+    """Dots and diamonds of a process never share a place; what is inside a cut lies before it, the rest after it."""
+    scene = compose(run(library.load(name)))
+    place, execution = scene.whole.place, scene.execution
+    for process in scene.processes:
+        own = [
+            e for e in execution.events if e.process == process and (e.kind in APPLICATION_KINDS or e.kind == RECORD)
+        ]
+        places = [place(event) for event in own]
+        assert places == sorted(set(places)), f"{process}: {places}"
+    for event in execution.events:
+        if event.kind in (RECEIVE, MARKER_RECEIVE):
+            sent = next(flight for flight in execution.flights if flight.id == event.message_id).send
+            assert place(sent) < place(event), "no arrow runs backwards"
+
+
+def test_a_marker_arrives_before_its_recording_and_a_red_message_after_it() -> None:
+    for name, kind, is_before in (("lecture", MARKER_RECEIVE, True), ("lai_yang", RECEIVE, False)):
+        whole = compose(run(library.load(name))).whole
+        records = {e.step: e for e in whole.execution.events if e.kind == RECORD}
+        came = [e for e in whole.execution.events if e.kind == kind and e.step in records]
+        assert came and all((whole.place(e) < whole.place(records[e.step])) == is_before for e in came), name
+
+
+# --------------------------------------------------------------------------- workloads
+
+
+class Lamps(Workload):
+    """Each process is a lamp; a message says who has the switch."""
+
+    name = "test_lamps"
+    title = "Lamps"
+    source = "a test"
+    parameters: ClassVar[Any] = {}
+
+    def initial(self, process: str) -> Any:
+        return "off"
+
+    def after_internal(self, process: Process, body: Any, out: Out) -> Any:
+        if body == "on":
+            out.send("P2", {"switch": 1})
+        return body
+
+    def tell_state(self, state: Any) -> str:
+        return f"a lamp that is {state}"
+
+    def tell_body(self, body: Any) -> str:
+        return "the switch"
+
+    def tell_internal(self, body: Any) -> str:
+        return f"turns itself {body}"
+
+
+def test_a_workload_says_how_its_bodies_states_and_events_read(monkeypatch: Any) -> None:
+    monkeypatch.setitem(WORKLOADS._found, Lamps.name, Lamps)
+    scenario = system(
+        "P1 P2", workload=Lamps.name, script=(ScriptLine("P1", 1, body="on", label="A"),), snapshots=(start("P1", 5),)
+    )
+    scene = compose(run(scenario))
+    said = all_that_is_said(scene)
+    assert "A: P1 turns itself on. P1 sends the switch to P2 on C12." in said
+    assert any("records its state a lamp that is on" in text for text in said)
+    assert any("P1.2: P2" not in text and "the switch" in text and "P2 receives" in text for text in said)
+    assert json.dumps(payload(scene))
+
+
+def test_what_an_internal_event_is_is_said_and_not_dropped() -> None:
+    """ "passive" used to be dropped."""
+    scenario = system("P1 P2", script=(ScriptLine("P1", 1, body="passive", label="A"), ScriptLine("P2", 2)))
+    told = [part.sentence for part in narrate(run(scenario))]
+    assert told[1:] == ["A: P1 has an internal event: passive.", "P2 has an internal event."]
