@@ -133,7 +133,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "snapshot": flight.send.snapshot_id,
                 "stamp": scene.whole.words.stamp(flight),
                 "channel": channel,
-                "caption": scene.captions[channel],
+                "caption": channel.replace("->", " → ") if flight.is_control else scene.captions[channel],
                 "where": scene.whole.words.where(flight),
                 "colour": theme.message_colour(arrow.source, arrow.kind, arrow.head),
                 "source": arrow.source,

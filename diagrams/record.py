@@ -106,13 +106,15 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     if step is not None and name in snapshot.local:
         text.append([step, scene.whole.words.state(snapshot.local[name].state, snapshot.events[name])])
     elif step is not None:
-        thrown = next(
-            event.step
-            for event in scene.execution.events
-            if (event.kind, event.process, event.snapshot_id) == (SNAPSHOT_ABORTED, name, snapshot.id)
-        )
-        text += [[step, "recorded"], [thrown, "thrown away"]]
+        text += [[step, "recorded"], [_thrown_away(scene, snapshot, name), "thrown away"]]
     return {"name": name, "text": text}
+
+
+def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> int:
+    """The step at which a process gave a snapshot up that it had recorded."""
+    wanted = (SNAPSHOT_ABORTED, process, snapshot.id)
+    events = scene.execution.events
+    return next(event.step for event in events if (event.kind, event.process, event.snapshot_id) == wanted)
 
 
 def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, closed: int | None) -> dict[str, Any]:
@@ -122,6 +124,10 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     if opened is not None and opened != closed:
         text.append([opened, f"{caption} = ...recording..."])
         state.append([opened, "recording"])
+    target = name.partition("->")[2]
+    if opened is not None and target not in snapshot.local:
+        text.append([_thrown_away(scene, snapshot, target), caption])
+        state.append([_thrown_away(scene, snapshot, target), "idle"])
     found: list[str] = []
     for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
         found.append(scene.whole.words.label(scene.execution.flights[message.id]))

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from diagrams.export import View, exporter
+from diagrams.cuts import complete, curve, straight_at
+from diagrams.export import View, exporter, formats
 from diagrams.payload import payload
 from diagrams.scene import Scene, compose
 from sim import library
@@ -25,6 +26,7 @@ from sim.snapshots import snapshots_of
 from sim.workload import WORKLOADS, Workload
 from tests.bundled import small
 from tests.sim.rule_books import Barrier, Commanded
+from tests.sim.test_rules import GivesUp, two
 from tests.sim.tools import send, start, system
 
 FOR_PROGRAMS = {
@@ -190,3 +192,56 @@ def test_what_an_internal_event_is_is_said_and_not_dropped() -> None:
     scenario = system("P1 P2", script=(ScriptLine("P1", 1, body="passive", label="A"), ScriptLine("P2", 2)))
     told = [part.sentence for part in narrate(run(scenario))]
     assert told[1:] == ["A: P1 has an internal event: passive.", "P2 has an internal event."]
+
+
+# --------------------------------------------------------------------------- aborted snapshots, services
+
+
+def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(monkeypatch: Any) -> None:
+    monkeypatch.setitem(ALGORITHMS._found, GivesUp.name, GivesUp)
+    scene = compose(run(two(GivesUp.name)))
+    (shown,) = payload(scene)["snapshots"]
+    assert [text for _, text in shown["status"]][-1] == "aborted" and shown["aborted"] == 4
+    (p1, p2) = (process["text"][-1][1] for process in shown["processes"])
+    assert (p1, p2) == ("thrown away", "97")
+    back = next(channel for channel in shown["channels"] if channel["name"] == "P2->P1")
+    assert [state for _, state in back["state"]] == ["idle", "recording", "idle"]
+    ((step, verdicts),) = shown["verdicts"]
+    assert step == 4 and {verdict["holds"] for verdict in verdicts} == {None}
+
+
+@pytest.mark.parametrize("form", [name for name in formats() if name not in ("gif", "deck")])
+def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(monkeypatch: Any, form: str) -> None:
+    for rule in (Commanded, GivesUp):
+        monkeypatch.setitem(ALGORITHMS._found, rule.name, rule)
+    for scenario in (two(GivesUp.name), two(Commanded.name, snapshots=(start("boss", 2),))):
+        scene = compose(run(scenario))
+        assert exporter(form).export(scene, View.of(scene))
+
+
+def test_a_service_has_a_lane_beside_the_processes_and_no_cut_reaches_it(monkeypatch: Any) -> None:
+    monkeypatch.setitem(ALGORITHMS._found, Commanded.name, Commanded)
+    scene = compose(run(two(Commanded.name, snapshots=(start("boss", 2),))))
+    assert (scene.processes, scene.lanes) == (("P1", "P2"), ("P1", "P2", "boss"))
+    (cut,) = scene.cuts
+    assert len(cut.places) == 2 and cut.known is not None
+    assert [row["name"] for row in payload(scene)["snapshots"][0]["processes"]] == ["P1", "P2"]
+    assert [node["name"] for node in payload(scene)["topology"]["nodes"]] == ["P1", "P2"]
+
+
+def test_a_cut_goes_straight_where_a_curve_would_cross_a_message() -> None:
+    """A message that is after the cut at both its ends is drawn after it all the way."""
+    lines = (send("P1", "P2", 2.6, label="m"),)
+    scenario = system(
+        "P1 P2", script=lines, snapshots=(start("P1", 2.5),), delay=DelayRule("fixed", 7.5),
+        marker_delay=DelayRule("fixed", 7.3), title="close",
+    )  # fmt: skip
+    scene = compose(run(scenario))
+    (cut,) = scene.cuts
+    places = complete(cut)
+    assert places is not None
+    (arrow,) = [arrow for arrow in scene.arrows if arrow.kind == "app"]
+    assert arrow.end is not None and straight_at(scene, places) == {0}
+    for lane, place in curve(places, straight={0})[1:-1]:
+        assert arrow.start + (arrow.end - arrow.start) * lane >= place
+    assert any(arrow.start + (arrow.end - arrow.start) * lane < place for lane, place in curve(places)[1:-1])
