@@ -29,7 +29,7 @@ class MessagePicker {
     return [el("h4", {}, title), ...descriptions.map((description) => this.row(description))];
   }
 
-  row({ id, name, caption, when, kind, colour }) {
+  row({ id, name, way, when, kind, colour }) {
     const onchange = () => this.onSelect(id);
     return el(
       "label",
@@ -37,7 +37,7 @@ class MessagePicker {
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
       swatch(kind, colour),
       el("span", { class: "cc-name" }, ...unbroken(name)),
-      el("span", { class: "cc-quiet" }, ...unbroken(caption)),
+      el("span", { class: "cc-quiet" }, ...unbroken(way)),
       el("span", { class: "cc-when" }, ...unbroken(when)),
     );
   }
@@ -49,10 +49,10 @@ class MessagePicker {
 
 /** What a list says of a message; two messages that read alike need no new row. */
 function describe(message, palette) {
-  const { id, name, caption, where, kind } = message;
+  const { id, name, way, where, kind } = message;
   const held = message.arrival == null ? whyNot(message) : "";
   const when = `${plainNumber(message.sent_time)} → ${held || plainNumber(message.arrival)}`;
-  return { id, name, caption, where, kind, when, held, colour: resolveColour(message.colour, palette) };
+  return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
 /** Why a message has not arrived: somebody holds it, or the one before it on its channel, or nobody has chosen it. */
