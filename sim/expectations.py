@@ -130,6 +130,8 @@ def _checks(verdicts: dict[str, list[Verdict]], declared: list[str]) -> Iterator
     for check, witness in failing.items():
         if check not in declared:
             yield f"{check} does not hold: {witness}"
+    undecided = {f"{name}:{v.check}" for name, row in verdicts.items() for v in row if v.holds is None}
     for check in declared:
         if check not in failing:
-            yield f"{check} holds, although it was declared not to"
+            found = "cannot be decided" if check in undecided else "holds"
+            yield f"{check} {found}, although it was declared not to hold"

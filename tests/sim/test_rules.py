@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -34,16 +35,19 @@ from sim.model import (
     SNAPSHOT_COMPLETE,
     TIMER,
     UNBLOCKED,
+    Action,
     Channel,
     Event,
     Fire,
     Message,
     Process,
+    Send,
 )
 from sim.narration import sentences
 from sim.rules import Row, Rules
 from sim.scenario import Scenario, ScenarioError, SchedulerChoice
 from sim.snapshots import snapshots_in, snapshots_of
+from sim.workload import WORKLOADS
 from sim.workloads.bank import Bank
 from sim.writing import dumps
 from tests.sim import rule_books
@@ -138,6 +142,28 @@ def test_a_workload_may_answer_its_own_internal_event() -> None:
     rules.internal(process, 10, "tick")
     assert [(row[1], row[2]) for row in wire.rows] == [(1, "internal"), (2, SEND)]
     assert process.state == 91
+
+
+class Restless(Bank):
+    """Where there is no time, a process may send 1 or 2 to its neighbour, twice in all."""
+
+    name = "test_restless"
+
+    def options(self, process: Process) -> list[Action]:
+        done = process.turn >= 2 or not process.outgoing
+        return [] if done else [Send(process.outgoing[0], amount) for amount in (1, 2)]
+
+
+def test_without_time_a_workload_may_do_any_of_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By hand each has its name; at random each comes about; with time there is only its turn, which it has not."""
+    monkeypatch.setitem(WORKLOADS._found, Restless.name, Restless)
+    by_hand = SchedulerChoice("manual", order=("turn P1 #2", "turn P1", "deliver P1->P2"))
+    scenario = system("P1 P2", "P1->P2", workload=Restless.name, scheduler=by_hand)
+    assert [row.body for row in rows_of(run(scenario), SEND, RECEIVE)] == ["2", "1", "2"]
+    wild = [replace(scenario, scheduler=SchedulerChoice("random"), seed=seed) for seed in range(20)]
+    sent = {tuple(row.body for row in rows_of(run(one), SEND)) for one in wild}
+    assert sent == {("1", "1"), ("1", "2"), ("2", "1"), ("2", "2")}
+    assert run(replace(scenario, scheduler=SchedulerChoice("timed"))).steps == 0
 
 
 def test_an_effect_may_lead_to_more_until_none_remain() -> None:
