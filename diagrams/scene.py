@@ -10,31 +10,28 @@ window, all else (`Whole`) is computed once for the run.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import Any
 
 from diagrams.columns import columns
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.meters import meters_of
+from diagrams.places import places_of_rows, places_of_steps
 from sim.addresses import addresses
 from sim.checks import Verdict, verdicts_of
 from sim.delays import Address
 from sim.execution import Execution, Flight
 from sim.expectations import frontier_of
-from sim.model import APP, APPLICATION_KINDS, INTERNAL, RECEIVED, RECORD, SENT, Event
+from sim.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
 from sim.narration import Told, narrate
 from sim.scenario import ScenarioError
 from sim.snapshots import Snapshot, snapshots_of
 from sim.words import words_of
 
 LONG_RUN = 6  # so many internal events in a row are drawn as one
-APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
-HEAD_APART = 0.5  # of that: how far before its recording what made a process record arrives, for its head is pointed
-MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
-SHOWN_AT_ONCE = 300  # steps of a long run
 
 
 class Whole:
@@ -65,7 +62,7 @@ class Whole:
     @cached_property
     def places(self) -> tuple[float, ...]:
         """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
-        return _places(self.times)
+        return places_of_steps(self.times)
 
     def place(self, row: Event) -> float:
         """Where a row lies on the time axis: where its step does, unless more of that step is to be seen after it."""
@@ -74,7 +71,7 @@ class Whole:
     @cached_property
     def _rows_apart(self) -> dict[int, float]:
         """The places of those rows that are followed by others of their step: a little earlier, in their order."""
-        return _rows_apart(self)
+        return places_of_rows(self.execution.events, self.places)
 
     @cached_property
     def recordings(self) -> dict[str, tuple[Recording, ...]]:
@@ -218,60 +215,6 @@ def arrows_as_they_are(execution: Execution) -> dict[Address, Ghost]:
         )
         for address, flight in zip(addresses(execution), execution.flights, strict=True)
     }
-
-
-def _places(times: Sequence[float]) -> tuple[float, ...]:
-    distinct = sorted(set(times[1:]))
-    gap_after = {time: after - time for time, after in pairwise(distinct)}
-    typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
-    sharing: dict[float, list[int]] = {}
-    for step in range(1, len(times)):
-        sharing.setdefault(times[step], []).append(step)
-    places = list(times)
-    for time, steps in sharing.items():
-        room = min(gap_after.get(time, typical), typical) * 0.7
-        for rank, step in enumerate(steps):
-            places[step] = time + room * rank / len(steps)
-    return tuple(places)
-
-
-def _beads(rows: Sequence[Event]) -> list[list[Event]]:
-    """The rows of one step, by what is to be seen of them one after the other.
-
-    What comes, each recording, and each application event is a bead; what is sent then belongs to it.
-    """
-    beads: list[list[Event]] = []
-    for row in rows:
-        is_own = row.kind in RECEIVED or row.kind == RECORD or row.kind in APPLICATION_KINDS
-        if is_own or (row.kind in SENT and not beads):
-            beads.append([row])
-        elif row.kind in SENT:
-            beads[-1].append(row)
-    return beads
-
-
-_WIDE = APPLICATION_KINDS | {RECORD}  # what is a dot or a diamond on the process's line
-
-
-def _rows_apart(whole: Whole) -> dict[int, float]:
-    places, found = whole.places, dict[int, float]()
-    spread = max(places, default=0.0) - min(places[1:], default=0.0)
-    gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(places), 1))
-    last: dict[str, float] = {}  # where the last thing happened to each process
-    sent: dict[int | None, float] = {}
-    for step, group in groupby(whole.execution.events, key=lambda event: event.step):
-        rows = list(group)
-        beads, place, process = _beads(rows), places[step], rows[0].process
-        if len(beads) > 1:
-            begin = max([last.get(process, place - spread)] + [sent.get(row.message_id, -spread) for row in rows])
-            apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
-            at = place
-            for bead in reversed(beads[:-1]):
-                at -= apart * (1.0 if bead[0].kind in _WIDE else HEAD_APART)
-                found.update((row.row, at) for row in bead)
-        last[process] = place
-        sent.update((row.message_id, place) for row in rows if row.kind in SENT)
-    return found
 
 
 def _recordings(whole: Whole) -> dict[str, tuple[Recording, ...]]:

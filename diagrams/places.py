@@ -1,0 +1,72 @@
+"""Where steps, and the rows of one step, lie on the time axis: apart, so that each can be seen, and in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby, pairwise
+
+from sim.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
+
+APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
+HEAD_APART = 0.5  # of that: how far before its recording what made a process record arrives, for its head is pointed
+MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
+SHOWN_AT_ONCE = 300  # steps of a long run
+
+
+def places_of_steps(times: Sequence[float]) -> tuple[float, ...]:
+    """The place of each step: its time (time units); steps of one time are spread a little, in their order."""
+    distinct = sorted(set(times[1:]))
+    gap_after = {time: after - time for time, after in pairwise(distinct)}
+    typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
+    sharing: dict[float, list[int]] = {}
+    for step in range(1, len(times)):
+        sharing.setdefault(times[step], []).append(step)
+    places = list(times)
+    for time, steps in sharing.items():
+        room = min(gap_after.get(time, typical), typical) * 0.7
+        for rank, step in enumerate(steps):
+            places[step] = time + room * rank / len(steps)
+    return tuple(places)
+
+
+def _beads(rows: Sequence[Event]) -> list[list[Event]]:
+    """The rows of one step, by what is to be seen of them one after the other.
+
+    What comes, each recording, and each application event is a bead; what is sent then belongs to it.
+    """
+    beads: list[list[Event]] = []
+    for row in rows:
+        is_own = row.kind in RECEIVED or row.kind == RECORD or row.kind in APPLICATION_KINDS
+        if is_own or (row.kind in SENT and not beads):
+            beads.append([row])
+        elif row.kind in SENT:
+            beads[-1].append(row)
+    return beads
+
+
+_WIDE = APPLICATION_KINDS | {RECORD}  # what is a dot or a diamond on the process's line
+
+
+def places_of_rows(events: Sequence[Event], places: Sequence[float]) -> dict[int, float]:
+    """The places of those rows that are followed by others of their step, by row: a little earlier, in their order.
+
+    `places` are those of the steps.
+    """
+    found: dict[int, float] = {}
+    spread = max(places, default=0.0) - min(places[1:], default=0.0)
+    gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(places), 1))
+    last: dict[str, float] = {}  # where the last thing happened to each process
+    sent: dict[int | None, float] = {}
+    for step, group in groupby(events, key=lambda event: event.step):
+        rows = list(group)
+        beads, place, process = _beads(rows), places[step], rows[0].process
+        if len(beads) > 1:
+            begin = max([last.get(process, place - spread)] + [sent.get(row.message_id, place - spread) for row in rows])
+            apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
+            at = place
+            for bead in reversed(beads[:-1]):
+                at -= apart * (1.0 if bead[0].kind in _WIDE else HEAD_APART)
+                found.update((row.row, at) for row in bead)
+        last[process] = place
+        sent.update((row.message_id, place) for row in rows if row.kind in SENT)
+    return found
