@@ -61,7 +61,8 @@ def places_of_rows(events: Sequence[Event], places: Sequence[float]) -> dict[int
         rows = list(group)
         beads, place, process = _beads(rows), places[step], rows[0].process
         if len(beads) > 1:
-            begin = max([last.get(process, place - spread)] + [sent.get(row.message_id, place - spread) for row in rows])
+            causes = [last.get(process), *(sent.get(row.message_id) for row in rows)]
+            begin = max((cause for cause in causes if cause is not None), default=place - spread)
             apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
             at = place
             for bead in reversed(beads[:-1]):

@@ -56,7 +56,7 @@ class Whole:
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
-        """The snapshots of the run, in the order of their first recording."""
+        """The snapshots of the run, in the order of their first row."""
         return tuple(snapshots_of(self.execution))
 
     @cached_property

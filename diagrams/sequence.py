@@ -112,7 +112,7 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
     """What a note says: whatever the arrows leave out."""
     own = scene.whole.words
     for row in rows:
-        arrow = arrows[row.message_id] if row.message_id is not None else None
+        arrow = arrows[row.message_id or 0] if row.kind in SENT else None
         if row.kind == INTERNAL:
             body = own.workload.tell_body(scene.execution.body_of(row))
             yield f"{row.label} {body}" if body else f"{row.label}"

@@ -9,16 +9,7 @@ from pyspark.sql import functions as F
 
 from pipeline.schema import CUT_TYPES, spark_type
 from pipeline.store import DataError, read_parquet
-from sim.model import (
-    APPLICATION_KINDS,
-    CONTROL_RECEIVE,
-    CONTROL_SEND,
-    MARKER_SEND,
-    RECORD,
-    SEND,
-    SNAPSHOT_ABORTED,
-    TIMER,
-)
+from sim.model import APPLICATION_KINDS, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED
 from sim.tables import nearest
 
 if TYPE_CHECKING:
@@ -64,30 +55,39 @@ class Snapshots(NamedTuple):
 def from_snapshots(events: DataFrame) -> Snapshots:
     """The cuts that snapshots recorded: one for each that every process of the run has recorded.
 
-    The processes of a run are those with rows, and those to which messages or markers are on their way. Services, which
-    only tell and are told things, are none.
+    The processes of a run are those with rows, and those to which something is on its way. Services, which only tell
+    and are told things, are none.
     """
     is_on_its_way = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
     target = F.substring_index("channel", "->", -1).alias("process")
-    own_rows = events.where(~F.col("kind").isin(CONTROL_SEND, CONTROL_RECEIVE, TIMER)).select("run_id", "process")
-    names = own_rows.union(events.where(is_on_its_way).select("run_id", target))
+    told = events.where(F.col("kind") == CONTROL_SEND).select("run_id", target)
+    silent = told.join(events.select("run_id", "process").distinct(), ["run_id", "process"], how="left_anti")
+    own = _of_processes(events).select("run_id", "process")
+    names = own.union(events.where(is_on_its_way).select("run_id", target)).union(silent)
     processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
-    own = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
-    recorded = own.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
+    recordings = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
+    recorded = recordings.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
         F.count_if(F.col("kind") == RECORD).alias("records"), F.count_if(F.col("kind") != RECORD).alias("aborted")
     )
     is_whole = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
     judged = recorded.join(processes, "run_id", how="inner").select("run_id", "cut_id", is_whole.alias("whole"))
-    lines = own.where(F.col("kind") == RECORD).withColumnRenamed("snapshot_id", "cut_id").select(*CUT_TYPES)
+    lines = recordings.where(F.col("kind") == RECORD).withColumnRenamed("snapshot_id", "cut_id").select(*CUT_TYPES)
     cuts = lines.join(judged.where("whole"), ["run_id", "cut_id"], how="left_semi")
     return Snapshots(cuts.select(*CUT_TYPES), judged.where(~F.col("whole")).count())
+
+
+def _of_processes(events: DataFrame) -> DataFrame:
+    """Without the rows that services may leave as well."""
+    return events.where(~F.col("kind").isin(*sorted(SERVICE_KINDS)))
 
 
 def at_random(events: DataFrame, count: int, seed: int) -> DataFrame:
     """`count` cuts for each run: of each process between none and all of its events, by a hash of seed and names."""
     is_event = F.col("kind").isin(*sorted(APPLICATION_KINDS))
-    ends = events.groupBy("run_id", "process").agg(
-        F.coalesce(F.max(F.when(is_event, F.col("index"))), F.lit(0)).alias("end")
+    ends = (
+        _of_processes(events)
+        .groupBy("run_id", "process")
+        .agg(F.coalesce(F.max(F.when(is_event, F.col("index"))), F.lit(0)).alias("end"))
     )
     several = ends.withColumn("number", F.explode(F.sequence(F.lit(1), F.lit(count))))
     draw = F.pmod(F.xxhash64(F.lit(seed), "run_id", "number", "process"), F.col("end") + 1)

@@ -207,9 +207,7 @@ def _is_in_order(rows: Rows) -> bool:
     """Whether the rows are as they should be already; that is usual."""
     event, partner = rows.event, rows.partner
     causes_first = all(
-        partner[row] < 0 or event[partner[row]] < event[row]
-        for row, kind in enumerate(rows.kind)
-        if kind in RECEIVED
+        partner[row] < 0 or event[partner[row]] < event[row] for row, kind in enumerate(rows.kind) if kind in RECEIVED
     )
     return causes_first and _rises(event) and (rows.time is None or _rises(rows.time))
 

@@ -31,6 +31,7 @@ from sim.model import (
     RECORDED,
     SEND,
     SENT,
+    SERVICE_KINDS,
     UNBLOCKED,
 )
 from sim.tables import brief, nearest
@@ -88,9 +89,14 @@ class _Table:
                 setattr(self.rows, name, self.given[name])
 
     def processes(self) -> list[str]:
-        """Those that have rows, in their order, then those that are only sent to."""
-        ends = (name for channel in self.rows.channel if channel is not None for name in channel.split("->"))
-        return list(dict.fromkeys([*self.rows.process, *ends]))
+        """Those that have rows, in their order, then those that are only sent to; services are none."""
+        rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
+        silent = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
+        certain = [process for kind, process, _ in rows if kind not in SERVICE_KINDS]
+        channels = (channel for kind, _, channel in rows if channel is not None and kind not in SERVICE_KINDS)
+        certain += [name for channel in channels for name in channel.split("->")]
+        told = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
+        return list(dict.fromkeys([*certain, *(name for name in told if name and name not in silent)]))
 
     def _fail(self, row: int, problem: str) -> DataError:
         return DataError(f"{self.rows.where(row)}: {problem}")

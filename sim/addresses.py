@@ -6,7 +6,7 @@ from collections import Counter
 
 from sim.delays import Address
 from sim.execution import Execution, Flight, once
-from sim.model import APP, label_of
+from sim.model import APP, CONTROL, MARKER, label_of
 from sim.scenario import ScenarioError
 from sim.tables import nearest
 
@@ -61,7 +61,9 @@ def the_message(execution: Execution, address: Address) -> Flight:
         given = address.channel or ""
         raise ScenarioError(f"{given!r} is no channel of this run; {nearest(given, channels)}")
     same = [name for name in _ids(execution) if name._replace(ordinal=address.ordinal) == address]
-    what = "message" if address.kind == APP else f"{address.kind} of {address.snapshot!r}"
+    algorithm = execution.engine.algorithm
+    own = {MARKER: algorithm.marker, CONTROL: algorithm.control_message}
+    what = "message" if address.kind == APP else f"{own[address.kind]} of {address.snapshot!r}"
     raise ScenarioError(
         f"there is no {what} number {address.ordinal} on {address.channel} in this run; it carries {len(same)} of them"
     )

@@ -21,7 +21,6 @@ from sim.telling import Caption, Stamp
 
 # Who may initiate: any process; only those without incoming channels; every process at once; a service.
 ANY, SOURCES, ALL, COORDINATOR = "any", "sources", "all", "coordinator"
-INITIATORS = (ANY, SOURCES, ALL, COORDINATOR)
 
 # What tells a process that the state of a channel is known: a marker on it, a count of messages, or nothing: then a
 # process is done as soon as it has recorded.
@@ -49,7 +48,7 @@ class SnapshotAlgorithm(Parametrised):
     needs_fifo = True  # refuse scenarios with a channel that is not FIFO
     overtakes = False  # its markers may be delivered ahead of the messages in front of them
     pauses = False  # it may pause processes
-    initiators = ANY  # who may initiate: one of INITIATORS
+    initiators = ANY  # who may initiate: one of these four
     closes_by = BY_MARKER
     services: ClassVar[tuple[type[Service], ...]] = ()
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")

@@ -97,7 +97,8 @@ def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
 def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
     crossing = execution.history.in_channels(snapshot.frontier)
     for channel in execution.engine.channels:
-        recorded = [message.body for message in snapshot.channels.get(channel.name, ())]
+        kept = snapshot.channels.get(channel.name, snapshot.open.get(channel.name, ()))
+        recorded = [message.body for message in kept]
         found = [execution.messages[message].body for message in crossing.get(channel.name, [])]
         if recorded != found:
             return f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"

@@ -26,14 +26,17 @@ class Address(NamedTuple):
     snapshot: str | None = None
     ordinal: int = 1
 
-    def in_words(self) -> str:
-        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`."""
+    def in_words(self, marker: str = "marker", control: str = "control message") -> str:
+        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`.
+
+        `marker` and `control` are what the algorithm calls its own.
+        """
         if self.label is not None:
             return f"the message sent at {self.label}"
         which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
         if self.kind == APP:
             return f"message {which}on {self.channel}"
-        what = "marker" if self.kind == MARKER else "control message"
+        what = marker if self.kind == MARKER else control
         return f"the {what} {which}{f'of {self.snapshot} ' if self.snapshot else ''}on {self.channel}"
 
 

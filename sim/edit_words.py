@@ -20,7 +20,8 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     """An edit that was applied to `before`, in words, for the list of what has been changed."""
     do, table = edit["do"], Table(edit, "")
     if do in ("delay", "hold", "release"):
-        what = read_message(table).in_words()
+        algorithm = before.engine.algorithm
+        what = read_message(table).in_words(algorithm.marker, algorithm.control_message)
         return f"delay {what}: {edit['delay']:g} time units" if do == "delay" else f"{do} {what}"
     if do == "change":
         return _change_in_words(read_item(before.scenario, table).of(before.scenario), table)

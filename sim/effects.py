@@ -81,20 +81,26 @@ class Block(NamedTuple):
     """Take nothing more from `channel`."""
 
     channel: Channel
+    snapshot: str | None
 
 
 class Unblock(NamedTuple):
     """Take from `channel` again."""
 
     channel: Channel
+    snapshot: str | None
 
 
 class Pause(NamedTuple):
-    """This process computes nothing and sends nothing; it still receives."""
+    """This process does nothing of its own accord; it still receives."""
+
+    snapshot: str | None
 
 
 class Resume(NamedTuple):
     """This process computes again."""
+
+    snapshot: str | None
 
 
 class Abort(NamedTuple):
@@ -130,7 +136,10 @@ class Out:
         self.effects.append(Keep(message, snapshot))
 
     def keep_overtaken(self, marker: Message) -> None:
-        """Record the messages that `marker`, which has just come, has overtaken; they are delivered later as well."""
+        """Record the messages that `marker`, which has just come, has overtaken; they are delivered later as well.
+
+        They are recorded in the order in which they were sent, which on a FIFO channel is that of their receipt.
+        """
         self.effects.append(KeepOvertaken(marker))
 
     def close(self, channel: Channel, snapshot: str) -> None:
@@ -157,21 +166,27 @@ class Out:
         """The timer of that name does not go off."""
         self.effects.append(CancelTimer(name))
 
-    def block(self, channel: Channel) -> None:
-        """Deliver nothing more on `channel` until it is unblocked (aligned barriers)."""
-        self.effects.append(Block(channel))
+    def block(self, channel: Channel, snapshot: str | None = None) -> None:
+        """Deliver nothing more on `channel` until it is unblocked (aligned barriers).
 
-    def unblock(self, channel: Channel) -> None:
+        The row says for which snapshot: the one given, else that of the marker, control message or timer at hand.
+        """
+        self.effects.append(Block(channel, snapshot))
+
+    def unblock(self, channel: Channel, snapshot: str | None = None) -> None:
         """Deliver on `channel` again."""
-        self.effects.append(Unblock(channel))
+        self.effects.append(Unblock(channel, snapshot))
 
-    def pause(self) -> None:
-        """This process takes no internal or send action until it resumes (stop-the-world); it still receives."""
-        self.effects.append(Pause())
+    def pause(self, snapshot: str | None = None) -> None:
+        """This process takes no internal or send action until it resumes (stop-the-world).
 
-    def resume(self) -> None:
+        It still receives, and a reactive workload still answers what it receives.
+        """
+        self.effects.append(Pause(snapshot))
+
+    def resume(self, snapshot: str | None = None) -> None:
         """This process computes again."""
-        self.effects.append(Resume())
+        self.effects.append(Resume(snapshot))
 
     def abort(self, snapshot: str) -> None:
         """Throw away what this process has recorded for `snapshot`, and ignore the markers of it that still come."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sim.algorithm import SnapshotAlgorithm
+from sim.effects import Out
 from sim.log import INDEX, KIND
 from sim.model import (
     APP,
@@ -70,6 +71,8 @@ class Engine:
             if item.place is None:
                 self._waiting[item.process].append(item)
         self._control: dict[tuple[int, int], Channel] = {}
+        eager = (own for own in self.services if type(own).on_start is not Service.on_start)
+        self.starts = tuple(Start(self.number_of[service.name]) for service in eager)  # what services do first of all
         self.scheduled: list[Timer] = []
         self._rows: list[Any] = []
         self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
@@ -90,17 +93,22 @@ class Engine:
     def enabled(self, state: State) -> list[Action]:
         """Every action that may happen next, each process's own first, then the deliveries by channel.
 
-        A send that the workload cannot do now, for want of money, is not among them.
+        What the workload cannot do now, such as a send for want of money, is not among them. Services start first:
+        until they have, nothing else is enabled.
         """
-        return [
+        starts: list[Action] = [action for action in self.starts if self.is_enabled(state, action)]
+        return starts or [
             action
             for action in self._candidates(state)
-            if self.is_enabled(state, action) and not (type(action) is Send and self._is_refused(state, action))
+            if self.is_enabled(state, action) and not self._is_refused(state, action)
         ]
 
-    def _is_refused(self, state: State, action: Send) -> bool:
+    def _is_refused(self, state: State, action: Action) -> bool:
         try:
-            self.workload.after_send(state.processes[action.channel.source], action.body)
+            if type(action) is Send:
+                self.workload.after_send(state.processes[action.channel.source], action.body)
+            elif type(action) is Internal:
+                self.workload.after_internal(state.processes[action.process], action.body, Out())
         except Refused:
             return True
         return False
@@ -111,13 +119,7 @@ class Engine:
         waiting = [item for item in self._waiting[process.number] if item.number in state.waiting]
         return waiting if timed is None else sorted([timed, *waiting], key=lambda item: item.number)
 
-    def starts(self) -> list[Start]:
-        """What services do before anything else."""
-        eager = (own for own in self.services if type(own).on_start is not Service.on_start)
-        return [Start(self.number_of[service.name]) for service in eager]
-
     def _candidates(self, state: State) -> Iterator[Action]:
-        yield from self.starts()
         nodes = [*state.processes, *state.services]
         planned = [item for process in nodes for item in self.planned(state, process)]
         for item in sorted(planned, key=lambda item: item.number):
@@ -204,6 +206,16 @@ class Engine:
             self._rows, self.rules.emit = rows, rows.extend
         awaited = self.awaited
         begin = len(rows) if awaited else 0
+        try:
+            self._do(state, action)
+        except BaseException:
+            self.rules.forget()  # what a refused action had asked for
+            raise
+        if awaited:
+            self._notice(rows, begin)
+        return sent
+
+    def _do(self, state: State, action: Action) -> None:
         kind = type(action)
         if kind is Deliver:
             self._deliver(state, action.message)  # type: ignore[union-attr]
@@ -216,9 +228,6 @@ class Engine:
             self.rules.send(process, action.channel, action.body, action.label, action.receive_label)  # type: ignore[union-attr]
         else:
             self._perform_other(state, action)
-        if awaited:
-            self._notice(rows, begin)
-        return sent
 
     def _perform_other(self, state: State, action: Action) -> None:
         """What is neither a send nor a delivery on a channel."""
@@ -297,6 +306,9 @@ class Engine:
 
     def control_channel(self, source: int, target: str) -> Channel:
         """The way of control messages from one process or service to another; its number comes after all channels."""
+        if self.number_of.get(target, source) == source:
+            who = f"{self.algorithm.title}: {self.nodes[source]}"
+            raise TypeError(f"{who} tells {target!r} something; name another process or a service")
         pair = source, self.number_of[target]
         if pair not in self._control:
             number = len(self.channels) + source * len(self.nodes) + pair[1]

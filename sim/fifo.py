@@ -22,15 +22,22 @@ def _message(flight: Flight) -> Message:
 
 
 def earliest_arrival(execution: Execution, flight: Flight) -> float:
-    """The time at which a message without delay arrives: that of its send; under ticks, that of the next tick."""
+    """The time at which a message without delay arrives: that of its send; under ticks, that of the next tick.
+
+    Control messages keep to no ticks.
+    """
     sent = flight.send.time
-    return sent if execution.scenario.scheduler.kind != "tick" else float(math.floor(sent) + 1)
+    return float(math.floor(sent) + 1) if _is_ticked(execution, flight) else sent
+
+
+def _is_ticked(execution: Execution, flight: Flight) -> bool:
+    return execution.scenario.scheduler.kind == "tick" and not flight.is_control
 
 
 def due(execution: Execution, flight: Flight) -> float:
     """The time at which a message would arrive by its own delay alone. Means nothing where there is no time."""
     at = earliest_arrival(execution, flight) + own_delays(execution)[flight.id]
-    return at if at == HOLD or execution.scenario.scheduler.kind != "tick" else float(math.ceil(at))
+    return float(math.ceil(at)) if at != HOLD and _is_ticked(execution, flight) else at
 
 
 @once
@@ -45,17 +52,24 @@ def waits_behind(execution: Execution) -> dict[int, int]:
 
     That is the one whose own delay is the reason: of several in a row, all wait behind the first.
     """
-    front: dict[Channel, Flight] = {}
+    last: dict[tuple[Channel, bool], Flight] = {}  # of the markers, and of the others, of each channel
     found: dict[int, int] = {}
     overtakes = execution.engine.algorithm.overtakes
     for flight in execution.flights:
-        if not flight.channel.fifo or (overtakes and flight.is_marker):
+        if not flight.channel.fifo:
             continue
-        before = front.get(flight.channel)
+        is_fast = overtakes and flight.is_marker  # such a marker waits for no message, but messages wait for it
+        in_front = [last.get((flight.channel, True)), None if is_fast else last.get((flight.channel, False))]
+        before = max(filter(None, in_front), key=_arrival, default=None)
         if before is not None and _is_held_back(execution, flight, before, found):
             found[flight.id] = found.get(before.id, before.id)
-        front[flight.channel] = flight
+        last[flight.channel, flight.is_marker] = flight
     return found
+
+
+def _arrival(flight: Flight) -> tuple[float, int]:
+    """When a message arrives, never being last; of two that arrive together, the one sent later is the last."""
+    return (math.inf if flight.receive is None else flight.receive.time), flight.id
 
 
 def _is_held_back(execution: Execution, flight: Flight, before: Flight, found: dict[int, int]) -> bool:

@@ -25,6 +25,7 @@ CONTROL_SEND, CONTROL_RECEIVE = "control_send", "control_receive"
 TIMER = "timer"
 BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed"
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
+SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # all that a service, which is no process, leaves
 SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # what kind of message a row sends
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (

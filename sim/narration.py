@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from sim import words
+from sim.algorithm import BY_NOTHING
 from sim.execution import Execution, Flight
 from sim.model import (
     APPLICATION_KINDS,
@@ -70,8 +71,11 @@ class Narrator:
         for channel in execution.engine.channels:
             self.incoming[channel.target_name].append(channel.name)
         self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
-        endings = (event for event in execution.events if event.kind in (SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED))
-        self.ended = {(event.process, event.snapshot_id): event.row for event in endings}
+        ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
+        self.ended: dict[tuple[str, str | None], int] = {}  # the row with which a snapshot ended at a process
+        for event in execution.events:
+            if event.kind in ending:
+                self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
     def tell(self, step: int, rows: Sequence[Event]) -> Told:
         """The sentence of a step from its rows."""
@@ -117,12 +121,13 @@ class Narrator:
         if not isinstance(action, Initiate):
             return Told("", "A service begins its work; nothing can be seen of it yet.")
         process = engine.nodes[action.process]
-        snapshot = self.snapshots[action.snapshot]
-        was_aborted = process not in snapshot.local and snapshot.aborted is not None
-        why = "has given it up before" if was_aborted else "has already recorded for it"
-        return Told(
-            "Initiating twice does nothing", f"{process} was to start {snapshot.id}, but {why}: nothing happens."
-        )
+        snapshot = action.snapshot
+        own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
+        before = [row.kind for row in own if row.step < step]
+        if RECORD not in before:
+            return Told("", f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
+        why = "has given it up before" if SNAPSHOT_ABORTED in before else "has already recorded for it"
+        return Told("Initiating twice does nothing", f"{process} was to start {snapshot}, but {why}: nothing happens.")
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""

@@ -64,6 +64,7 @@ def _deciding(execution: Execution) -> dict[str, Deciding]:
         if name is None or row.process not in local[name]:  # what was thrown away decides nothing
             continue
         if row.kind == RECORD:
+            _forget(found[name], row.process)  # who records again throws away what it had
             found[name].recorded[row.process] = row
         elif row.kind == CHANNEL_CLOSED:
             found[name].closed[row.channel or ""] = row
@@ -75,6 +76,13 @@ def _deciding(execution: Execution) -> dict[str, Deciding]:
             if cause is not None and _made(cause, row):
                 deciding.cause[what] = cause
     return found
+
+
+def _forget(deciding: Deciding, process: str) -> None:
+    for message in [message for message, row in deciding.kept.items() if row.process == process]:
+        del deciding.kept[message]
+    for channel in [channel for channel, row in deciding.closed.items() if row.process == process]:
+        del deciding.closed[channel]
 
 
 def _made(cause: Event, row: Event) -> bool:

@@ -208,6 +208,10 @@ class Rules:
         self._obey(process)
         self._snapshot = None
 
+    def forget(self) -> None:
+        """An action was refused half-way: what it asked for is not to be done."""
+        self._out.effects, self._snapshot, self._overtaken = [], None, ()
+
     def start(self, service: Process) -> None:
         """A service begins its work."""
         self._services[service.number].on_start(service, self._out)
@@ -247,6 +251,8 @@ class Rules:
         self._about(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
 
     def _set_timer(self, process: Process, effect: SetTimer) -> None:
+        if not effect.after >= 0:
+            raise TypeError(f"{self.algorithm.title} sets a timer {effect.after} time units ahead; give at least 0")
         self.world.schedule(process, effect.name, effect.after, effect.snapshot)
 
     def _cancel_timer(self, process: Process, effect: CancelTimer) -> None:
@@ -270,14 +276,19 @@ class Rules:
             process.listening = {**process.listening, channel: (*open_here, snapshot)}
 
     def _keep(self, process: Process, message: Message, snapshot: str) -> None:
-        """Add a message to the state of its channel."""
+        """Add a message to the state of its channel, unless it is there already."""
         local = process.snapshots.get(snapshot)
         if local is None:
             if snapshot in process.ended:
                 return
             raise TypeError(f"{self.algorithm.title} keeps a message, but {process.name} has not recorded")
         channel = message.channel
-        kept = {**local.kept, channel: (*local.kept.get(channel, ()), message)}
+        if channel in local.closed:
+            raise TypeError(f"{self.algorithm.title} keeps a message of {channel.name}, which is closed")
+        before = local.kept.get(channel, ())
+        if message in before:
+            return
+        kept = {**local.kept, channel: (*before, message)}
         process.snapshots = {**process.snapshots, snapshot: local._replace(kept=kept)}
         self._about(process, RECORDED, snapshot, channel.name, message.id, message.body)
 
@@ -341,21 +352,21 @@ class Rules:
     def _block(self, process: Process, effect: Block) -> None:
         if effect.channel not in process.blocked:
             process.blocked |= {effect.channel}
-            self._about(process, BLOCKED, self._snapshot, effect.channel.name)
+            self._about(process, BLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
 
     def _unblock(self, process: Process, effect: Unblock) -> None:
         if effect.channel in process.blocked:
             process.blocked -= {effect.channel}
-            self._about(process, UNBLOCKED, self._snapshot, effect.channel.name)
+            self._about(process, UNBLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
 
     def _pause(self, process: Process, effect: Pause) -> None:
         if not self.algorithm.pauses:
             raise TypeError(f"{self.algorithm.title} pauses a process; it must declare `pauses = True`")
         if not process.paused:
             process.paused = True
-            self._about(process, PAUSED, self._snapshot)
+            self._about(process, PAUSED, effect.snapshot or self._snapshot)
 
     def _resume(self, process: Process, effect: Resume) -> None:
         if process.paused:
             process.paused = False
-            self._about(process, RESUMED, self._snapshot)
+            self._about(process, RESUMED, effect.snapshot or self._snapshot)

@@ -4,8 +4,9 @@ Each scheduler is a generator of (time, action): the run performs the action, se
 resulted, and sends the messages that were sent back into the generator. All of them choose among
 what `Engine.is_enabled` allows; none has a rule of its own about that.
 
-Ties in time: script, then the workload's turns, then initiations, then deliveries, then control messages, then timers;
-then the listed order (of script lines, of channels); then the order of sending.
+Services start before anything else. Ties in time: script, then the workload's turns, then initiations, then
+deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order of
+sending.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from sim.model import (
     Timer,
 )
 
-SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(6)
+START, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(7)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
@@ -70,7 +71,7 @@ class Timed(Scheduler):
         self._has_turn = [False] * len(engine.processes)
         self._happened = state.happened
         self._overtakes = engine.algorithm.overtakes
-        self._due: list[Entry] = [(0.0, INITIATION, start.process, -1, start) for start in engine.starts()]
+        self._due: list[Entry] = [(0.0, START, start.process, 0, start) for start in engine.starts]
         timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._plan_next_item()

@@ -96,7 +96,7 @@ class Snapshot:
 
 @once
 def snapshots_of(execution: Execution) -> list[Snapshot]:
-    """Every snapshot that was asked for, in the order of their first recording (never begun: last)."""
+    """Every snapshot that was asked for, in the order of their first row (never begun: last)."""
     asked = (start.snapshot for start in execution.scenario.snapshots)
     channels = [channel.name for channel in execution.engine.channels]
     return snapshots_in(execution.events, execution.scenario.processes, channels, asked, execution.body_of)

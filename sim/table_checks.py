@@ -13,7 +13,7 @@ from typing import Any
 
 from sim.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.checks import Verdict
-from sim.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, SEND, SNAPSHOT_ABORTED, Event
+from sim.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, Event
 
 Measure = Callable[[Any], dict[str, int]]
 
@@ -38,6 +38,7 @@ def verdicts_from_table(
     rows = _kept(own)
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
+    contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
     if algorithm.closes_by != BY_NOTHING:
         missing += [f"{name} is not closed" for name in channels if name not in closed]
@@ -45,8 +46,8 @@ def verdicts_from_table(
         "completion": missing,
         "one_marker": _miscounted(own, channels, not missing, algorithm.marker),
         "consistency": _backward(events, cut) if len(cut) == len(processes) else None,
-        "channel_states": None if missing else _misrecorded(events, cut, closed, channels),
-        "conservation": None if missing else _lost(rows, closed, conserved),
+        "channel_states": None if missing else _misrecorded(events, cut, contents, channels),
+        "conservation": None if missing else _lost(rows, contents, conserved),
     }
     is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
     return [
@@ -62,8 +63,15 @@ def _kept(rows: Sequence[Event]) -> list[Event]:
     for row in rows:
         if row.kind in (RECORD, SNAPSHOT_ABORTED):
             last[row.process] = max(row.row, last.get(row.process, 0))
-    own = (RECORD, CHANNEL_CLOSED)
+    own = (RECORD, RECORDED, CHANNEL_CLOSED)
     return [row for row in rows if row.kind not in own or row.row >= last.get(row.process, 0)]
+
+
+def _recorded(rows: Sequence[Event], closed: dict[str, str]) -> dict[str, str]:
+    """What was recorded in channels that are not closed: the JSON of its bodies, by channel."""
+    open_rows = [row for row in rows if row.kind == RECORDED and row.channel not in closed]
+    names = dict.fromkeys(row.channel or "" for row in open_rows)
+    return {name: f"[{','.join(row.body or 'null' for row in open_rows if row.channel == name)}]" for name in names}
 
 
 def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:

@@ -224,7 +224,8 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
     for address, delay in scenario.delays.items():
         where = scenario.at("delays")
         if math.isnan(delay) or delay < 0:
-            yield where, f"{address.in_words()} has a delay of {delay:g}; give a number of at least 0, or inf"
+            words = address.in_words(ALGORITHMS[scenario.algorithm].marker)
+            yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
         if address.label is not None:
             if address.label not in sends and not _is_numbered(scenario, address.label):
                 yield where, f"{address.label!r} is not the label of a send; a delay names the send of its message"
