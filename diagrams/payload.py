@@ -76,6 +76,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "body_hint": scene.execution.engine.workload.body_hint,
         "cases": dict(scene.whole.words.algorithm.all_reasons),
         "marker": scene.whole.words.algorithm.marker,
+        "control": scene.whole.words.algorithm.control_message,
         "kinds": _kinds(scene),
         "algorithm": scene.execution.engine.algorithm.title,
         "rules": scenario.algorithm,

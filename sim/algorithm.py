@@ -125,7 +125,8 @@ class SnapshotAlgorithm(Parametrised):
     def all_reasons(self) -> Mapping[str, str]:
         """The reason of every case."""
         by_markers = telling.BY_MARKERS if self.closes_by == BY_MARKER else {}
-        return {**telling.REASONS, **by_markers, **self.reasons}
+        overtaking = telling.BY_OVERTAKING if self.closes_by == BY_MARKER and self.overtakes else {}
+        return {**telling.REASONS, **by_markers, **overtaking, **self.reasons}
 
 
 ALGORITHMS: Registry[type[SnapshotAlgorithm]] = Registry("sim.algorithms", SnapshotAlgorithm)

@@ -203,6 +203,8 @@ class Narrator:
             "process": row.process, "snapshot": snapshot,
             "title": self.algorithm.title, "marker": self.algorithm.marker,
             "of": f" of {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
+            "per": f" for {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
+            "control": self.algorithm.control_message,
             "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
             "timer": row.label or "", "message": "", "told": "", "stamp": "",
         }  # fmt: skip
@@ -238,8 +240,9 @@ class Narrator:
             kept = [self.words.message(self._flight(row.message_id)) for row in by_kind[RECORDED]]
             yield "overtaken", {"messages": words.listing(kept)}
         for name in closed:
-            key = "empty" if record is not None and RECORDED not in on else "close"
             contents = self.recorded(snapshot, name) if snapshot is not None else ""
+            is_empty = snapshot is None or not snapshot.channels.get(name)
+            key = "close" if record is None else "empty" if is_empty else "close_at_once"
             yield key, {"channel": self.words.channel(name), "contents": contents}
         if MARKER_SEND in on:
             yield "markers" if len(on[MARKER_SEND]) > 1 else "marker", {"channels": words.listing(on[MARKER_SEND])}

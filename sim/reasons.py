@@ -3,8 +3,8 @@
 A case is a rule in words: a sentence of the algorithm (sim/telling.py) with named fields in braces, which a browser
 fills in too. The fields: `message` (what it carries, or its name), `send` and `receive` (the labels of its events),
 `sent` and `received` (their steps), `source` and `target` (processes), `channel` (its caption), `snapshot`, `stamp`,
-`marker` (what the algorithm calls it), and `first` and `second`: the steps of the two events that decide, in their
-order.
+`marker` and `control` (what the algorithm calls its own), and `first` and `second`: the steps of the two events that
+decide, in their order.
 """
 
 from __future__ import annotations
@@ -122,6 +122,7 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
         "snapshot": snapshot.id,
         "stamp": words_of(execution).stamp(flight),
         "marker": execution.engine.algorithm.marker,
+        "control": execution.engine.algorithm.control_message,
         "algorithm": execution.engine.algorithm.title,
     }
 
@@ -232,6 +233,7 @@ def _why_then(execution: Execution, snapshot: Snapshot, record: Event, cause: Ev
     fields |= {
         "source": flight.channel.source_name, "channel": own.channel(flight.channel.name),
         "message": own.message(flight), "stamp": own.stamp(flight),
+        "told": own.control(flight) if flight.is_control else "",
     }  # fmt: skip
     return _say(execution, case, **fields)
 

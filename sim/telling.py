@@ -5,7 +5,8 @@ process record. A *clause* is a part of such a sentence: something that the proc
 said. A *reason* says why a message, a process or a channel is recorded as it is.
 
 All are texts with fields in braces. Captions: `process`, `title` (of the algorithm), `snapshot`, `of` (" of S1" where
-there are several snapshots), `marker` (what its markers are called), `source` (who sent what came), `channel` (its
+there are several snapshots) and `per` (" for S1", likewise), `marker` and `control` (what its markers and control
+messages are called), `source` (who sent what came), `channel` (its
 caption), `message` (what it carries), `told` (a control message in words), `timer`, and `clauses`. Reasons: see
 sim/reasons.py.
 """
@@ -41,13 +42,13 @@ CAPTIONS: Mapping[str, Caption] = {
         _RULE, "{process} receives a {marker} of {snapshot} from {source}, but that snapshot has ended here: it "
         "changes nothing."
     ),
-    "message_records": Caption(_RULE, "{process} {clauses}{of}, before it takes in {message} from {source}."),
-    "message": Caption(_RULE, "{process} {clauses}{of}."),
-    "control_records": Caption(_RULE, "{source} tells {process} {told}{of}: {process} {clauses}."),
-    "control": Caption(_RULE, "{source} tells {process} {told}{of}: {process} {clauses}."),
-    "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: it {clauses}{of}."),
-    "timer": Caption(_RULE, "The timer {timer} of {process} goes off: it {clauses}{of}."),
-    "own": Caption(_RULE, "{process} {clauses}{of}."),  # beside its own internal event or send
+    "message_records": Caption(_RULE, "{process} {clauses}{per}, before it takes in {message} from {source}."),
+    "message": Caption(_RULE, "{process} {clauses}{per}."),
+    "control_records": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
+    "control": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
+    "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
+    "timer": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
+    "own": Caption(_RULE, "{process} {clauses}{per}."),  # beside its own internal event or send
     "starts": Caption(_RULE, "{process} begins its work: it {clauses}."),  # a service
     "kept": Caption(
         "", "{process} is recording {channel} for {snapshots}, so this message is part of the channel's state."
@@ -57,6 +58,7 @@ CAPTIONS: Mapping[str, Caption] = {
 CLAUSES: Mapping[str, str] = {
     "record": "records its state {state}",
     "empty": "marks {channel} empty",  # closed by what made the process record
+    "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with something in it
     "close": "stops recording {channel}, whose state is {contents}",
     "overtaken": "records what the {marker} has overtaken: {messages}",
     "marker": "sends a {marker} on {channels}",
@@ -115,12 +117,12 @@ REASONS: Mapping[str, str] = {
     "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. No state holds a {marker}.",
     "other_marker": "This {marker} belongs to another snapshot than {snapshot}. No state holds a {marker}.",
     # control messages
-    "control_records": "This message made {target} record for {snapshot} (step {second}). It travels outside all "
+    "control_records": "This {control} made {target} record for {snapshot} (step {second}). It travels outside all "
     "channels, so no state holds it.",
-    "control_closes": "This message closed {channel} for {snapshot} (step {second}). It travels outside all channels, "
-    "so no state holds it.",
-    "control_held": "This message has not come when the run ends.",
-    "control_noted": "{target} received this message at step {second}. It travels outside all channels, so no state "
+    "control_closes": "This {control} closed {channel} for {snapshot} (step {second}). It travels outside all "
+    "channels, so no state holds it.",
+    "control_held": "This {control} has not come when the run ends.",
+    "control_noted": "{target} received this {control} at step {second}. It travels outside all channels, so no state "
     "holds it.",
     # processes: why each recorded when it did
     "not_recorded": "{process} has not recorded for {snapshot}: nothing has made {process} record.",
@@ -128,7 +130,7 @@ REASONS: Mapping[str, str] = {
     "by_marker": "{process}'s first {marker} of {snapshot} came from {source} on {channel} at step {step}: it "
     "recorded.",
     "by_message": "{message} came from {source} on {channel} at step {step}: {process} recorded before it took it in.",
-    "by_control": "{source} told {process} to at step {step}: it recorded.",
+    "by_control": "At step {step} {source} told {process} {told}: it recorded.",
     "by_rule": "{process} recorded at step {step}, as the rules of {algorithm} ask.",
     # channels: from which step to which each was recorded
     "never_recorded": "{channel} is not recorded: {target} has not recorded for {snapshot}.",
@@ -157,4 +159,14 @@ BY_MARKERS: Mapping[str, str] = {
     "before the {marker} had been received before {target} recorded.",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed by the "
     "{marker} on it (step {second}). In between came {held}.",
+}
+
+# And instead of these, where it overtakes what is in front of it.
+BY_OVERTAKING: Mapping[str, str] = {
+    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which was recorded since {target} "
+    "recorded (step {first}); what it had overtaken was recorded with it. No state holds a {marker}.",
+    "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken "
+    "nothing.",
+    "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until the {marker} on it "
+    "closed it (step {second}), with what that had overtaken: {held}.",
 }

@@ -14,6 +14,7 @@ function reasonOf(scene, message, snapshot) {
     channel: message.caption,
     stamp: message.stamp,
     marker: scene.marker,
+    control: scene.control,
     algorithm: scene.algorithm,
     snapshot,
     first,

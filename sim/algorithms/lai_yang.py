@@ -122,16 +122,16 @@ class LaiYang(SnapshotAlgorithm):
         "initiates": Caption("A white process turns red", "{process} starts snapshot {snapshot}: it {clauses}."),
         "message_records": Caption(
             "A red message comes to a white process",
-            "{message} from {source} is red, and {process} is white{of}: before it takes it in, it {clauses}.",
+            "{message} from {source} is red, and {process} is white{per}: before it takes it in, it {clauses}.",
         ),
-        "message": Caption("A white message comes to a red process", "{process} {clauses}{of}."),
+        "message": Caption("A white message comes to a red process", "{process} {clauses}{per}."),
         "control_records": Caption(
             "A count comes to a white process",
-            "{source} tells {process} {told}{of}: {process} is white, so it {clauses}.",
+            "{source} tells {process} {told}{per}: {process} is white, so it {clauses}.",
         ),
-        "control": Caption("White messages are counted", "{source} tells {process} {told}{of}: {process} {clauses}."),
+        "control": Caption("White messages are counted", "{source} tells {process} {told}{per}: {process} {clauses}."),
         "kept": Caption(
-            "", "The message is white, and {process} is red: it is part of the state of {channel} for {snapshots}."
+            "", "For {snapshots} the message is white, and {process} is red: it is part of the state of {channel}."
         ),
     }
     clauses: ClassVar[Mapping[str, str]] = {

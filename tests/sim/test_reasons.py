@@ -101,9 +101,9 @@ def test_everything_is_explained_in_one_line_without_a_gap(scenario: Scenario) -
 # What sim/reasons.py hands over, by the beginning of a case's name.
 OF_MESSAGES = {
     "message", "send", "receive", "sent", "received", "source", "target", "channel", "snapshot", "first", "second",
-    "stamp", "marker",
+    "stamp", "marker", "control",
 }  # fmt: skip
-OF_PROCESSES = {"process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
+OF_PROCESSES = {"told", "process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
 OF_CHANNELS = {"channel", "target", "snapshot", "held", "first", "second", "marker", "algorithm"}
 FIELDS = {
     **dict.fromkeys(("not_recorded", "initiated", "by_marker", "by_message", "by_control", "by_rule"), OF_PROCESSES),

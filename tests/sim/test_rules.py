@@ -317,7 +317,7 @@ def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(regist
     assert [(row.time, row.process, row.label) for row in rows_of(execution, TIMER)] == [
         (6, "boss", "again"), (11, "boss", "too late"),
     ]  # fmt: skip
-    assert "The timer again of boss goes off: it tells P3 “record”." in sentences(execution)
+    assert "The timer again of boss goes off: boss tells P3 “record”." in sentences(execution)
     only = only_snapshot(execution)
     assert only.status == "recording", "P1 and P2 are not told to give up: only P3 is, and it does not hear"
     assert only.initiators == ("boss",)

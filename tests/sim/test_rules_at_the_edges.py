@@ -224,7 +224,7 @@ class Later(ChandyLamport):
 def test_an_initiation_without_rows_is_told_as_what_it_is(register: Register) -> None:
     told = sentences(run(two(register(Later), snapshots=(start("P1", 2), start("P2", 20)))))
     assert "P1 is asked to start S1; nothing can be seen of it yet." in told
-    assert any(text.startswith("The timer now of P1 goes off: it records its state") for text in told)
+    assert any(text.startswith("The timer now of P1 goes off: P1 records its state") for text in told)
     again = sentences(run(two("chandy_lamport", snapshots=(start("P1", 2), start("P2", 20)))))
     assert "P2 was to start S1, but has already recorded for it: nothing happens." in again
 
