@@ -96,6 +96,14 @@ class SnapshotAlgorithm(Parametrised):
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has thrown away what it had recorded for `snapshot`: unblock, resume, tell the others."""
 
+    @property
+    def uses_control(self) -> bool:
+        """Whether control messages or timers may come about: whoever has neither hook nor service can use none."""
+        hooks = ("on_control", "on_timer")
+        return bool(self.services) or any(
+            getattr(type(self), hook) is not getattr(SnapshotAlgorithm, hook) for hook in hooks
+        )
+
     # ------------------------------------------------------------------ words
 
     def stamp_of(self, stamp: Any) -> str | None:

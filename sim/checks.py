@@ -99,7 +99,7 @@ def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
     for channel in execution.engine.channels:
         kept = snapshot.channels.get(channel.name, snapshot.open.get(channel.name, ()))
         recorded = [message.body for message in kept]
-        found = [execution.messages[message].body for message in crossing.get(channel.name, [])]
+        found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
         if recorded != found:
             return f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
     return None

@@ -74,8 +74,10 @@ class Engine:
         eager = (own for own in self.services if type(own).on_start is not Service.on_start)
         self.starts = tuple(Start(self.number_of[service.name]) for service in eager)  # what services do first of all
         self.scheduled: list[Timer] = []
+        self.set_by: list[Message] | None = None
         self._rows: list[Any] = []
         self.rules = Rules(workload, algorithm, dict(enumerate(self.services, start=len(processes))), self)
+        self._send, self._receive = self.rules.send, self.rules.receive
 
     # ------------------------------------------------------------------ states
 
@@ -140,7 +142,8 @@ class Engine:
             message = action.message
             channel = message.channel
             queue = state.queues[channel.number]
-            if not queue or channel in state.processes[channel.target].blocked:
+            blocked = state.processes[channel.target].blocked
+            if not queue or (blocked and channel in blocked):
                 return False
             return queue[0] is message or self._passes(message, queue)
         if type(action) is Hear:
@@ -152,9 +155,9 @@ class Engine:
             return process.turn == 0
         if process.paused and type(action) is not Initiate:
             return False
-        if action.item is None:  # type: ignore[union-attr]
+        if action.item is None:
             return True
-        item = self.agenda[action.item]  # type: ignore[union-attr]
+        item = self.agenda[action.item]
         if item.after is None:
             return process.position == item.place
         return item.number in state.waiting and item.after in state.happened
@@ -195,39 +198,41 @@ class Engine:
     def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
         """Do `action` in place, append its rows to `rows`, return the messages it sent. Raises Refused.
 
-        `scheduled` holds the timers it set.
+        Where `set_by` is the very list that is returned, `scheduled` holds the timers that were set.
         """
         self._state = state
         sent: list[Message] = []
         self._sent = sent
-        if self.scheduled:
-            self.scheduled = []
         if rows is not self._rows:
             self._rows, self.rules.emit = rows, rows.extend
         awaited = self.awaited
         begin = len(rows) if awaited else 0
+        kind = type(action)
         try:
-            self._do(state, action)
+            if kind is Deliver:
+                message = action.message  # type: ignore[union-attr]
+                channel = message.channel
+                queue = state.queues[channel.number]
+                if message.kind == APP and queue[0] is message:
+                    queue.pop(0)
+                    self._receive(state.processes[channel.target], message)
+                else:
+                    self._deliver(state, message)
+            elif kind is Send:
+                process = state.processes[action.channel.source]  # type: ignore[union-attr]
+                if action.item is None:
+                    process.turn += 1
+                else:
+                    self._advance(process, action.item)
+                self._send(process, action.channel, action.body, action.label, action.receive_label)  # type: ignore[union-attr]
+            else:
+                self._perform_other(state, action)
         except BaseException:
             self.rules.forget()  # what a refused action had asked for
             raise
         if awaited:
             self._notice(rows, begin)
         return sent
-
-    def _do(self, state: State, action: Action) -> None:
-        kind = type(action)
-        if kind is Deliver:
-            self._deliver(state, action.message)  # type: ignore[union-attr]
-        elif kind is Send:
-            process = state.processes[action.channel.source]  # type: ignore[union-attr]
-            if action.item is None:  # type: ignore[union-attr]
-                process.turn += 1
-            else:
-                self._advance(process, action.item)  # type: ignore[union-attr]
-            self.rules.send(process, action.channel, action.body, action.label, action.receive_label)  # type: ignore[union-attr]
-        else:
-            self._perform_other(state, action)
 
     def _perform_other(self, state: State, action: Action) -> None:
         """What is neither a send nor a delivery on a channel."""
@@ -260,6 +265,7 @@ class Engine:
             self._state.waiting -= {item}
 
     def _deliver(self, state: State, message: Message) -> None:
+        """A marker, or a message that has overtaken others."""
         channel = message.channel
         queue = state.queues[channel.number]
         overtaken: Sequence[Message] = ()
@@ -320,6 +326,8 @@ class Engine:
         state = self._state
         state.timers.pop((process.number, name), None)
         if after is not None:
+            if self.set_by is not self._sent:
+                self.scheduled, self.set_by = [], self._sent
             timer = Timer(process.number, name, after, snapshot, state.timers_set)
             state.timers_set += 1
             state.timers[process.number, name] = timer

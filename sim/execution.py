@@ -17,14 +17,13 @@ from sim.engine import Engine
 from sim.log import BODY, Log
 from sim.model import (
     CONTROL,
+    CONTROL_SEND,
     MARKER,
     RECEIVED,
     SENT,
     Action,
     Channel,
-    Deliver,
     Event,
-    Message,
     State,
 )
 from sim.rules import ROW_WIDTH
@@ -77,14 +76,15 @@ class Flight(NamedTuple):
 class Execution:
     """A finished run and what it left behind.
 
-    `log` holds its rows; `events` is the event table made of them. `messages` are those sent, by id. `done` is the
-    step at which each item of the scenario's agenda was carried out, by item number (missing: never).
+    `log` holds its rows; `events` is the event table made of them. `stamps` are those of the messages, by id, where the
+    algorithm has any. `done` is the step at which each item of the scenario's agenda was carried out, by item number
+    (missing: never).
     """
 
     scenario: Scenario
     engine: Engine
     log: Log
-    messages: list[Message]
+    stamps: dict[int, Any]
     done: dict[int, int]
     final: State
 
@@ -101,9 +101,22 @@ class Execution:
     @cached_property
     def flights(self) -> list[Flight]:
         """Every message of the run, by message id."""
+        channel_of = {channel.name: channel for channel in self.engine.channels}
         arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
-        sends = {event.message_id: event for event in self.events if event.kind in SENT}
-        return [Flight(m.id, m.channel, sends[m.id], arrivals.get(m.id), m.body, m.stamp) for m in self.messages]
+        found = []
+        for event in self.events:
+            if event.kind in SENT:
+                name, number = event.channel or "", event.message_id or 0
+                source, _, target = name.partition("->")
+                is_control = event.kind == CONTROL_SEND
+                way = (
+                    self.engine.control_channel(self.engine.number_of[source], target)
+                    if is_control
+                    else channel_of[name]
+                )
+                stamp = self.stamps.get(number)
+                found.append(Flight(number, way, event, arrivals.get(number), self.body_of(event), stamp))
+        return found
 
     def body_of(self, event: Event) -> Any:
         """The body of an event as the value it was, before it was written as JSON."""
@@ -160,7 +173,8 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
     log = Log()
-    messages: list[Message] = []
+    stamps: dict[int, Any] = {}
+    has_stamps = bool(engine.algorithm.stamps)
     done: dict[int, int] = {}
     chooser = scheduler.choices()
     choice: Choice | None = None
@@ -177,13 +191,12 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
             time, action = choice
             if copied:
                 scheduler.state = state = engine.copy_for(state, action)
-            if not isinstance(action, Deliver):
-                item = action.item
-                if item is not None:
-                    done[item] = number
+            item = action.item
+            if item is not None:
+                done[item] = number
             sent = engine.perform(state, action, rows)
-            if sent:
-                messages += sent
+            if has_stamps:
+                stamps.update((message.id, message.stamp) for message in sent)
             ends.append(len(rows))
             times.append(time)
             try:
@@ -199,7 +212,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     finally:
         if collecting:
             gc.enable()
-    return Execution(scenario, engine, log, messages, done, state)
+    return Execution(scenario, engine, log, stamps, done, state)
 
 
 def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:

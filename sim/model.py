@@ -209,6 +209,7 @@ class Deliver:
     """The target of the message's channel receives it."""
 
     message: Message
+    item: ClassVar[None] = None
 
     @property
     def channel(self) -> Channel:

@@ -138,10 +138,10 @@ class Rules:
         self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
     ) -> None:
         """One message of the application."""
-        out, stamp = self._out, None
+        stamp = None
         if self._on_send is not None:
-            stamp = self._on_send(process, channel, out)
-            if out.effects:  # which happen before the send
+            stamp = self._on_send(process, channel, self._out)
+            if self._out.effects:  # which happen before the send
                 self._obey(process)
         process.state = self._after_send(process, body)
         process.index = index = process.index + 1
@@ -247,13 +247,22 @@ class Rules:
 
     def _tell(self, process: Process, effect: Tell) -> None:
         channel, snapshot = self.world.control_channel(process.number, effect.target), effect.snapshot
+        self._check_uses_control("tells others something")
         number = self._transmit(channel, CONTROL, effect.body, snapshot)
         self._about(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
 
     def _set_timer(self, process: Process, effect: SetTimer) -> None:
         if not effect.after >= 0:
             raise TypeError(f"{self.algorithm.title} sets a timer {effect.after} time units ahead; give at least 0")
+        self._check_uses_control("sets a timer")
         self.world.schedule(process, effect.name, effect.after, effect.snapshot)
+
+    def _check_uses_control(self, does: str) -> None:
+        """Raises TypeError where a rule book does what it cannot hear of again: schedulers rely on it."""
+        if not self.algorithm.uses_control:
+            raise TypeError(
+                f"{self.algorithm.title} {does}, but it has neither on_control nor on_timer, and no service"
+            )
 
     def _cancel_timer(self, process: Process, effect: CancelTimer) -> None:
         self.world.schedule(process, effect.name, None, None)

@@ -67,6 +67,7 @@ class Timed(Scheduler):
         self._parked: list[Entry] = []
         self._takes_turns = engine.workload.takes_turns
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
+        self._has_control = engine.algorithm.uses_control
         self._control_busy_until: dict[Channel, float] = {}
         self._has_turn = [False] * len(engine.processes)
         self._happened = state.happened
@@ -122,14 +123,11 @@ class Timed(Scheduler):
 
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
         """The arrivals of what `action` sent, and whatever it brought within reach."""
-        for message in sent:
-            if message.kind == CONTROL:
-                self._plan_control(message)
-            else:
+        if self._has_control:
+            self._plan_control(sent)
+        else:
+            for message in sent:
                 self._plan_arrival(message)
-        if self.engine.scheduled:
-            for timer in self.engine.scheduled:
-                heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
@@ -166,13 +164,23 @@ class Timed(Scheduler):
         if due != math.inf:
             heappush(self._due, (due, DELIVERY, number, message.id, message))
 
-    def _plan_control(self, message: Message) -> None:
-        """Control messages from one to another keep their order; they are on no channel of the graph."""
-        before = self._control_busy_until.get(message.channel, -math.inf)
-        due = max(self.now + self.delays.of(message), before)
-        self._control_busy_until[message.channel] = due
-        if due != math.inf:
-            heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
+    def _plan_control(self, sent: Sequence[Message]) -> None:
+        """Messages, control messages among them, and timers.
+
+        Control messages from one to another keep their order; they are on no channel of the graph.
+        """
+        for message in sent:
+            if message.kind != CONTROL:
+                self._plan_arrival(message)
+                continue
+            before = self._control_busy_until.get(message.channel, -math.inf)
+            due = max(self.now + self.delays.of(message), before)
+            self._control_busy_until[message.channel] = due
+            if due != math.inf:
+                heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
+        if self.engine.set_by is sent:
+            for timer in self.engine.scheduled:
+                heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
 
     def _plan_followers(self) -> None:
         happened = self.state.happened

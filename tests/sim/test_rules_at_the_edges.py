@@ -125,6 +125,11 @@ class SetsBack(ChandyLamport):
         out.set_timer("earlier", -5)
 
 
+class TellsTheDeaf(TellsItself):
+    name = "test_tells_the_deaf"
+    target = "P2"
+
+
 class TellsNobody(TellsItself):
     name = "test_tells_nobody"
     target = "P9"
@@ -133,8 +138,11 @@ class TellsNobody(TellsItself):
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (KeepsLate, "keeps a message of P2->P1, which is closed"), (TellsItself, "P1 tells 'P1' something"),
-        (TellsNobody, "P1 tells 'P9' something"), (SetsBack, "sets a timer -5 time units ahead"),
+        (KeepsLate, "keeps a message of P2->P1, which is closed"),
+        (TellsItself, "P1 tells 'P1' something"),
+        (TellsNobody, "P1 tells 'P9' something"),
+        (TellsTheDeaf, "tells others something, but has neither on_control"),
+        (SetsBack, "sets a timer -5 time units ahead"),
     ],
 )  # fmt: skip
 def test_a_rule_that_cannot_be_carried_out_is_told_so(register: Register, rule: Any, words: str) -> None:
