@@ -193,12 +193,13 @@ def against(commit: str, rounds: int) -> None:
         there = Path(folder) / "before"
         subprocess.run(["git", "worktree", "add", "--detach", there, commit], cwd=here, check=True, capture_output=True)
         try:
-            print(f"\nCPU time of this version by that of {commit[:12]}: median of {rounds} rounds")
+            print(f"\nCPU time of this version by that of {commit[:12]}, {rounds} rounds:     median   best")
             for name, made in CASES.items():
                 for way in ("in place", "copied") if "10" in name else ("in place",):
                     pairs = [(_seconds(here, made, way), _seconds(there, made, way)) for _ in range(rounds)]
-                    ratio = statistics.median(now for now, _ in pairs) / statistics.median(old for _, old in pairs)
-                    print(f"  {name:26} {way:9} {ratio:5.2f}")
+                    (now, old) = zip(*pairs, strict=True)
+                    median = statistics.median(now) / statistics.median(old)
+                    print(f"  {name:26} {way:28} {median:8.2f} {min(now) / min(old):6.2f}", flush=True)
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", there], cwd=here, check=True)
 

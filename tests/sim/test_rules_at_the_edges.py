@@ -141,7 +141,7 @@ class TellsNobody(TellsItself):
         (KeepsLate, "keeps a message of P2->P1, which is closed"),
         (TellsItself, "P1 tells 'P1' something"),
         (TellsNobody, "P1 tells 'P9' something"),
-        (TellsTheDeaf, "tells others something, but has neither on_control"),
+        (TellsTheDeaf, "tells others something, but it has neither on_control"),
         (SetsBack, "sets a timer -5 time units ahead"),
     ],
 )  # fmt: skip
