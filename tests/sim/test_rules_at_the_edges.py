@@ -262,3 +262,13 @@ def test_edits_call_markers_what_the_algorithm_calls_them(register: Register) ->
     execution = run(system("P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 3),), script=()))
     edit = {"do": "hold", "message": Address(None, "P1->P2", MARKER, "S1")._asdict()}
     assert describe_edit(execution, edit) == "hold the barrier of S1 on P1->P2"
+
+
+def test_a_copied_process_shares_every_field_and_forgets_none() -> None:
+    """Copies are made field by field."""
+    process = run(two("lai_yang")).final.processes[0]
+    twin = process.copy()
+    assert all(getattr(twin, field) is getattr(process, field) for field in Process.__slots__)
+    state = run(two("lai_yang")).final
+    copied = state.copy_around(state.processes[0])
+    assert all(hasattr(copied, field) for field in type(state).__slots__)
