@@ -1,9 +1,9 @@
 """How fast cuts are audited: `python -m bench.audits [EVENTS ...]`, event tables of 20 and of 100 million events.
 
-Runs of 8 processes and some 2,000 events, and a cut of each. Spark (`pipeline.audits`, warm), DuckDB with the best plan
-known for it, and pandas give the same answer from the same files: verdicts with their witnesses, and what is in the
-channels, both written as Parquet. They take turns, so that a slow moment of the machine falls on all; what counts is
-the median of the ratios. Memory is the most that all processes of one way had at a time, Spark's server included.
+Runs of 8 processes and some 2,000 events, and a cut of each. Spark (`pipeline.cuts.audits`, warm), DuckDB with the best
+plan known for it, and pandas give the same answer from the same files: verdicts with their witnesses, and what is in
+the channels, both written as Parquet. They take turns, so that a slow moment of the machine falls on all; what counts
+is the median of the ratios. Memory is the most that all processes of one way had at a time, Spark's server included.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ import duckdb
 import pandas
 
 from bench.event_tables import MESSAGES, write_cuts, write_events
-from pipeline import session
-from pipeline.audits import audit
-from pipeline.cuts import from_file
-from pipeline.store import Store
+from pipeline.cuts.audits import audit
+from pipeline.cuts.cut_sources import from_file
+from pipeline.spark import session
+from pipeline.store.folder import Store
 
 ROUNDS = 5
 EVENTS = (20_000_000, 100_000_000)

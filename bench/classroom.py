@@ -33,7 +33,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from bench.waits import HANDLE, WATCH, at_rank, median, path
-from sim import library
+from sim.document import library
 from tests.e2e.conftest import BROWSERS, FLAGS, Trouble, serving
 
 THINKING_S = (2.0, 4.0)

@@ -19,11 +19,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from sim import randomness
-from sim.execution import Execution, run
-from sim.files import parse_toml
-from sim.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
-from sim.topology import Topology
+from sim.core import randomness
+from sim.core.topology import Topology
+from sim.document.files import parse_toml
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.run.execution import Execution, run
 
 ROUNDS = 5
 MESSAGES = 100_000
@@ -177,7 +177,7 @@ CASES = {
 ONE_RUN = """
 import sys, time
 from bench.engine import bank, ticks, token_ring
-from sim.execution import run
+from sim.run.execution import run
 scenario, copied = eval(sys.argv[1]), sys.argv[2] == "copied"
 run(scenario, copied=copied)
 start = time.process_time()

@@ -21,12 +21,12 @@ from typing import TYPE_CHECKING
 
 from pyarrow import parquet
 
-from pipeline import session
-from pipeline.chunks import Plan, event_table, measured, plan_of
-from pipeline.ensembles import run_ensemble
-from pipeline.grid import ALL, NONE, Grid
-from pipeline.measure import Row
-from pipeline.store import Store
+from pipeline.ensembles.chunks import Plan, event_table, measured, plan_of
+from pipeline.ensembles.grid import ALL, NONE, Grid
+from pipeline.ensembles.measure import Row
+from pipeline.ensembles.run import run_ensemble
+from pipeline.spark import session
+from pipeline.store.folder import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

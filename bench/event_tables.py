@@ -13,8 +13,8 @@ import pyarrow
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from pipeline.schema import CUT_TYPES, arrow_schema
-from sim.model import EVENT_TYPES
+from pipeline.store.schema import CUT_TYPES, arrow_schema
+from sim.core.model import EVENT_TYPES
 
 PROCESSES = 8
 MESSAGES = 1_000  # of a run: two events each, but for those that are never received

@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline import session
-from pipeline.formats import NO_OPTIONS
 from pipeline.ingest import carry_out, plan
-from pipeline.store import Store
+from pipeline.logs.format import NO_OPTIONS
+from pipeline.spark import session
+from pipeline.store.folder import Store
 
 HOSTS = 10
 EVENTS = 1_000_000

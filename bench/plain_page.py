@@ -14,8 +14,8 @@ import streamlit as st
 from diagrams.scene import compose
 from diagrams.spacetime import figure
 from diagrams.theme import PALETTES
-from sim import library
-from sim.execution import run
+from sim.document import library
+from sim.run.execution import run
 
 TOKEN = re.compile(r"@([\w-]+)(?:/([\d.]+))?")
 

@@ -11,13 +11,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagrams.export import View, exporter, formats, options_of, read_options
+from diagrams.export import exporter, formats, options_of, read_options
 from diagrams.export_options import SHARED, Option
 from diagrams.scene import compose
-from sim import library
-from sim.command import Parser, answer
-from sim.execution import run
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.command_line import Parser, answer
+from sim.run.execution import run
 
 
 def _export(arguments: Namespace) -> int:
@@ -50,7 +51,7 @@ def _write(output: Path, content: bytes) -> None:
         finally:
             whole.unlink(missing_ok=True)
     except OSError as problem:
-        raise ScenarioError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise InputError(f"{output}: cannot be written ({problem.strerror}); name a file of yours") from None
 
 
 def _add_flags(command: Parser) -> None:

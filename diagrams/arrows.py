@@ -9,9 +9,9 @@ from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import Arrow, Span
 from diagrams.scene import Scene
-from sim.fifo import held as all_held
-from sim.fifo import waits_behind
-from sim.model import APP, CONTROL, MARKER
+from sim.core.model import APP, CONTROL, MARKER
+from sim.run.fifo import held as all_held
+from sim.run.fifo import waits_behind
 
 ON_ITS_WAY = "on its way"
 

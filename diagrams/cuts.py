@@ -10,7 +10,7 @@ from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
 from diagrams.elements import Cut, Span
 from diagrams.scene import Scene
-from sim.model import APP
+from sim.core.model import APP
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve

@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from diagrams import theme
-from sim.scenario import ScenarioError
-
-if TYPE_CHECKING:
-    from diagrams.export import View
-
-Value = str | int | tuple[int, int]
+from diagrams.view import Value, View
+from sim.core.errors import InputError
 
 SHOWN = 300  # steps of a long run that a picture shows, unless somebody asks for others
 _METAVAR = {"step": "K", "steps": "A-B", "number": "N", "text": "TEXT"}
@@ -58,7 +54,7 @@ class Option:
         return view.options.get(self.name, self.default)
 
     def read(self, text: str) -> Value:
-        """The value that a text says. Raises ScenarioError with what would be right."""
+        """The value that a text says. Raises InputError with what would be right."""
         if self.kind == "step" and re.fullmatch(r"-?[0-9]{1,9}", text):
             return int(text)
         if self.kind == "steps" and (ends := re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", text)):
@@ -67,7 +63,7 @@ class Option:
             return int(text)
         if self.kind == "text" or text in dict(self.choices):
             return text
-        raise ScenarioError(f"--{self.name} {text[:20]!r} {self._advice()}")
+        raise InputError(f"--{self.name} {text[:20]!r} {self._advice()}")
 
     def _holds(self, number: int) -> bool:
         return (self.least is None or number >= self.least) and (self.most is None or number <= self.most)

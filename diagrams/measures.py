@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sim.algorithm import ALGORITHMS
+from sim.core.algorithm import ALGORITHMS
 
 Row = Mapping[str, Any]
 Rows = Sequence[Row]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.execution import Execution
-from sim.model import APP
+from sim.core.model import APP
+from sim.run.execution import Execution
 
 Timeline = list[list[Any]]
 

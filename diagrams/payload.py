@@ -14,14 +14,14 @@ from diagrams.scene import Scene
 from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
-from sim.addresses import addresses
-from sim.algorithm import ALGORITHMS
-from sim.choices import all_choices
-from sim.fifo import due, earliest_arrival, held, waits_behind
-from sim.model import APP, CONTROL, MARKER, Initiate, Send
-from sim.reasons import reasons
-from sim.scenario import ORIENTATIONS
-from sim.validate import may_initiate
+from sim.core.algorithm import ALGORITHMS
+from sim.core.model import APP, CONTROL, MARKER, Initiate, Send
+from sim.document.scenario import ORIENTATIONS
+from sim.document.validate import may_initiate
+from sim.explain.choices import all_choices
+from sim.explain.reasons import reasons
+from sim.run.fifo import due, earliest_arrival, held, waits_behind
+from sim.run.message_names import addresses
 
 
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
     its own delay alone (None: never). `behind` names the message that holds it back on a FIFO channel. `reasons`
     says of each snapshot whether it has recorded this message and why: [case, recorded, first, second], as in
-    sim/reasons.py.
+    sim/explain/reasons.py.
     """
     execution = scene.execution
     own, behind = addresses(execution), waits_behind(execution)

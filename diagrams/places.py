@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
-from sim.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
+from sim.core.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
 
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
 HEAD_APART = 0.5  # of that: how far before its recording what made a process record arrives, for its head is pointed

@@ -11,12 +11,12 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.scene import Scene
-from sim import words
-from sim.checks import CHECKS, Verdict
-from sim.choices import all_choices
-from sim.model import APP, SNAPSHOT_ABORTED
-from sim.reasons import explain, why_channel, why_state
-from sim.snapshots import Snapshot
+from sim.core.model import APP, SNAPSHOT_ABORTED
+from sim.explain import words
+from sim.explain.choices import all_choices
+from sim.explain.reasons import explain, why_channel, why_state
+from sim.run.snapshots import Snapshot
+from sim.verify.checks import CHECKS, Verdict
 
 Timeline = list[list[Any]]
 MOST_REASONS = 30

@@ -16,20 +16,20 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from diagrams.columns import columns
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
+from diagrams.event_columns import columns
 from diagrams.meters import meters_of
 from diagrams.places import places_of_rows, places_of_steps
-from sim.addresses import addresses
-from sim.checks import Verdict, verdicts_of
-from sim.delays import Address
-from sim.execution import Execution, Flight
-from sim.expectations import frontier_of
-from sim.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
-from sim.narration import Told, narrate
-from sim.scenario import ScenarioError
-from sim.snapshots import Snapshot, snapshots_of
-from sim.words import words_of
+from sim.core.delays import Address
+from sim.core.errors import InputError
+from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
+from sim.explain.narration import Told, narrate
+from sim.explain.words import words_of
+from sim.run.execution import Execution, Flight
+from sim.run.message_names import addresses
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.verify.checks import Verdict, verdicts_of
+from sim.verify.expectations import frontier_of
 
 LONG_RUN = 6  # so many internal events in a row are drawn as one
 
@@ -328,7 +328,7 @@ def _named_cuts(whole: Whole) -> list[Cut]:
     for number, named in enumerate(execution.scenario.cuts):
         try:
             frontier = frontier_of(execution, named)
-        except ScenarioError:
+        except InputError:
             continue
         points = [_just_after(whole, name, frontier.get(name, 0)) for name in whole.processes]
         witness = history.violation(frontier)

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from diagrams.elements import Arrow
-from diagrams.export import View
 from diagrams.scene import Scene
+from diagrams.view import View
 from diagrams.window import on_show
-from sim import words
-from sim.model import (
+from sim.core.model import (
     BLOCKED,
     CONTROL_SEND,
     INTERNAL,
@@ -32,6 +31,7 @@ from sim.model import (
     UNBLOCKED,
     Event,
 )
+from sim.explain import words
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ Item = Note | Passage
 
 
 def sequence(scene: Scene, view: View) -> Iterator[Item]:
-    """What happens up to the view's step, row by row. Raises ScenarioError when the run is too long for a picture.
+    """What happens up to the view's step, row by row. Raises InputError when the run is too long for a picture.
 
     So what a process does before it takes in a message stands before that message, and what it leads to after it.
     """

@@ -12,8 +12,8 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.scene import Scene
-from sim.algorithm import BY_MARKER
-from sim.model import APP, CONTROL
+from sim.core.algorithm import BY_MARKER
+from sim.core.model import APP, CONTROL
 
 MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from diagrams import lettering
 from diagrams.drawing import Drawing, Picture
-from diagrams.export import View
 from diagrams.primitives import Text
 from diagrams.scene import Scene
+from diagrams.view import View
 from diagrams.window import on_show
-from sim.scenario import ScenarioError
+from sim.core.errors import InputError
 
 WIDTH, HEIGHT = 960, 720
 MOST_PAGES = 300
@@ -23,11 +23,11 @@ SIZE, LEADING = 18.0, 24.0
 def slides(scene: Scene, view: View) -> Iterator[Picture]:
     """A picture for each step of the view's range (None: of all steps), the diagram in the same place on each.
 
-    Raises ScenarioError, before the first picture, when there are more than MOST_PAGES.
+    Raises InputError, before the first picture, when there are more than MOST_PAGES.
     """
     first, last = view.steps or (scene.first, scene.until)
     if last - first >= MOST_PAGES:
-        raise ScenarioError(
+        raise InputError(
             f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
             f"give a range, such as --steps {first}-{first + MOST_PAGES - 1}"
         )

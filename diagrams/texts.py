@@ -10,7 +10,7 @@ from diagrams.cuts import complete, curve
 from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
 from diagrams.scene import Scene
-from sim.model import APP
+from sim.core.model import APP
 
 MOST_NAMED = 160  # events with a letter beside them
 MOST_BODIES = 60  # messages with their body beside them

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diagrams.export import View
 from diagrams.scene import Scene
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
 
 MOST_STEPS = 5_000
 MOST_MESSAGES = 20_000
@@ -13,18 +13,18 @@ MOST_MESSAGES = 20_000
 def on_show(scene: Scene, view: View) -> Scene:
     """What a picture shows of `scene`: all of it, or of a run too long for that the view's range of steps.
 
-    Raises ScenarioError when there is no range, or it holds too much as well.
+    Raises InputError when there is no range, or it holds too much as well.
     """
     shown = scene
     if _steps(scene) > MOST_STEPS and view.steps:
         shown = scene.window(*view.steps)
     if _steps(shown) > MOST_STEPS:
-        raise ScenarioError(
+        raise InputError(
             f"a picture holds at most {MOST_STEPS} steps, and these are {_steps(shown)}: "
             f"give a range, such as --steps {shown.first}-{shown.first + 299}"
         )
     if len(shown.flights) > MOST_MESSAGES:
-        raise ScenarioError(
+        raise InputError(
             f"a picture holds at most {MOST_MESSAGES} messages, and in the steps {shown.first} to {shown.until} "
             f"there are {len(shown.flights)}: give a shorter range of steps, or export the event table"
         )

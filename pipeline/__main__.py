@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from pipeline.commands import add_all
-from sim.command import Parser, answer
+from sim.document.command_line import Parser, answer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

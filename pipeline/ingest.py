@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow
 
 from pipeline import formats
-from pipeline.formats import NO_OPTIONS, Options, Piece, Reading
-from pipeline.interrupting import interrupted_by
-from pipeline.progress import Progress, silent
-from pipeline.schema import TRACE_TYPES, arrow_schema, spark_schema
-from pipeline.store import MANIFEST, DataError, Store
+from pipeline.logs.format import NO_OPTIONS, Options, Piece, Reading
+from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.progress import Progress, silent
+from pipeline.store.folder import MANIFEST, Store
+from pipeline.store.schema import TRACE_TYPES, arrow_schema, spark_schema
 from sim import VERSION
+from sim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -61,15 +62,15 @@ class Plan(NamedTuple):
 
 
 def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, quarantine: bool = False) -> Plan:
-    """Looks for the executions in `files`, which are read in that order. Raises DataError."""
+    """Looks for the executions in `files`, which are read in that order. Raises InputError."""
     module = formats.find(form)
     formats.check_options(form, options)
     if not files:
-        raise DataError(f"no log is named; give the paths of {module.TITLE}")
+        raise InputError(f"no log is named; give the paths of {module.TITLE}")
     found = Plan(form, list(module.pieces(files, options)), quarantine)
     for piece in found.pieces:
         if piece.problem is not None and not quarantine:
-            raise DataError(piece.problem)
+            raise InputError(piece.problem)
     return found
 
 
@@ -86,8 +87,8 @@ def ingest(
 ) -> list[Row]:
     """Bring `files` into `store`, a new folder: its events, and a row of traces for each execution, which are returned.
 
-    `progress` counts executions. Raises DataError with the first thing that is wrong, or when `stop` is set, and leaves
-    no folder then.
+    `progress` counts executions. Raises InputError with the first thing that is wrong, or when `stop` is set, and then
+    leaves no folder.
     """
     with _whole_or_not_at_all(store):
         return carry_out(spark, store, plan(files, form, options, quarantine=quarantine), progress, stop)
@@ -107,7 +108,7 @@ def carry_out(
                 progress(len(rows), len(todo.pieces))
             rows.sort(key=lambda row: int(row["run_id"]))
             if all(row["problem"] is not None for row in rows):
-                raise DataError(rows[0]["problem"])
+                raise InputError(rows[0]["problem"])
         store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
         store.finish()
     return rows
@@ -127,7 +128,7 @@ def _whole_or_not_at_all(store: Store) -> Iterator[None]:
 
 
 def _answers(spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event) -> Iterator[Row]:
-    """The rows of traces, as executions are done. Raises DataError as soon as one is refused."""
+    """The rows of traces, as executions are done. Raises InputError as soon as one is refused."""
     from pyspark.errors import PySparkException
 
     tasks = todo.tasks()
@@ -139,11 +140,11 @@ def _answers(spark: SparkSession, store: Store, staging: str, todo: Plan, stop: 
                 row = answer.asDict()
                 problem = row.pop("failure") or (None if todo.quarantine else row["problem"])
                 if problem is not None:
-                    raise DataError(problem)
+                    raise InputError(problem)
                 yield row
     except PySparkException as problem:
         words = "it was stopped" if stop.is_set() else f"Spark gave up: {' '.join(str(problem).split())[:200]}"
-        raise DataError(f"{store.path}: {words}; nothing of it is kept, so bring the log again") from None
+        raise InputError(f"{store.path}: {words}; nothing of it is kept, so bring the log again") from None
 
 
 # ------------------------------------------------------------------ on a worker
@@ -182,7 +183,7 @@ def _executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Itera
         if run_id == run_ids[-1] or sum(len(events) for events in held) >= MOST_ROWS:
             try:
                 _write(store, staging, f"runs-{first:08}-{run_id:08}", held)
-            except DataError as problem:
+            except InputError as problem:
                 row["failure"] = str(problem)
             held, first = [], run_id + 1
         yield row
@@ -202,11 +203,11 @@ def _execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table
     }  # fmt: skip
     try:
         if piece.problem is not None:
-            raise DataError(piece.problem)
+            raise InputError(piece.problem)
         with _no_collector():
             found = formats.find(form).read(piece)
         _check_processes(piece, found)
-    except DataError as problem:
+    except InputError as problem:
         return {**row, "problem": str(problem)}, None
     row |= {
         "processes": found.processes, "events": found.count, "messages": found.messages, "unreceived": found.unreceived,
@@ -219,7 +220,7 @@ def _execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table
 def _check_processes(piece: Piece, found: Reading) -> None:
     if len(found.processes) < 2:
         whose = f"are of {found.processes[0]!r} alone" if found.processes else "are of nobody"
-        raise DataError(
+        raise InputError(
             f"{piece.source}:{piece.first_line}: all {found.count} events {whose}, so there is nothing between "
             "processes to see; bring the logs of the others as well"
         )

@@ -7,35 +7,36 @@ from typing import TYPE_CHECKING, Any
 
 from pyarrow import dataset
 
-from pipeline import traces
-from pipeline.rerun import scenario_of
-from pipeline.store import DataError, Store
-from sim.retell import retell
-from sim.scenario import Scenario
+from pipeline.cuts import one_execution
+from pipeline.ensembles.rerun import scenario_of
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.exchange.reconstruct import retell
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
 def row_of_run(store: Store, run_id: int) -> Mapping[str, Any]:
-    """The first row of run `run_id` of an ensemble, without Spark. Raises DataError where there is none."""
+    """The first row of run `run_id` of an ensemble, without Spark. Raises InputError where there is none."""
     parts = [str(part) for part in store.parts("runs")]
     found = dataset.dataset(parts).to_table(filter=dataset.field("run_id") == run_id).to_pylist() if parts else []
     if not found:
-        raise DataError(f"{store.path}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id")
+        raise InputError(f"{store.path}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id")
     row: Mapping[str, Any] = found[0]
     return row
 
 
 def scenario_of_run(store: Store, run_id: int) -> Scenario:
-    """Run `run_id` of an ensemble. Raises DataError."""
+    """Run `run_id` of an ensemble. Raises InputError."""
     return scenario_of(row_of_run(store, run_id))
 
 
 def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
-    """`rows` rows of execution `run_id` of a log from `first_row` on, told again as a scenario. Raises DataError."""
-    events = traces.window(spark, store, run_id, first_row, rows)
+    """`rows` rows of execution `run_id` of a log from `first_row` on, told again as a scenario. Raises InputError."""
+    events = one_execution.window(spark, store, run_id, first_row, rows)
     if not events:
-        raise DataError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
-    processes = list(traces.extents(spark, store, run_id))
+        raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
+    processes = list(one_execution.extents(spark, store, run_id))
     return retell(events, processes, f"{store.name}-{run_id}")

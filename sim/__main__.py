@@ -13,19 +13,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sim import cos418, library
-from sim.algorithm import ALGORITHMS
-from sim.checks import verdicts_of
-from sim.command import Parser, answer
-from sim.execution import Execution, run
-from sim.expectations import disappointments
-from sim.files import decode, read_file
-from sim.model import APP
-from sim.narration import sentences
-from sim.parameters import Parameter
-from sim.scenario import ScenarioError
-from sim.snapshots import snapshots_of
-from sim.workload import WORKLOADS
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.model import APP
+from sim.core.parameters import Parameter
+from sim.core.workload import WORKLOADS
+from sim.document import library
+from sim.document.command_line import Parser, answer
+from sim.document.files import decode, read_file
+from sim.exchange import cos418
+from sim.explain.narration import sentences
+from sim.run.execution import Execution, run
+from sim.run.snapshots import snapshots_of
+from sim.verify.checks import verdicts_of
+from sim.verify.expectations import disappointments
 
 
 def report(execution: Execution) -> dict[str, Any]:
@@ -78,7 +79,7 @@ def _cos418(arguments: argparse.Namespace) -> int:
             for number, text in enumerate(texts):
                 (out / f"{events.stem}{number if len(texts) > 1 else ''}.snap").write_text(text)
         except OSError as problem:
-            raise ScenarioError(f"{out}: cannot be written ({problem.strerror}); name a folder of yours") from None
+            raise InputError(f"{out}: cannot be written ({problem.strerror}); name a folder of yours") from None
     if arguments.trace:
         print("\n".join(cos418.trace(execution)))
     return 0

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sim import library
-from sim.scenario import Scenario
+from sim.document import library
+from sim.document.scenario import Scenario
 
 MOST_FOLLOWED = 20  # processes: beyond that a diagram is a texture, in which nobody follows one message
 

@@ -1,4 +1,7 @@
-"""Imports run downwards only: views -> diagrams -> sim, views -> pipeline -> sim."""
+"""Imports run downwards only: views -> diagrams -> sim, views -> pipeline -> sim; and no module imports in a circle.
+
+Within sim and pipeline they run downwards from package to package as well, in the order of PACKAGES.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.tools import ROOT
+
 OURS = {"sim", "diagrams", "pipeline", "views", "app", "tests", "bench"}
 
 # Which of our own packages each may import, itself aside.
@@ -32,6 +37,16 @@ NOT_HERE: dict[str, set[str]] = {
     "pipeline": {"streamlit"},
     "views": set(),
 }
+# The packages and modules in sim and in pipeline, lowest first: each may import those before it, and itself.
+PACKAGES: dict[str, list[str]] = {
+    "sim": [
+        "core", "algorithms", "workloads", "theory", "document", "run", "verify", "explain", "edit", "exchange",
+        "__main__",
+    ],
+    "pipeline": [
+        "store", "spark", "logs", "formats", "ingest", "cuts", "ensembles", "opening", "commands", "__main__",
+    ],
+}  # fmt: skip
 NOWHERE = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal", "yaml"}
 
 
@@ -75,6 +90,63 @@ def _is_allowed(name: str, package: str) -> bool:
     return foreign is None or name in foreign
 
 
+def name_of(path: Path) -> str:
+    """The dotted name of a module."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def graph_of(sources: dict[str, str]) -> nx.DiGraph[str]:
+    """Which of the modules in `sources` (their names and texts) import which, wherever the import stands."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(sources)
+    for name, source in sources.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Import):
+                found = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom):
+                found = [f"{node.module}.{alias.name}" for alias in node.names]
+                found = [full if full in sources else node.module or "" for full in found]
+            else:
+                continue
+            graph.add_edges_from((name, other) for other in found if other in sources)
+    return graph
+
+
+def upwards(graph: nx.DiGraph[str], top: str) -> list[str]:
+    """The imports within `top` that lead to a later package."""
+    rank = {package: number for number, package in enumerate(PACKAGES[top])}
+    return [
+        f"{name} imports {other}"
+        for name, other in graph.edges
+        if name.count(".") and other.count(".") and name.split(".")[0] == other.split(".")[0] == top
+        if rank[name.split(".")[1]] < rank[other.split(".")[1]]
+    ]
+
+
+@pytest.fixture(scope="module")
+def project() -> nx.DiGraph[str]:
+    paths = [path for package in BELOW for path in modules(package)]
+    return graph_of({name_of(path): path.read_text(encoding="utf-8") for path in paths})
+
+
+def test_no_module_imports_itself_by_way_of_others(project: nx.DiGraph[str]) -> None:
+    assert [sorted(circle) for circle in nx.strongly_connected_components(project) if len(circle) > 1] == []
+
+
+@pytest.mark.parametrize("top", PACKAGES)
+def test_packages_have_one_order(top: str, project: nx.DiGraph[str]) -> None:
+    there = {path.stem for path in (ROOT / top).iterdir() if path.name[0] not in "." and path.name != "__pycache__"}
+    assert there - {"__init__"} == set(PACKAGES[top])
+    assert upwards(project, top) == []
+
+
+def test_this_test_sees_circles_and_wrong_orders() -> None:
+    circle = graph_of({"sim.core.a": "def f():\n    from sim.core import b", "sim.core.b": "import sim.core.a"})
+    assert not nx.is_directed_acyclic_graph(circle)
+    wrong = graph_of({"sim.core.a": "from sim.run.b import c", "sim.run.b": "from sim.core import a"})
+    assert upwards(wrong, "sim") == ["sim.core.a imports sim.run.b"]
+
+
 @pytest.mark.parametrize("package", BELOW)
 def test_imports_run_downwards(package: str) -> None:
     if not (ROOT / package).is_dir():
@@ -104,7 +176,7 @@ def test_the_entry_page_imports_nothing_of_ours_but_the_pages() -> None:
         ("sim", "import pickle"),
         ("diagrams", "import streamlit as st"),
         ("diagrams", "from views.component import mount"),
-        ("diagrams", "import pipeline.schema"),
+        ("diagrams", "import pipeline.store.schema"),
         ("pipeline", "from diagrams.scene import Scene"),
         ("pipeline", "from yaml import safe_load"),
         ("views", "import tests.sim"),
@@ -119,9 +191,9 @@ def test_this_test_sees_what_is_forbidden(package: str, source: str) -> None:
     ("package", "source"),
     [
         ("sim", "import json\nimport networkx as nx\nimport tomli_w\nfrom sim import model\nfrom . import engine"),
-        ("diagrams", "import plotly\nfrom sim.execution import run\nfrom diagrams.theme import Theme"),
-        ("pipeline", "import pyspark\nfrom sim.model import EVENT_TYPES"),
-        ("views", "import streamlit\nimport sim.files, diagrams.scene, pipeline.catalog"),
+        ("diagrams", "import plotly\nfrom sim.run.execution import run\nfrom diagrams.theme import Theme"),
+        ("pipeline", "import pyspark\nfrom sim.core.model import EVENT_TYPES"),
+        ("views", "import streamlit\nimport sim.document.files, diagrams.scene, pipeline.store.catalog"),
     ],
 )
 def test_and_lets_pass_what_is_not(package: str, source: str) -> None:

@@ -10,13 +10,14 @@ from typing import Literal, NamedTuple
 
 import streamlit as st
 
-from diagrams.export import View, shiviz
+from diagrams.export import shiviz
 from diagrams.scene import compose
+from diagrams.view import View
 from pipeline import formats
-from pipeline.formats import NO_OPTIONS, Option, Options
-from sim import library
-from sim.execution import run
-from sim.scenario import ScenarioError
+from pipeline.logs.format import NO_OPTIONS, Option, Options
+from sim.core.errors import InputError
+from sim.document import library
+from sim.run.execution import run
 from views.errors import complain
 
 MOST_MEGABYTES = 200
@@ -34,7 +35,7 @@ class Brought(NamedTuple):
 
 
 def bring_log(start: Callable[[Brought], None]) -> None:
-    """The form; `start` may raise ScenarioError, which is shown, and nothing is lost."""
+    """The form; `start` may raise InputError, which is shown, and nothing is lost."""
     uploads = st.file_uploader(
         "Bring a log", accept_multiple_files=True, max_upload_size=MOST_MEGABYTES, key="log-files",
         help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
@@ -56,7 +57,7 @@ def bring_log(start: Callable[[Brought], None]) -> None:
             start(Brought(folder_name(list(files)), contents, form, options, quarantine))
         if example.button("Take an example", key="log-example", width="stretch"):
             start(the_example())
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(str(problem))
 
 

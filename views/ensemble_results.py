@@ -12,10 +12,11 @@ import streamlit as st
 from diagrams import charts
 from diagrams.chart_parts import amount, number
 from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
-from pipeline import answers, session
-from pipeline.answers import Answers
-from pipeline.store import Store
-from sim.scenario import ScenarioError
+from pipeline.ensembles import queries
+from pipeline.ensembles.queries import Answers
+from pipeline.spark import session
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
 from views import menus
 from views.ensemble_runs import chart, table
 from views.errors import complain
@@ -34,7 +35,7 @@ def results(store: Store) -> None:
         return
     try:
         _draw(store, answer.result())
-    except ScenarioError as problem:
+    except InputError as problem:
         _asked.cache_clear()
         complain(str(problem))
 
@@ -61,11 +62,11 @@ def _asked(path: Path, stamp: str) -> Future[Answers]:
 @cache
 def get_ready() -> Future[None]:
     """Start Spark and have it rehearse, once, so that the first ensemble takes no longer than the next."""
-    return in_background(lambda: answers.rehearse(session.session()))
+    return in_background(lambda: queries.rehearse(session.session()))
 
 
 def _ask(path: Path) -> Answers:
-    found = answers.ask(session.session(), Store.open(path))
+    found = queries.ask(session.session(), Store.open(path))
     return Answers(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
 
 

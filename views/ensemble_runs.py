@@ -10,11 +10,12 @@ import streamlit as st
 from diagrams import theme
 from diagrams.chart_parts import Figure, amount, number
 from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying
-from pipeline import answers, session
-from pipeline.answers import KINDS, MOST_ROWS, Answers, Wanted
-from pipeline.store import Store
-from sim.checks import CHECKS
-from sim.scenario import ScenarioError
+from pipeline.ensembles import queries
+from pipeline.ensembles.queries import KINDS, MOST_ROWS, Answers, Wanted
+from pipeline.spark import session
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
+from sim.verify.checks import CHECKS
 from views import menus
 from views.errors import complain
 from views.opening import open_run
@@ -88,11 +89,11 @@ def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
     """A typical run of a cell, and its furthest."""
     runs = store.read(session.session(), "runs")
     column = measure.column
-    most = answers.matching(runs, Wanted(cells=(cell["cell"],), by=column, descending=True, most=1))
-    typical = answers.nearest(runs, cell["cell"], column, cell[f"{column}_50"])
+    most = queries.matching(runs, Wanted(cells=(cell["cell"],), by=column, descending=True, most=1))
+    typical = queries.nearest(runs, cell["cell"], column, cell[f"{column}_50"])
     return {
-        "Open a typical run": answers.collected(typical)[0],
-        "Open its highest": answers.collected(most)[0],
+        "Open a typical run": queries.collected(typical)[0],
+        "Open its highest": queries.collected(most)[0],
     }
 
 
@@ -133,7 +134,7 @@ def _open_button(store: Store, row: Row, key: str, label: str) -> None:
     if st.button(label, key=f"ensemble-open-{key}", type="primary" if key.startswith("picked") else "secondary"):
         try:
             open_run(store, row["run_id"], row["snapshot_id"], story(row, store.name))
-        except ScenarioError as problem:
+        except InputError as problem:
             complain(str(problem))
 
 
@@ -145,8 +146,8 @@ def table(store: Store, found: Answers) -> None:
     wanted = _wanted(found.cells)
     try:
         with st.spinner("Asking Spark …"):
-            rows = answers.collected(answers.matching(store.read(session.session(), "runs"), wanted))
-    except ScenarioError as problem:
+            rows = queries.collected(queries.matching(store.read(session.session(), "runs"), wanted))
+    except InputError as problem:
         complain(str(problem))
         return
     dimensions = varying(found.cells)

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 
-from pipeline import answers, session
-from pipeline.ensembles import grid_of, run_ensemble
-from pipeline.grid import Grid
-from pipeline.progress import Progress
-from pipeline.store import DataError, Store, named
-from sim.scenario import ScenarioError
+from pipeline.ensembles import queries
+from pipeline.ensembles.cells import cells_of
+from pipeline.ensembles.grid import Grid
+from pipeline.ensembles.run import grid_of, run_ensemble
+from pipeline.spark import session
+from pipeline.spark.progress import Progress
+from pipeline.store.folder import Store, named
+from sim.core.errors import InputError
 from views.ensemble_results import asked, get_ready, results
 from views.errors import complain
 from views.grid_form import Wanted, grid_form
@@ -62,7 +64,7 @@ def _shown() -> str | None:
 
 def _menu(name: str | None) -> None:
     """Which ensemble is on show, and the others that there are."""
-    known = answers.ensembles()
+    known = queries.ensembles()
     st.session_state[CHOSEN] = name if name in known else None
     st.selectbox("On show", known, None, placeholder="Choose an earlier one", key=CHOSEN, on_change=_choose)
 
@@ -72,12 +74,12 @@ def _choose() -> None:
 
 
 def _start(wanted: Wanted) -> None:
-    """Have a new ensemble carried out, and show it. Raises ScenarioError."""
+    """Have a new ensemble carried out, and show it. Raises InputError."""
     path = named(wanted.name)
     if path.exists():
-        raise DataError(f"name: there is an ensemble called {wanted.name} already; choose another name")
+        raise InputError(f"name: there is an ensemble called {wanted.name} already; choose another name")
     with st.spinner("Trying each combination …"):
-        wanted.grid.cells()  # a combination that makes no sense is told here, and leaves no folder behind
+        cells_of(wanted.grid)  # a combination that makes no sense is told here, and leaves no folder behind
 
     JOBS.submit(wanted.name, partial(_carry_out, path, wanted.grid), PAGE)
     st.session_state[SHOWN] = wanted.name
@@ -85,7 +87,7 @@ def _start(wanted: Wanted) -> None:
 
 
 def _go_on(store: Store) -> None:
-    """Have an ensemble that was stopped completed. Raises ScenarioError where this version cannot."""
+    """Have an ensemble that was stopped completed. Raises InputError where this version cannot."""
     JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
 
 
@@ -118,7 +120,7 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
     """What came of the ensemble `name`, as far as it went."""
     try:
         store = Store.open(named(name))
-    except ScenarioError as problem:
+    except InputError as problem:
         if job is None:  # else it failed before there was a folder, which has been said
             complain(str(problem))
         return
@@ -135,7 +137,7 @@ def _stopped(store: Store) -> None:
     if button.button("Go on", key="ensemble-go-on"):
         try:
             _go_on(store)
-        except ScenarioError as problem:
+        except InputError as problem:
             complain(str(problem))
             return
         st.rerun()

@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from views.session import sentence
+from views.explore_session import sentence
 
 
 def complain(text: str) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from sim.link import Shared, read_query
-from sim.scenario import ScenarioError
+from sim.core.errors import InputError
+from sim.edit.link import Shared, read_query
 from views.component import explorer
+from views.explore_session import ExploreSession
 from views.gallery import gallery, open_file
-from views.session import ExploreSession
 
 FIRST = "lecture"
 STATE = "explore_session"
@@ -26,7 +26,7 @@ def as_page() -> st.Page:
 
 
 def show(shared: Shared) -> None:
-    """Go to this page with a run that another page has found. Raises ScenarioError, and then nothing has changed.
+    """Go to this page with a run that another page has found. Raises InputError, and then nothing has changed.
 
     It is a session of its own, so no edit under way can get into it; the browser's Back leads to what was there.
     """
@@ -54,7 +54,7 @@ def _session() -> ExploreSession:
         session = ExploreSession()
         try:
             session.open(_asked_for(st.query_params.to_dict()))
-        except ScenarioError as problem:
+        except InputError as problem:
             session.open(Shared(scenario=FIRST))
             session.tell(str(problem))
         st.session_state[STATE] = session

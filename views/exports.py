@@ -16,11 +16,12 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from diagrams.export import View, exporter, formats, options_of, read_options
+from diagrams.export import exporter, formats, options_of, read_options
 from diagrams.export_options import SHARED, STEP, STEPS, Option
 from diagrams.scene import Scene
-from sim.scenario import ScenarioError
-from views.session import SESSIONS, ExploreSession, sentence
+from diagrams.view import View
+from sim.core.errors import InputError
+from views.explore_session import SESSIONS, ExploreSession, sentence
 
 AT_ONCE = 2  # exports that are written at the same time; others wait
 _WRITERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="export")
@@ -35,32 +36,32 @@ async def _serve(request: Request) -> Response:
     try:
         work = asyncio.get_running_loop().run_in_executor(_WRITERS, _written, session, name, request.query_params)
         content, filename = await work
-    except ScenarioError as problem:
+    except InputError as problem:
         return _refusal(str(problem).replace("--", ""), 400)  # some are worded for the command line
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
 
 def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
-    """The file and its name. Raises ScenarioError with what is wrong with what was asked for."""
+    """The file and its name. Raises InputError with what is wrong with what was asked for."""
     scene = session.scene
     view = view_of(scene, name, asked)
     return exporter(name).export(scene, view), filename(scene, name, view)
 
 
 def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
-    """The view that a query asks a format for; what it leaves out is as `View.of` has it. Raises ScenarioError."""
+    """The view that a query asks a format for; what it leaves out is as `View.of` has it. Raises InputError."""
     own = {option.name for option in options_of(name)}
     given = {key: asked[key] for key in {*own, *(option.name for option in SHARED)} if asked.get(key)}
     ends = asked.get("from", ""), asked.get("to", "")
     if any(ends):
         if not all(ends):
-            raise ScenarioError("give both ends of the range of steps, or neither")
+            raise InputError("give both ends of the range of steps, or neither")
         given[STEPS.name] = "-".join(ends)
     values = read_options(name, given)
     for step in (values.get(STEP.name, 0), *values.get(STEPS.name, ())):
         if not 0 <= step <= scene.last:
-            raise ScenarioError(f"step {step}: this run has steps 0 to {scene.last}")
+            raise InputError(f"step {step}: this run has steps 0 to {scene.last}")
     return View.of(scene, **{key: value for key, value in values.items() if key in own})
 
 

@@ -11,12 +11,13 @@ import streamlit as st
 from diagrams.export.svg import thumbnail
 from diagrams.scene import compose
 from diagrams.theme import PALETTES
-from sim import library
-from sim.execution import run
-from sim.link import Shared
-from sim.scenario import Scenario, ScenarioError
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.edit.link import Shared
+from sim.run.execution import run
 from views.errors import complain
-from views.session import sentence
+from views.explore_session import sentence
 from views.uploads import EXPECTED, shared_from
 
 CARDS_PER_ROW = 4
@@ -76,7 +77,7 @@ def open_file(open_run: Open) -> None:
         return
     try:
         open_run(shared_from({upload.name: upload.getvalue() for upload in uploads}))
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(str(problem))
         return
     st.rerun()

@@ -1,4 +1,4 @@
-"""The form in which a grid of parameters is set up: the options of pipeline.grid, which alone judges them."""
+"""The form in which a grid of parameters is set up: the options of pipeline.ensembles.grid, which alone judges them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from pipeline.axes import mean_delay
-from pipeline.cells import NO, YES, is_busy
-from pipeline.grid import DEFAULTS, OPTIONS, Grid
-from pipeline.store import named
-from sim import library
-from sim.algorithm import ALGORITHMS
-from sim.scenario import Scenario, ScenarioError
-from sim.workload import WORKLOADS
+from pipeline.ensembles.cells import is_busy
+from pipeline.ensembles.grid import DEFAULTS, NO, OPTIONS, YES, Grid
+from pipeline.ensembles.parameter_values import mean_delay
+from pipeline.store.folder import named
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.workload import WORKLOADS
+from sim.document import library
+from sim.document.scenario import Scenario
 from views.errors import complain
 
 
@@ -70,7 +71,7 @@ LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WOR
 
 
 def grid_form(start: Callable[[Wanted], None]) -> None:
-    """Draw the form; when its button is pressed `start` gets what it asks for, and may raise ScenarioError."""
+    """Draw the form; when its button is pressed `start` gets what it asks for, and may raise InputError."""
     kind, name = st.selectbox(
         "What runs", list(_subjects()), format_func=_title, key="grid-subject", persist_state="session",
         help="A workload makes any number of different runs of its own accord. "
@@ -94,7 +95,7 @@ def grid_form(start: Callable[[Wanted], None]) -> None:
         grid = Grid.read({option: text for option, text in given.items() if text}, parameters)
         if pressed:
             start(Wanted(grid, folder or _automatic(name)))
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(in_the_forms_words(str(problem)))
         return
     st.caption(in_words(grid))

@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from pipeline import catalog
-from pipeline.catalog import Entry
-from pipeline.store import data_root
-from sim.scenario import ScenarioError
+from pipeline.store import catalog
+from pipeline.store.catalog import Entry
+from pipeline.store.folder import data_root
+from sim.core.errors import InputError
 from views.errors import complain
 
 TABLE = "history_table"
@@ -110,13 +110,13 @@ def _two(first: Entry, second: Entry) -> None:
 
 
 def _outcomes(first: Entry, second: Entry) -> None:
-    from pipeline import session
+    from pipeline.spark import session
 
     try:
         with st.spinner("Asking Spark (its first start takes about 10 s)"):
             spark = session.session()
             a, b = (catalog.outcome(spark, entry) for entry in (first, second))
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(str(problem))
         return
     keys = {**a, **b}
@@ -141,7 +141,7 @@ def _confirm(names: list[str]) -> None:
         try:
             for name in names:
                 catalog.delete(name)
-        except ScenarioError as problem:
+        except InputError as problem:
             complain(str(problem))
             return
         st.session_state.pop(TABLE, None)

@@ -15,9 +15,8 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from pipeline.progress import Progress
-from pipeline.store import DataError
-from sim.scenario import ScenarioError
+from pipeline.spark.progress import Progress
+from sim.core.errors import InputError
 
 log = logging.getLogger("views")
 
@@ -76,7 +75,7 @@ class Job:
         except Exception as problem:
             if self.stop.is_set():  # whatever breaks off then was asked to
                 self._end(STOPPED)
-            elif isinstance(problem, ScenarioError):
+            elif isinstance(problem, InputError):
                 self._end(FAILED, str(problem))
             else:
                 log.exception("job %s", self.name)
@@ -98,13 +97,13 @@ class Jobs:
         self._worker: threading.Thread | None = None
 
     def submit(self, name: str, work: Work, page: str = "") -> Job:
-        """Have `work` done. Raises DataError where one of that name is under way, or too many are waiting."""
+        """Have `work` done. Raises InputError where one of that name is under way, or too many are waiting."""
         with self._lock:
             other = self._jobs.get(name)
             if other is not None and not other.is_over:
-                raise DataError(f"{name}: is being written already; give this one another name")
+                raise InputError(f"{name}: is being written already; give this one another name")
             if len(self._in(WAITING)) >= MOST_WAITING:
-                raise DataError(f"{MOST_WAITING} are waiting already; wait for one to end, or cancel one")
+                raise InputError(f"{MOST_WAITING} are waiting already; wait for one to end, or cancel one")
             self._jobs.pop(name, None)
             self._jobs[name] = job = Job(name, work, page)
             for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:

@@ -10,8 +10,8 @@ from typing import Any
 
 from diagrams.payload import payload
 from diagrams.scene import Scene
-from sim.scenario import ORIENTATIONS
-from sim.tables import Table
+from sim.document.scenario import ORIENTATIONS
+from sim.document.toml_table import Table
 
 WHOLE = 2_000  # steps of a run that is shown without a window
 WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
@@ -30,7 +30,7 @@ class Look:
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
-    """What a browser asks to look at, kept within bounds. Raises ScenarioError where a number is none."""
+    """What a browser asks to look at, kept within bounds. Raises InputError where a number is none."""
     table = Table(edit, "")
     asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
     step, width = (int(number) if math.isfinite(number) else 0 for number in asked)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pipeline.opening import scenario_of_run
-from pipeline.store import Store
-from sim.execution import run
-from sim.link import Shared
-from sim.scenario import Scenario
-from sim.snapshots import snapshots_of
-from sim.writing import dumps
+from pipeline.store.folder import Store
+from sim.document.scenario import Scenario
+from sim.document.writing import dumps
+from sim.edit.link import Shared
+from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
 from views import explore
 
 
 def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> None:
     """Go to Explore with run `run_id` of an ensemble, at the step at which the snapshot was complete.
 
-    `story` is what the Story tab says of it. Raises ScenarioError, and then nothing has changed.
+    `story` is what the Story tab says of it. Raises InputError, and then nothing has changed.
     """
     scenario = scenario_of_run(store, run_id)
     titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
@@ -25,7 +25,7 @@ def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> 
 
 
 def open_scenario(scenario: Scenario, step: int = 0) -> None:
-    """Go to Explore with a scenario. Raises ScenarioError, and then nothing has changed."""
+    """Go to Explore with a scenario. Raises InputError, and then nothing has changed."""
     explore.show(Shared(toml=dumps(scenario), name=scenario.name, step=step))
 
 

@@ -6,10 +6,10 @@ import streamlit as st
 
 from diagrams import charts
 from diagrams.measures import MEASURES, varying
-from pipeline.answers import Answers
-from pipeline.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
-from pipeline.store import Store
-from sim.scenario import ScenarioError
+from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
+from pipeline.ensembles.queries import Answers
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
 from views.ensemble_runs import chart
 from views.errors import complain
 
@@ -36,7 +36,7 @@ def predicting(store: Store, found: Answers) -> None:
     measure = MEASURES[column]
     try:
         formula = read_formula(text, names)
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(str(problem))
         return
     predicted = [formula.value(each) for each in quantities]

@@ -15,14 +15,16 @@ from streamlit.delta_generator import DeltaGenerator
 from diagrams.scene import Scene, compose
 from diagrams.still import still
 from diagrams.theme import PALETTES
-from pipeline import session, traces
-from pipeline.examining import Finding, examine
-from pipeline.store import Store
-from sim.causality import Frontier
-from sim.execution import run
-from sim.model import APPLICATION_KINDS, Event
-from sim.retell import retell
-from sim.scenario import NamedCut, ScenarioError
+from pipeline.cuts import one_execution
+from pipeline.cuts.one_cut import Finding, examine
+from pipeline.spark import session
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, Event
+from sim.document.scenario import NamedCut
+from sim.exchange.reconstruct import retell
+from sim.run.execution import run
+from sim.theory.causality import Frontier
 from views.errors import complain
 from views.opening import open_scenario
 
@@ -67,7 +69,7 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
         frontier = _frontier(key, window, events, store, run_id, controls)
         with st.spinner("Spark examines the cut …"):
             finding = _finding(str(store.path), run_id, tuple(frontier.items()))
-    except ScenarioError as problem:
+    except InputError as problem:
         complain(str(problem))
         return
     st.html(_verdict(finding))
@@ -75,7 +77,7 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         try:
             open_scenario(window.scenario)
-        except ScenarioError as problem:
+        except InputError as problem:
             complain(str(problem))
 
 
@@ -86,14 +88,14 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
     """How many events each process has, and how many rows there are."""
     spark, store = session.session(), Store(Path(path))
-    return traces.extents(spark, store, run_id), traces.length(spark, store, run_id)
+    return one_execution.extents(spark, store, run_id), one_execution.length(spark, store, run_id)
 
 
 @st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
 def _window(path: str, run_id: int, first: int, rows: int) -> Window:
     spark, store = session.session(), Store(Path(path))
-    events = traces.window(spark, store, run_id, first, rows)
-    return Window(events, list(traces.extents(spark, store, run_id)), f"{store.name}-{run_id}")
+    events = one_execution.window(spark, store, run_id, first, rows)
+    return Window(events, list(one_execution.extents(spark, store, run_id)), f"{store.name}-{run_id}")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -133,7 +135,7 @@ def _frontier(
     inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
     if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
-        _keep(key, traces.consistent_below(session.session(), store, run_id, wanted))
+        _keep(key, one_execution.consistent_below(session.session(), store, run_id, wanted))
         st.rerun()
     if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
         _keep(key, window.halves())

@@ -11,11 +11,14 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pipeline import catalog, formats, session, traces
+from pipeline import formats
+from pipeline.cuts import one_execution
 from pipeline.ingest import ingest
-from pipeline.progress import Progress
-from pipeline.store import DataError, Store, named
-from sim.scenario import ScenarioError
+from pipeline.spark import session
+from pipeline.spark.progress import Progress
+from pipeline.store import catalog
+from pipeline.store.folder import Store, named
+from sim.core.errors import InputError
 from views.bring_log import Brought, bring_log
 from views.errors import complain
 from views.jobs import DONE, FAILED, JOBS
@@ -94,7 +97,7 @@ def _choose() -> None:
 
 
 def _start(brought: Brought) -> None:
-    """Have a log read in the background, and show it. Raises ScenarioError."""
+    """Have a log read in the background, and show it. Raises InputError."""
     path = named(brought.name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
@@ -108,8 +111,8 @@ def _start(brought: Brought) -> None:
             spark = session.session()
             try:
                 ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
-            except ScenarioError as problem:  # the user knows the file, not where we have put it
-                raise DataError(str(problem).replace(f"{folder}{os.sep}", "")) from None
+            except InputError as problem:  # the user knows the file, not where we have put it
+                raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
     JOBS.submit(brought.name, work, PAGE)
     _show(brought.name)
@@ -128,8 +131,8 @@ def _trace(name: str, controls: DeltaGenerator) -> None:
     """What was understood of the log, and a window of one of its executions."""
     try:
         store = Store.open(named(name))
-        rows = traces.executions(session.session(), store)
-    except ScenarioError as problem:
+        rows = one_execution.executions(session.session(), store)
+    except InputError as problem:
         complain(str(problem))
         return
     told = {row["run_id"]: row for row in rows if row["problem"] is None}

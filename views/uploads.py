@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from sim.cos418 import read_case, read_delays
-from sim.files import decode, parse_toml
-from sim.link import Shared
-from sim.scenario import ScenarioError
-from sim.writing import dumps
+from sim.core.errors import InputError
+from sim.document.files import decode, parse_toml
+from sim.document.writing import dumps
+from sim.edit.link import Shared
+from sim.exchange.cos418 import read_case, read_delays
 
 EXPECTED = "open one .toml file, or a .top and an .events file together (with a .json file of delays if you like)"
 
 
 def shared_from(files: Mapping[str, bytes]) -> Shared:
-    """The run in the files, given as name -> content. Raises ScenarioError with one sentence."""
+    """The run in the files, given as name -> content. Raises InputError with one sentence."""
     names = {PurePath(name).suffix.lower(): name for name in files}
     texts = {suffix: decode(files[name], name) for suffix, name in names.items()}
     if len(names) == len(files) and set(names) == {".toml"}:
@@ -31,4 +31,4 @@ def shared_from(files: Mapping[str, bytes]) -> Shared:
         case = read_case(texts[".top"], texts[".events"], delays, seed=0, name=name)
         return Shared(toml=dumps(case), name=name)
     given = ", ".join(files) or "nothing"
-    raise ScenarioError(f"{given}: {EXPECTED}")
+    raise InputError(f"{given}: {EXPECTED}")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pipeline import session
+from pipeline.spark import session
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 

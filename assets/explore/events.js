@@ -1,4 +1,4 @@
-/* All application events of the run, as columns (diagrams/columns.py): what searching and asking read. */
+/* All application events of the run, as columns (diagrams/event_columns.py): what searching and asking read. */
 
 const EVENT_KINDS = ["internal", "send", "receive"];
 const SENT = 1; // places in EVENT_KINDS

@@ -1,6 +1,6 @@
 /* Nothing is lost: the address bar holds the run on show, and the tab keeps the edits that are under way. */
 
-/** A link of more characters cannot be pasted everywhere (sim/link.py). */
+/** A link of more characters cannot be pasted everywhere (sim/edit/link.py). */
 const LONGEST_LINK = 2000;
 
 /** How long the address waits for the steps to come to rest, in milliseconds. */

@@ -1,13 +1,13 @@
-"""Scene -> the event table of the whole run as CSV, whatever the step: sim.model.EVENT_TYPES names its columns."""
+"""Scene -> the event table of the whole run as CSV, whatever the step: sim.core.model.EVENT_TYPES names its columns."""
 
 from __future__ import annotations
 
 import csv
 from io import StringIO
 
-from diagrams.export import View
 from diagrams.scene import Scene
-from sim.model import EVENT_TYPES
+from diagrams.view import View
+from sim.core.model import EVENT_TYPES
 
 TITLE = "Event table, CSV"
 SUFFIX = ".csv"

@@ -7,11 +7,11 @@ from io import BytesIO
 import vl_convert
 from pypdf import PdfReader, PdfWriter
 
-from diagrams.export import View
 from diagrams.export.svg import document
 from diagrams.export_options import pages
 from diagrams.scene import Scene
 from diagrams.slides import MOST_PAGES, slides
+from diagrams.view import View
 
 TITLE = "PDF deck, a page for each step"
 SUFFIX = ".pdf"
@@ -21,7 +21,7 @@ OPTIONS = pages(MOST_PAGES)
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """A page for each step of the view's range. Raises ScenarioError beyond slides.MOST_PAGES pages."""
+    """A page for each step of the view's range. Raises InputError beyond slides.MOST_PAGES pages."""
     writer = PdfWriter()
     writer.add_metadata({"/Title": scene.execution.scenario.title})
     for picture in slides(scene, view):

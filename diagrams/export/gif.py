@@ -9,11 +9,11 @@ import vl_convert
 from PIL import Image
 
 from diagrams.drawing import Picture
-from diagrams.export import View
 from diagrams.export.svg import document
 from diagrams.export_options import pages
 from diagrams.scene import Scene
 from diagrams.slides import MOST_PAGES, slides
+from diagrams.view import View
 
 TITLE = "Animated GIF"
 SUFFIX = ".gif"
@@ -26,7 +26,7 @@ STEP_MS, LAST_STEP_MS = 1_000, 4_000
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """A frame for each step of the view's range. Raises ScenarioError beyond slides.MOST_PAGES frames."""
+    """A frame for each step of the view's range. Raises InputError beyond slides.MOST_PAGES frames."""
     pictures = slides(scene, view)
     first, last = view.steps or (scene.first, scene.until)
     (final,) = slides(scene, replace(view, steps=(last, last)))

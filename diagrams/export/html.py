@@ -17,11 +17,11 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from diagrams import browser, theme
-from diagrams.export import View
 from diagrams.export_options import OPENED, ORIENTATION
 from diagrams.payload import payload
 from diagrams.scene import Scene
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
 
 TITLE = "Stand-alone web page"
 SUFFIX = ".html"
@@ -36,10 +36,10 @@ _FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The page, at the view's step. Raises ScenarioError beyond MOST_STEPS steps."""
+    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps."""
     steps = scene.until - scene.first
     if steps > MOST_STEPS:
-        raise ScenarioError(
+        raise InputError(
             f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}: "
             "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
         )

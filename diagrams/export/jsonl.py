@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from diagrams.export import View
 from diagrams.scene import Scene
+from diagrams.view import View
 
 TITLE = "Event table, JSON Lines"
 SUFFIX = ".jsonl"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from diagrams.export import View
 from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
-from sim.model import APP, CONTROL
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.core.model import APP, CONTROL
 
 TITLE = "Mermaid sequence diagram"
 SUFFIX = ".mmd"
@@ -24,13 +24,13 @@ def export(scene: Scene, view: View) -> bytes:
     """Messages of the computation are unbroken arrows, markers dashed ones, control messages dashed ones with an open
     head; what is never received ends in a cross.
 
-    Raises ScenarioError where Mermaid would refuse to read so long a text.
+    Raises InputError where Mermaid would refuse to read so long a text.
     """
     last = len(scene.lanes) - 1
     names = [f"    participant p{lane} as {_escaped(name)}" for lane, name in enumerate(scene.lanes)]
     text = "\n".join(["sequenceDiagram", *names, *(_line(item, last) for item in sequence(scene, view))]) + "\n"
     if len(text) > MOST_LETTERS:
-        raise ScenarioError(
+        raise InputError(
             f"Mermaid reads at most {MOST_LETTERS} letters, and up to step {view.step} these are {len(text)}: "
             "give an earlier step"
         )

@@ -1,4 +1,4 @@
-"""Scene -> the event table of the whole run as Parquet, whatever the step, with the types of sim.model.EVENT_TYPES."""
+"""Scene -> the event table of the whole run as Parquet, whatever the step, typed as sim/core/model.py says."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from io import BytesIO
 import pyarrow
 from pyarrow import parquet
 
-from diagrams.export import View
 from diagrams.scene import Scene
-from sim.model import EVENT_TYPES
+from diagrams.view import View
+from sim.core.model import EVENT_TYPES
 
 TITLE = "Event table, Parquet"
 SUFFIX = ".parquet"

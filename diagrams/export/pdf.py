@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import vl_convert
 
-from diagrams.export import View, svg
+from diagrams.export import svg
 from diagrams.export_options import PICTURE
 from diagrams.scene import Scene
+from diagrams.view import View
 
 TITLE = "PDF picture"
 SUFFIX = ".pdf"

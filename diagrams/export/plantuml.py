@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from diagrams.export import View
 from diagrams.export_options import STEP
 from diagrams.scene import Scene
 from diagrams.sequence import Item, Note, sequence
-from sim.model import APP, CONTROL
+from diagrams.view import View
+from sim.core.model import APP, CONTROL
 
 TITLE = "PlantUML sequence diagram"
 SUFFIX = ".puml"

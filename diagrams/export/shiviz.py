@@ -6,7 +6,7 @@ Two lines for an event, which ShiViz's own default expression takes apart:
 
 ShiViz wants each event of a host to raise the host's own entry by one, so recordings, which are logged
 beside the events of the computation, count in these clocks as local events. Between events of the computation the
-clocks tell the same happened-before as sim.causality (Fidge 1988, Mattern 1989).
+clocks tell the same happened-before as sim.theory.causality (Fidge 1988, Mattern 1989).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from diagrams.export import View
 from diagrams.scene import Scene
-from sim.model import APPLICATION_KINDS, INTERNAL, RECEIVE, RECORD, SEND, Event
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, INTERNAL, RECEIVE, RECORD, SEND, Event
 
 TITLE = "ShiViz log"
 SUFFIX = ".log"
@@ -30,10 +30,10 @@ Clock = dict[str, int]
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The log in UTF-8, in the order of the run. Raises ScenarioError where clocks would fill more than memory."""
+    """The log in UTF-8, in the order of the run. Raises InputError where clocks would fill more than memory."""
     logged = [event for event in scene.execution.events if event.kind in APPLICATION_KINDS or event.kind == RECORD]
     if len(logged) * len(scene.lanes) > MOST_ENTRIES:
-        raise ScenarioError(
+        raise InputError(
             f"a ShiViz log of {len(logged)} events of {len(scene.lanes)} processes would hold more than "
             f"{MOST_ENTRIES} clock entries: export the event table (csv, jsonl, parquet) instead"
         )

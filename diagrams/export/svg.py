@@ -7,10 +7,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 from diagrams import theme
 from diagrams.drawing import Drawing, Picture, sketch
-from diagrams.export import View
 from diagrams.export_options import PICTURE
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
+from diagrams.view import View
 from diagrams.window import on_show
 
 TITLE = "SVG picture"

@@ -10,12 +10,12 @@ import unicodedata
 from collections.abc import Iterator
 
 from diagrams.drawing import Drawing, Picture
-from diagrams.export import View
 from diagrams.export_options import PICTURE
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
+from diagrams.view import View
 from diagrams.window import on_show
-from sim.scenario import ScenarioError
+from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"
 SUFFIX = ".tex"
@@ -60,14 +60,14 @@ _ACCENTS = {
 def export(scene: Scene, view: View) -> bytes:
     """The diagram after the view's step as a LaTeX document (ASCII).
 
-    Raises ScenarioError where TeX's memory would not hold the picture.
+    Raises InputError where TeX's memory would not hold the picture.
     """
     picture = Drawing(on_show(scene, view), view.orientation).at(view.step)
     colours = "\n".join(rf"\definecolor{{{name}}}{{HTML}}{{{hue[1:].upper()}}}" for name, hue in view.palette.items())
     head = HEAD % {"width": picture.width, "height": picture.height, "colours": colours}
     lines = [*_inside(picture), *(line for part in picture.around for line in _written(part))]
     if len(lines) > MOST_LINES:
-        raise ScenarioError(
+        raise InputError(
             f"TeX's memory holds a picture of at most {MOST_LINES} lines, and these are {len(lines)}: "
             "export it as pdf, or a run with fewer messages"
         )

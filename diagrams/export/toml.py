@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from diagrams.export import View
 from diagrams.scene import Scene
-from sim.writing import dumps
+from diagrams.view import View
+from sim.document.writing import dumps
 
 TITLE = "Scenario file"
 SUFFIX = ".toml"

@@ -1,7 +1,7 @@
 """The commands of `python -m pipeline`: one module each, found by its presence here.
 
 A module has `add(commands)`, which adds its parser and sets `act` to what the command does: a function
-of the parsed arguments that returns the exit status, and raises ScenarioError with one sentence for bad input.
+of the parsed arguments that returns the exit status, and raises InputError with one sentence for bad input.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import pkgutil
 from typing import TYPE_CHECKING
 
-from sim.command import Parser
+from sim.document.command_line import Parser
 
 if TYPE_CHECKING:
     Commands = argparse._SubParsersAction[Parser]

@@ -7,9 +7,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import session
-from pipeline.progress import bar
-from pipeline.store import DataError, Store
+from pipeline.spark import session
+from pipeline.spark.progress import bar
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -33,21 +34,21 @@ def add(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from pipeline import cuts
-    from pipeline.audits import audit
+    from pipeline.cuts import cut_sources
+    from pipeline.cuts.audits import audit
 
     store = Store.open(arguments.dir)
     if arguments.random is not None and not 1 <= arguments.random <= MOST_RANDOM:
-        raise DataError(f"--random {arguments.random}: ask for 1 to {MOST_RANDOM} cuts of each run")
+        raise InputError(f"--random {arguments.random}: ask for 1 to {MOST_RANDOM} cuts of each run")
     spark = session.session()
     if arguments.cuts is not None:
-        wanted = cuts.from_file(spark, arguments.cuts)
+        wanted = cut_sources.from_file(spark, arguments.cuts)
     elif arguments.snapshots:
-        wanted, left_out = cuts.from_snapshots(store.read(spark, "events"))
+        wanted, left_out = cut_sources.from_snapshots(store.read(spark, "events"))
         if left_out:
             print(f"{left_out} snapshots were left out: not every process recorded", file=sys.stderr)
     else:
-        wanted = cuts.at_random(store.read(spark, "events"), arguments.random, arguments.seed)
+        wanted = cut_sources.at_random(store.read(spark, "events"), arguments.random, arguments.seed)
     with bar("audit", "steps") as progress:
         found = audit(spark, store, wanted, progress)
     print(

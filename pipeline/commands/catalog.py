@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import catalog, session
-from pipeline.catalog import Entry
-from pipeline.store import ROOT_VARIABLE, DataError, data_root
-from sim.command import Parser
-from sim.writing import dumps
+from pipeline.spark import session
+from pipeline.store import catalog
+from pipeline.store.catalog import Entry
+from pipeline.store.folder import ROOT_VARIABLE, data_root
+from sim.core.errors import InputError
+from sim.document.command_line import Parser
+from sim.document.writing import dumps
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -104,7 +106,7 @@ def _open(arguments: argparse.Namespace) -> int:
     try:
         arguments.file.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise DataError(f"{arguments.file}: cannot be written ({problem.strerror}); name a file of yours") from None
+        raise InputError(f"{arguments.file}: cannot be written ({problem.strerror}); name a file of yours") from None
     return 0
 
 

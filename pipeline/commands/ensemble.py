@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from pyarrow import compute, dataset
 
-from pipeline import session
-from pipeline.ensembles import grid_of, is_done, run_ensemble
-from pipeline.grid import DEFAULTS, OPTIONS, Grid
-from pipeline.progress import bar
-from pipeline.store import DataError, Store, named
+from pipeline.ensembles.cells import cells_of
+from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
+from pipeline.ensembles.run import grid_of, is_done, run_ensemble
+from pipeline.spark import session
+from pipeline.spark.progress import bar
+from pipeline.store.folder import Store, named
+from sim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -51,7 +53,7 @@ def _ensemble(arguments: argparse.Namespace) -> int:
         grid.agree(given, parameters)
     else:
         grid = Grid.read(given, parameters)
-        grid.cells()  # a cell that makes no sense leaves no folder behind
+        cells_of(grid)  # a cell that makes no sense leaves no folder behind
         store = Store.create(arguments.out, "ensemble", grid.to_json())
     if not is_done(store, grid):
         spark = session.session()
@@ -85,7 +87,7 @@ def _parameters(given: list[str]) -> dict[str, str]:
     for text in given:
         name, equals, values = text.partition("=")
         if not equals or name.strip() in parameters:
-            raise DataError(f"--set {text}: write NAME=VALUES, such as transfers=10,20, once for each parameter")
+            raise InputError(f"--set {text}: write NAME=VALUES, such as transfers=10,20, once for each parameter")
         parameters[name.strip()] = values.strip()
     return parameters
 
@@ -112,7 +114,7 @@ def _tell(store: Store, grid: Grid) -> None:
 def _how_to_open(path: Path, run_id: int) -> str:
     try:
         named(path.name, path.parent)
-    except DataError:  # the catalog does not open folders of any name
+    except InputError:  # the catalog does not open folders of any name
         return ""
     root = shlex.quote(str(path.parent))
     return f"; to open a run: python -m pipeline catalog open {path.name} --root {root} --run {run_id}"

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from pipeline import formats
+from pipeline.logs.format import ANYTHING
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -20,7 +21,7 @@ def add(commands: Commands) -> None:
 def _formats(arguments: argparse.Namespace) -> int:
     print("formats")
     for name in formats.names():
-        suffixes = [suffix if suffix != formats.ANYTHING else "any other" for suffix in formats.suffixes_of(name)]
+        suffixes = [suffix if suffix != ANYTHING else "any other" for suffix in formats.suffixes_of(name)]
         print(f"  {name:28} {formats.find(name).TITLE}" + (f" ({', '.join(suffixes)})" if suffixes else ""))
         for option in formats.options_of(name):
             print(f"    --{option.name:24} {option.help or option.label}")

@@ -6,11 +6,12 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import formats, session
+from pipeline import formats
 from pipeline.ingest import Row, carry_out, plan
-from pipeline.progress import bar
-from pipeline.store import Store
-from sim.command import Parser
+from pipeline.spark import session
+from pipeline.spark.progress import bar
+from pipeline.store.folder import Store
+from sim.document.command_line import Parser
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands

@@ -6,8 +6,8 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline import session
-from pipeline.store import Store
+from pipeline.spark import session
+from pipeline.store.folder import Store
 
 if TYPE_CHECKING:
     from pipeline.commands import Commands
@@ -24,7 +24,7 @@ def add(commands: Commands) -> None:
 
 
 def _summarize(arguments: argparse.Namespace) -> int:
-    from pipeline.summaries import summarize
+    from pipeline.ensembles.summaries import summarize
 
     store = Store.open(arguments.dir)
     spark = session.session()

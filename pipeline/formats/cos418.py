@@ -11,29 +11,28 @@ from pathlib import Path
 
 import pyarrow
 
-from pipeline.formats import Options, Piece, Reading
-from pipeline.pairing import GIVEN
-from pipeline.schema import arrow_schema
-from pipeline.store import DataError
-from sim.cos418 import read_case, read_delays
-from sim.execution import run
-from sim.files import decode, read_file
-from sim.model import APPLICATION_KINDS, EVENT_TYPES, SEND
-from sim.scenario import ScenarioError
+from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.pairing import GIVEN
+from pipeline.store.schema import arrow_schema
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, SEND
+from sim.document.files import decode, read_file
+from sim.exchange.cos418 import read_case, read_delays
+from sim.run.execution import run
 
 TITLE = "cases of COS 418's snapshot assignment: CASE.top CASE.events [CASE.json]"
 SUFFIXES = (".top", ".events")
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """One for each case. Raises DataError for a file of another kind, or one without its case."""
+    """One for each case. Raises InputError for a file of another kind, or one without its case."""
     for path in files:
         if path.suffix not in (".top", ".events", ".json"):
-            raise DataError(
+            raise InputError(
                 f"{path}: is no file of a case; name files that end in .top, .events and, for delays, .json"
             )
         if not path.is_file():
-            raise DataError(f"{path}: there is no such file; name the files of a case")
+            raise InputError(f"{path}: there is no such file; name the files of a case")
     found = []
     for number, path in enumerate(files):
         if path.suffix == ".events":
@@ -42,7 +41,7 @@ def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
     used = {name for piece in found for name in piece.paths}
     for path in files:
         if str(path.resolve()) not in used:
-            raise DataError(f"{path}: belongs to no case; name its .events file as well, and its .top before that")
+            raise InputError(f"{path}: belongs to no case; name its .events file as well, and its .top before that")
     return found
 
 
@@ -51,7 +50,7 @@ def _topology(files: Sequence[Path], number: int) -> Path:
     before = [path for path in files[:number] if path.suffix == ".top"]
     for path in (*(path for path in files if path.suffix == ".top" and path.stem == events.stem), *reversed(before)):
         return path
-    raise DataError(f"{events}: its topology is missing; name a .top file before it")
+    raise InputError(f"{events}: its topology is missing; name a .top file before it")
 
 
 def _delays(files: Sequence[Path], number: int) -> list[Path]:
@@ -62,19 +61,11 @@ def _delays(files: Sequence[Path], number: int) -> list[Path]:
 
 
 def read(piece: Piece) -> Reading:
-    """The run of a case. Raises DataError, naming file and line."""
-    try:
-        return _read(*(Path(path) for path in piece.paths), name=piece.name)
-    except DataError:
-        raise
-    except ScenarioError as problem:
-        raise DataError(str(problem)) from None
-
-
-def _read(top: Path, events: Path, *delays: Path, name: str) -> Reading:
+    """The run of a case. Raises InputError, naming file and line."""
+    top, events, *delays = map(Path, piece.paths)
     files = (top.name, events.name, delays[0].name if delays else "")
     given = [read_delays(_text(path), path.name) for path in delays]
-    scenario = read_case(_text(top), _text(events), given[0] if given else None, 0, name, files)
+    scenario = read_case(_text(top), _text(events), given[0] if given else None, 0, piece.name, files)
     rows = run(scenario).events
     columns = list(zip(*rows, strict=True)) or [()] * len(EVENT_TYPES)
     sends = [row for row in rows if row.kind == SEND]

@@ -1,4 +1,4 @@
-"""Event tables as CSV: a line of column names of sim.model.EVENT_TYPES, then a record for each row; empty is null."""
+"""Event tables as CSV: a line of column names (EVENT_TYPES), then a record for each row; an empty cell is null."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
-from pipeline.columns import check_columns
-from pipeline.dividing import SAME, Record, pieces_by_run
-from pipeline.formats import Options, Piece, Reading
-from pipeline.lines import MOST_LINE, Line, lines, text_of, too_long
-from pipeline.store import DataError
-from pipeline.tables import read_table
+from pipeline.logs.column_types import check_columns
+from pipeline.logs.foreign_table import read_table
+from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.lines import MOST_LINE, Line, lines, text_of, too_long
+from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
+from sim.core.errors import InputError
 
 TITLE = "an event table, comma-separated, with a line of column names"
 SUFFIXES = (".csv",)
@@ -33,10 +33,10 @@ def _pieces(path: Path) -> list[Piece]:
         names = [name.strip() for name in next(reader, [])]
         check_columns(names, f"{path}:1")
         if len(set(names)) < len(names):
-            raise DataError(f"{path}:1: names a column twice; every column has its own name")
+            raise InputError(f"{path}:1: names a column twice; every column has its own name")
         return pieces_by_run(path, _records(feed, reader, names), json.dumps(names))
     except csv.Error as problem:
-        raise DataError(f"{path}:{feed.last.number}: is no CSV ({problem}); is a quotation mark missing?") from None
+        raise InputError(f"{path}:{feed.last.number}: is no CSV ({problem}); is a quotation mark missing?") from None
 
 
 class _Feed:
@@ -83,7 +83,7 @@ def read(piece: Piece) -> Reading:
     for record in reader:
         if record and len(record) != len(names):
             right = f"{len(names)} cells, as the first line has names"
-            raise DataError(f"{piece.source}:{line}: has {len(record)} cells; a record has {right}")
+            raise InputError(f"{piece.source}:{line}: has {len(record)} cells; a record has {right}")
         for name, cell in zip(names, record, strict=False):
             columns[name].append(cell or None)
         numbers += [line] if record else []

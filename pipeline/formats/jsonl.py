@@ -1,4 +1,4 @@
-"""Event tables as JSON Lines: an object for each row, with columns of sim.model.EVENT_TYPES."""
+"""Event tables as JSON Lines: an object for each row, with columns of sim.core.model.EVENT_TYPES."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.columns import check_columns, check_known
-from pipeline.dividing import SAME, Record, pieces_by_run
-from pipeline.formats import Options, Piece, Reading
-from pipeline.lines import lines, text_of, too_long
-from pipeline.store import DataError
-from pipeline.tables import read_table
-from sim.tables import brief
+from pipeline.logs.column_types import check_columns, check_known
+from pipeline.logs.foreign_table import read_table
+from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.lines import lines, text_of, too_long
+from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
+from sim.core.errors import InputError, brief
 
 TITLE = "an event table, a JSON object a line"
 SUFFIXES = (".jsonl",)
@@ -65,9 +64,9 @@ def _row(line: str, where: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as problem:
-        raise DataError(
+        raise InputError(
             f'{where}: is no JSON ({problem}); a row is an object such as {{"process": "P1", ...}}'
         ) from None
     if not isinstance(row, dict):
-        raise DataError(f'{where}: {brief(row)} is no row; a row is an object such as {{"process": "P1", ...}}')
+        raise InputError(f'{where}: {brief(row)} is no row; a row is an object such as {{"process": "P1", ...}}')
     return row

@@ -1,4 +1,4 @@
-"""Event tables as Parquet files, with columns of sim.model.EVENT_TYPES."""
+"""Event tables as Parquet files, with columns of sim.core.model.EVENT_TYPES."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 import pyarrow
 from pyarrow import parquet
 
-from pipeline.columns import check_columns
-from pipeline.dividing import SAME, Record, pieces_by_run
-from pipeline.formats import Options, Piece, Reading
-from pipeline.store import DataError
-from pipeline.tables import read_table
+from pipeline.logs.column_types import check_columns
+from pipeline.logs.foreign_table import read_table
+from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
+from sim.core.errors import InputError
 
 TITLE = "an event table, as Parquet"
 SUFFIXES = (".parquet",)
@@ -28,7 +28,7 @@ def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
 
 def _records(path: Path) -> Iterator[Record]:
     if not path.is_file():
-        raise DataError(f"{path}: there is no such file; name an event table")
+        raise InputError(f"{path}: there is no such file; name an event table")
     try:
         file = parquet.ParquetFile(path)
         names = file.schema_arrow.names
@@ -46,14 +46,14 @@ def _records(path: Path) -> Iterator[Record]:
         raise _cut_off(str(path)) from None
 
 
-def _cut_off(source: str) -> DataError:
-    return DataError(f"{source}: is cut off or no Parquet file; bring it anew")
+def _cut_off(source: str) -> InputError:
+    return InputError(f"{source}: is cut off or no Parquet file; bring it anew")
 
 
 def read(piece: Piece) -> Reading:
     """The rows of one run."""
     if piece.end - piece.begin > MOST_ROWS:
-        raise DataError(
+        raise InputError(
             f"{piece.source}: row {piece.first_line}: an execution of {piece.end - piece.begin:,} rows; use at most "
             f"{MOST_ROWS:,}, or give runs a run_id of their own"
         )

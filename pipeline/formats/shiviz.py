@@ -3,7 +3,7 @@
 Groups of the pattern: `host`, `clock` (a JSON object: the host's own entry, and those of others) and `event` (its text,
 which becomes the label) have to be there. `kind` (send, sent, sending, receive, received, receiving, ...: anything else
 is neither), `peer` (the other host) and `msg` (what names the message, which becomes its body) say what the clocks
-cannot (pipeline.pairing). `time` or `timestamp` is a number. What other groups find is left out.
+cannot (pipeline.logs.pairing). `time` or `timestamp` is a number. What other groups find is left out.
 
 A log may bring its own pattern, as GoVector writes it: in its first line, and in the second the delimiter, if any.
 """
@@ -17,15 +17,15 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.claims import Claim, claims_of
-from pipeline.clocks import Clocks
-from pipeline.formats import ANYTHING, Option, Options, Piece, Reading
-from pipeline.lines import Line, lines, text_of, too_long
-from pipeline.logged import GROUPS, Log, take_apart
-from pipeline.pairing import Pairing, pair
-from pipeline.patterns import TooSlow, compiled, watched
-from pipeline.rows import Rows, partner_rows, to_table
-from pipeline.store import DataError
+from pipeline.logs.clocks import Clocks
+from pipeline.logs.event_rows import Rows, partner_rows, to_table
+from pipeline.logs.format import ANYTHING, Option, Options, Piece, Reading
+from pipeline.logs.lines import Line, lines, text_of, too_long
+from pipeline.logs.pairing import Pairing, pair
+from pipeline.logs.parsed_log import GROUPS, Log, take_apart
+from pipeline.logs.patterns import TooSlow, compiled, watched
+from pipeline.logs.statements import Claim, claims_of
+from sim.core.errors import InputError
 
 TITLE = "a log with vector clocks, as ShiViz reads it"
 SUFFIXES = (".log", ".txt", ANYTHING)
@@ -76,7 +76,7 @@ def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
     for path in files:
         own = _pieces(path, _head(path, options))
         if not own:
-            raise DataError(f"{path}: is empty; bring a log with events")
+            raise InputError(f"{path}: is empty; bring a log with events")
         found += own
     return found
 
@@ -130,7 +130,7 @@ def _pieces(path: Path, head: _Head) -> list[Piece]:
                 elif current.is_blank:
                     current.is_blank = line.text.isspace()
     except TooSlow:
-        raise DataError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
+        raise InputError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
     return found if current.is_blank else [*found, current.closed(path, head.pattern, len(found) + 1, line.end)]
 
 

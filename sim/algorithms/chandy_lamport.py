@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from sim.algorithm import SnapshotAlgorithm
-from sim.effects import Out
-from sim.model import Message, Process
-from sim.telling import CAPTIONS, Caption
+from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.algorithm_words import CAPTIONS, Caption
+from sim.core.effects import Out
+from sim.core.model import Message, Process
 
 
 class ChandyLamport(SnapshotAlgorithm):

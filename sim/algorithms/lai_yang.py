@@ -21,10 +21,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from sim.algorithm import BY_COUNT, SnapshotAlgorithm
-from sim.effects import Out
-from sim.model import Channel, Message, Process
-from sim.telling import Caption, Stamp
+from sim.core.algorithm import BY_COUNT, SnapshotAlgorithm
+from sim.core.algorithm_words import Caption, Stamp
+from sim.core.effects import Out
+from sim.core.model import Channel, Message, Process
 
 Counts = Mapping[Channel, int]
 CountsOfSnapshots = Mapping[tuple[str, Channel], int]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from sim import randomness
-from sim.effects import Out
-from sim.model import Action, Internal, Message, Process, Send
-from sim.parameters import Parameter
-from sim.workload import Refused, Workload
+from sim.core import randomness
+from sim.core.effects import Out
+from sim.core.model import Action, Internal, Message, Process, Send
+from sim.core.parameters import Parameter
+from sim.core.workload import Refused, Workload
 
 NO_MONEY = "no money"
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from sim.effects import Out
-from sim.model import Action, Message, Process, Send
-from sim.parameters import Parameter
-from sim.workload import Refused, Workload
+from sim.core.effects import Out
+from sim.core.model import Action, Message, Process, Send
+from sim.core.parameters import Parameter
+from sim.core.workload import Refused, Workload
 
 
 class TokenRing(Workload):

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Set
 from typing import Any, ClassVar
 
-from sim.effects import Out
-from sim.model import Message, Process
-from sim.parameters import Parameter
-from sim.workload import Refused, Workload, counted
+from sim.core.effects import Out
+from sim.core.model import Message, Process
+from sim.core.parameters import Parameter
+from sim.core.workload import Refused, Workload, counted
 
 REMARKS = ("note", "order")
 

@@ -10,23 +10,24 @@ from typing import Any, ClassVar
 import pytest
 
 from diagrams.cuts import complete, curve, straight_at
-from diagrams.export import View, exporter, formats
+from diagrams.export import exporter, formats
 from diagrams.payload import payload
 from diagrams.scene import Scene, compose
-from sim import library
-from sim.algorithm import ALGORITHMS
-from sim.delays import DelayRule
-from sim.effects import Out
-from sim.execution import run
-from sim.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, Process
-from sim.narration import narrate
-from sim.reasons import explain, why_channel, why_state
-from sim.scenario import ScriptLine
-from sim.snapshots import snapshots_of
-from sim.workload import WORKLOADS, Workload
+from diagrams.view import View
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import DelayRule
+from sim.core.effects import Out
+from sim.core.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, Process
+from sim.core.workload import WORKLOADS, Workload
+from sim.document import library
+from sim.document.scenario import ScriptLine
+from sim.explain.narration import narrate
+from sim.explain.reasons import explain, why_channel, why_state
+from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
 from tests.bundled import small
+from tests.sim.core.test_rules import GivesUp, two
 from tests.sim.rule_books import Barrier, Commanded
-from tests.sim.test_rules import GivesUp, two
 from tests.sim.tools import send, start, system
 
 FOR_PROGRAMS = {

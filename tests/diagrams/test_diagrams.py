@@ -10,16 +10,16 @@ import pytest
 from diagrams import theme
 from diagrams.__main__ import main
 from diagrams.cuts import curve
-from diagrams.export import View
 from diagrams.export.svg import export, thumbnail
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
 from diagrams.scene import Scene, arrows_as_they_are, compose
 from diagrams.spacetime import figure
-from sim import library
-from sim.edits import apply_edit
-from sim.execution import run
-from sim.files import parse_toml
+from diagrams.view import View
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.edit.edits import apply_edit
+from sim.run.execution import run
 
 SCENARIOS = library.names()
 

@@ -8,8 +8,9 @@ import pytest
 
 from diagrams import export, window
 from diagrams.__main__ import main
-from diagrams.export import View, exporter, formats, options_of
-from sim.scenario import ScenarioError
+from diagrams.export import exporter, formats, options_of
+from diagrams.view import View
+from sim.core.errors import InputError
 from tests.diagrams.tools import exported, scene
 
 PICTURES = ("svg", "png", "pdf", "tikz")
@@ -55,7 +56,7 @@ def test_a_view_shows_the_last_step_as_the_scenario_wants_it():
     ],
 )
 def test_a_view_of_what_is_not_there_is_refused(given, complaint):
-    with pytest.raises(ScenarioError) as problem:
+    with pytest.raises(InputError) as problem:
         View.of(scene("lecture"), **given)
     assert str(problem.value) == complaint
 
@@ -87,7 +88,7 @@ def test_a_hundred_processes_are_no_hindrance(form):
 
 @pytest.mark.parametrize("form", ["deck", "gif"])
 def test_too_many_pages_are_refused_with_advice(form):
-    with pytest.raises(ScenarioError, match=r"at most 300 steps.*give a range, such as --steps 0-299"):
+    with pytest.raises(InputError, match=r"at most 300 steps.*give a range, such as --steps 0-299"):
         exported("hundred", form)
 
 
@@ -101,15 +102,15 @@ def test_too_many_pages_are_refused_with_advice(form):
 )
 def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form, limit, complaint, monkeypatch):
     monkeypatch.setattr(f"diagrams.export.{form}.{limit}", 500)
-    with pytest.raises(ScenarioError, match=complaint):
+    with pytest.raises(InputError, match=complaint):
         exported("hundred", form)
 
 
 def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
     monkeypatch.setattr(window, "MOST_STEPS", 12)
-    with pytest.raises(ScenarioError, match="at most 12 steps, and these are 19: give a range, such as --steps 0-299"):
+    with pytest.raises(InputError, match="at most 12 steps, and these are 19: give a range, such as --steps 0-299"):
         exported("lecture", "svg")
-    with pytest.raises(ScenarioError, match="these are 13"):
+    with pytest.raises(InputError, match="these are 13"):
         exported("lecture", "svg", steps=(2, 14))
     picture = exported("lecture", "svg", steps=(9, 13)).decode()
     assert ">H</text>" in picture and ">A</text>" not in picture.replace("<svg x=", "")
@@ -118,7 +119,7 @@ def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
 
 def test_too_many_messages_for_a_picture_are_refused(monkeypatch):
     monkeypatch.setattr(window, "MOST_MESSAGES", 5)
-    with pytest.raises(ScenarioError, match="at most 5 messages, and in the steps 0 to 18 there are 10"):
+    with pytest.raises(InputError, match="at most 5 messages, and in the steps 0 to 18 there are 10"):
         exported("lecture", "pdf")
 
 

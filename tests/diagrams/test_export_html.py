@@ -9,13 +9,13 @@ import re
 
 import pytest
 
-from diagrams.export import View
 from diagrams.export.html import MOST_STEPS, export, packed
 from diagrams.scene import compose
-from sim import library
-from sim.execution import run
-from sim.files import parse_toml
-from sim.scenario import ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.run.execution import run
 
 
 def page_of(scenario, **view) -> str:
@@ -60,6 +60,6 @@ def test_the_same_run_gives_the_same_file():
 
 def test_what_is_too_long_says_what_to_choose_instead(monkeypatch):
     monkeypatch.setattr("diagrams.export.html.MOST_STEPS", 5)
-    with pytest.raises(ScenarioError, match=r"at most 5 steps.*choose"):
+    with pytest.raises(InputError, match=r"at most 5 steps.*choose"):
         page_of(library.load("lecture"))
     assert MOST_STEPS == 5_000

@@ -9,14 +9,16 @@ import pytest
 
 from diagrams import export, theme
 from diagrams.__main__ import main
-from diagrams.export import View, exporter, formats, offered, options_of, read_options
+from diagrams.export import exporter, formats, offered, options_of, read_options
 from diagrams.export_options import ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
-from sim.link import Shared
-from sim.scenario import ORIENTATIONS, ScenarioError
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.document.scenario import ORIENTATIONS
+from sim.edit.link import Shared
 from tests.diagrams.tools import scene
 from tests.tools import dropped, example
+from views.explore_session import ExploreSession
 from views.exports import filename, view_of
-from views.session import ExploreSession
 
 SCALE = number("scale", "Scale", 2, 1, 8)
 PAPER = menu("paper", "Paper", [("a4", "A4"), ("letter", "US letter")], "a4")
@@ -53,7 +55,7 @@ def test_a_text_says_a_value(option: Option, said: str, value: object) -> None:
     ],
 )
 def test_a_value_that_cannot_be_is_refused_in_a_sentence(option: Option, said: str, complaint: str) -> None:
-    with pytest.raises(ScenarioError) as problem:
+    with pytest.raises(InputError) as problem:
         option.read(said)
     assert str(problem.value) == complaint
 
@@ -102,7 +104,7 @@ def test_a_query_reaches_the_format(sentences: Path) -> None:
     assert max(map(len, lines)) <= 30
     assert filename(scene("lecture"), "sentences", view) == "lecture-step-5.txt"
     assert exporter("sentences").export(scene("lecture"), View.of(scene("lecture"))).startswith(b"0. Nothing has")
-    with pytest.raises(ScenarioError, match="--width '5' is not possible; give a whole number from 20 to 200"):
+    with pytest.raises(InputError, match="--width '5' is not possible; give a whole number from 20 to 200"):
         view_of(scene("lecture"), "sentences", {"width": "5"})
 
 
@@ -118,5 +120,5 @@ def test_it_is_a_flag_of_the_command_line(sentences: Path, capsys) -> None:
 
 
 def test_an_option_of_another_format_is_refused(sentences: Path) -> None:
-    with pytest.raises(ScenarioError, match="--width: means nothing to the format svg; leave it out"):
+    with pytest.raises(InputError, match="--width: means nothing to the format svg; leave it out"):
         read_options("svg", {"width": "80"})

@@ -5,8 +5,8 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from sim.files import parse_toml
-from sim.model import EVENT_TYPES
+from sim.core.model import EVENT_TYPES
+from sim.document.files import parse_toml
 from tests.diagrams.tools import exported, scene
 
 NAMES = ["lecture", "hundred", "nasty", "two_banks"]

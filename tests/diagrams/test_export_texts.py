@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from sim.causality import History
-from sim.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, SEND
+from sim.core.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, SEND
+from sim.theory.causality import History
 from tests.diagrams.tools import exported, scene
 
 NAMES = ["lecture", "overlapping", "two_initiators", "nasty", "widgets"]

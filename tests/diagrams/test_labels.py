@@ -6,9 +6,9 @@ from diagrams.canvas import Canvas
 from diagrams.labels import Box, Labels, Spot, along
 from diagrams.scene import compose
 from diagrams.spacetime import figure
-from sim import library
-from sim.edits import apply_edit
-from sim.execution import run
+from sim.document import library
+from sim.edit.edits import apply_edit
+from sim.run.execution import run
 
 
 def texts_of(scene, orientation, mode="text"):

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from diagrams import browser, theme
 from diagrams.scene import compose
 from diagrams.signs import signs
-from sim import library
-from sim.execution import run
+from sim.document import library
+from sim.run.execution import run
+from tests.tools import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 PLACES = ("diagrams/**/*.py", "views/**/*.py", "assets/**/*.js", "assets/**/*.css", "assets/**/*.html")
 FILES = sorted(path for place in PLACES for path in ROOT.glob(place) if path != ROOT / "diagrams" / "theme.py")
 

@@ -3,11 +3,12 @@
 from functools import cache
 from typing import Any
 
-from diagrams.export import View, exporter
+from diagrams.export import exporter
 from diagrams.scene import Scene, compose
-from sim import library
-from sim.execution import run
-from sim.files import parse_toml
+from diagrams.view import View
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.run.execution import run
 
 # Names, labels and bodies that mean something to XML, LaTeX, Mermaid, PlantUML, CSV, JSON or ShiViz.
 NASTY = r"""

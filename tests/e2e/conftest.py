@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.tools import ROOT
+
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-ROOT = Path(__file__).resolve().parents[2]
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 STARTUP_S = 30
 FLAGS = [

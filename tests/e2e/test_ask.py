@@ -7,11 +7,11 @@ import re
 import pytest
 
 from diagrams.scene import compose
-from sim import library
-from sim.execution import Execution, run
-from sim.model import Event
-from sim.reasons import explain, reasons
-from sim.snapshots import snapshots_of
+from sim.core.model import Event
+from sim.document import library
+from sim.explain.reasons import explain, reasons
+from sim.run.execution import Execution, run
+from sim.run.snapshots import snapshots_of
 
 pytestmark = pytest.mark.browser
 

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from diagrams.export import View
 from diagrams.export.html import export
 from diagrams.scene import compose
-from sim import library
+from diagrams.view import View
 from sim.__main__ import main as sim_main
-from sim.execution import run
-from sim.words import words_of
+from sim.document import library
+from sim.explain.words import words_of
+from sim.run.execution import run
 
 pytestmark = pytest.mark.browser
 

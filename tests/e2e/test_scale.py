@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sim.execution import Execution, run
-from sim.files import parse_toml
-from sim.model import APPLICATION_KINDS
+from sim.core.model import APPLICATION_KINDS
+from sim.document.files import parse_toml
+from sim.run.execution import Execution, run
 
 pytestmark = pytest.mark.browser
 

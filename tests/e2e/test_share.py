@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tools import ROOT
+
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).resolve().parents[2]
 FIVE_EDITS = """() => {
   const add = [...document.querySelectorAll(".cc-additions form button")][1];
   for (let n = 0; n < 5; n += 1) add.click();

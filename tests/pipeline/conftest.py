@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline import session
+from pipeline.spark import session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

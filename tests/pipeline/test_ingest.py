@@ -15,12 +15,14 @@ from pyarrow import parquet
 
 from pipeline import ingest as ingesting
 from pipeline.__main__ import main
-from pipeline.formats import Piece, find
+from pipeline.formats import find
 from pipeline.ingest import Plan, ingest, plan
-from pipeline.store import DataError, Store
-from sim import library
-from sim.execution import run
-from tests.pipeline.logs import REPEATABLE, Truth, events_of
+from pipeline.logs.format import Piece
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
+from sim.document import library
+from sim.run.execution import run
+from tests.pipeline.some_logs import REPEATABLE, Truth, events_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -71,7 +73,7 @@ def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_
 def test_what_cannot_be_believed_ends_it_and_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello())
     store = create(tmp_path / "out")
-    with pytest.raises(DataError, match=r"bad\.log:10: the clock of 'a' goes back from 2 to 1 \(line 8\)"):
+    with pytest.raises(InputError, match=r"bad\.log:10: the clock of 'a' goes back from 2 to 1 \(line 8\)"):
         ingest(spark, store, [log], "shiviz", {"delimiter": DELIMITER})
     assert not store.path.exists()
 
@@ -87,7 +89,7 @@ def test_in_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession,
     )
     found = store.read(spark, "events").select("run_id").distinct().toArrow().to_pylist()
     assert sorted(row["run_id"] for row in found) == [0, 2]
-    with pytest.raises(DataError, match="goes back from 2 to 1"):
+    with pytest.raises(InputError, match="goes back from 2 to 1"):
         ingest(spark, create(tmp_path / "none"), [write(log, "x\n" + BACKWARDS)], "shiviz", quarantine=True)
     assert not (tmp_path / "none").exists(), "a folder without any execution helps nobody"
 
@@ -127,7 +129,7 @@ def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, ca
     def nobody() -> None:
         raise AssertionError("Spark was asked")
 
-    monkeypatch.setattr("pipeline.session.session", nobody)
+    monkeypatch.setattr("pipeline.spark.session.session", nobody)
     log, out = write(tmp_path / "some.log", hello()), tmp_path / "out"
     shiviz = (log, "--format", "shiviz", "--out", out)
     assert "has no group 'host'" in refused(capsys, *shiviz, "--pattern", "(?<clock>{.*})(?<event>.*)")
@@ -162,7 +164,7 @@ def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Pat
     pattern = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"
     stop = threading.Event()
     threading.Timer(2, stop.set).start()
-    with pytest.raises(DataError, match="out: it was stopped; nothing of it is kept"):
+    with pytest.raises(InputError, match="out: it was stopped; nothing of it is kept"):
         ingest(spark, create(tmp_path / "out"), [log], "shiviz", {"pattern": pattern}, stop=stop)
     assert not (tmp_path / "out").exists()
 
@@ -174,7 +176,7 @@ def full(rows, file) -> None:
 
 def test_a_full_disk_at_home_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(parquet, "write_table", full)
-    with pytest.raises(DataError, match="No space left on device"):
+    with pytest.raises(InputError, match="No space left on device"):
         ingest(spark, create(tmp_path / "out"), [write(tmp_path / "some.log", hello())], "shiviz")
     assert not (tmp_path / "out").exists()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sim.execution import Execution
+from sim.run.execution import Execution
 from tests.scenarios.tools import global_states, recorded_state, run_of
 
 

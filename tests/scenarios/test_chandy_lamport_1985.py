@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.delays import Address
-from sim.execution import run
+from sim.core.delays import Address
+from sim.run.execution import run
 from tests.scenarios.tools import Global, global_states, recorded_state, run_of
 from tests.sim.tools import only_snapshot
 

@@ -6,18 +6,16 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from sim import library
-from sim.delays import Address
-from sim.execution import run
-from sim.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
+from sim.core.delays import Address
+from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
+from sim.document import library
+from sim.run.execution import run
 from tests.scenarios.tools import clocks_by_label, frontiers, history_of, run_of
 from tests.sim.tools import bodies, only_snapshot
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.tools import ROOT
 
 
 def test_lecture_is_drawn_to_the_measure_of_the_published_figure() -> None:

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from sim.algorithm import ALGORITHMS
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.delays import Address
-from sim.execution import run
-from sim.model import MARKER
-from sim.scenario import Scenario
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import Address
+from sim.core.model import MARKER
+from sim.document.scenario import Scenario
+from sim.run.execution import run
 from tests.scenarios.tools import Global, global_states, history_of, recorded_state, recorded_total
 from tests.sim.tools import failing, send, start, system
 

@@ -15,15 +15,16 @@ from typing import Any
 
 import pytest
 
-from sim import library
 from sim.__main__ import main
-from sim.execution import Execution, run
-from sim.expectations import disappointments
-from sim.files import parse_toml
-from sim.model import MARKER_SEND, SEND
-from sim.scenario import Scenario, ScenarioError
-from sim.snapshots import snapshots_of
-from sim.writing import dumps
+from sim.core.errors import InputError
+from sim.core.model import MARKER_SEND, SEND
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.document.scenario import Scenario
+from sim.document.writing import dumps
+from sim.run.execution import Execution, run
+from sim.run.snapshots import snapshots_of
+from sim.verify.expectations import disappointments
 from tests.bundled import small
 
 NAMES = library.names()
@@ -111,7 +112,7 @@ def disappoints(execution: Execution) -> bool:
     """Whether somebody would notice that the outcome is not as expected: it is told, or refused as of nothing here."""
     try:
         return disappointments(execution) != []
-    except ScenarioError:
+    except InputError:
         return True
 
 

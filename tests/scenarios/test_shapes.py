@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim import library
-from sim.execution import run
-from sim.model import RECORD
-from sim.snapshots import snapshots_of
+from sim.core.model import RECORD
+from sim.document import library
+from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
 from tests.scenarios.tools import recorded_total, run_of
 from tests.sim.tools import bodies, only_snapshot, start
 

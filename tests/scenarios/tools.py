@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from sim import library
-from sim.causality import History
-from sim.execution import Execution, run
-from sim.model import APP
+from sim.core.model import APP
+from sim.document import library
+from sim.run.execution import Execution, run
+from sim.theory.causality import History
 from tests.sim.tools import only_snapshot
 
 

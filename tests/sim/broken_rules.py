@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.effects import Out
-from sim.model import MARKER, Channel, Deliver, Message, Process, State
+from sim.core.effects import Out
+from sim.core.model import MARKER, Channel, Deliver, Message, Process, State
 from sim.workloads.trade import Trade
 
 

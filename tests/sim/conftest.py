@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from sim.algorithm import ALGORITHMS, SnapshotAlgorithm
+from sim.core.algorithm import ALGORITHMS, SnapshotAlgorithm
+from tests.tools import ROOT
 
 settings.register_profile(
     "repeatable",
@@ -19,7 +20,7 @@ settings.register_profile(
 )
 settings.load_profile("repeatable")
 
-CASES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "cos418"
+CASES = ROOT.parent / "shared" / "data" / "cos418"
 
 
 @pytest.fixture(scope="session")

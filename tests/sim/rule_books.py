@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from sim.algorithm import ALL, BY_NOTHING, COORDINATOR, SOURCES, SnapshotAlgorithm
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.effects import Out
-from sim.model import Message, Process, Timer
-from sim.parameters import Parameter
-from sim.service import Service
-from sim.telling import Caption
+from sim.core.algorithm import ALL, BY_NOTHING, COORDINATOR, SOURCES, Service, SnapshotAlgorithm
+from sim.core.algorithm_words import Caption
+from sim.core.effects import Out
+from sim.core.model import Message, Process, Timer
+from sim.core.parameters import Parameter
 
 
 class FirstOnly(ChandyLamport):

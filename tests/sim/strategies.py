@@ -7,16 +7,17 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from sim.addresses import addresses
-from sim.algorithm import ALGORITHMS
-from sim.choices import all_choices
-from sim.delays import Address, DelayRule
-from sim.edits import apply_edit
-from sim.execution import Execution
-from sim.model import APP, MARKER
-from sim.scenario import Initiation, Scenario, ScenarioError, SchedulerChoice, ScriptLine
-from sim.topology import Edge, Topology, unreachable
-from sim.validate import validate
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import Address, DelayRule
+from sim.core.errors import InputError
+from sim.core.model import APP, MARKER
+from sim.core.topology import Edge, Topology, unreachable
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.document.validate import validate
+from sim.edit.edits import apply_edit
+from sim.explain.choices import all_choices
+from sim.run.execution import Execution
+from sim.run.message_names import addresses
 
 NAMES = ("P1", "P2", "P10", "Zoë", "Q")  # string order is not listed order, and not all is ASCII
 TIMES = st.integers(0, 40).map(float)  # whole, so that ties are common
@@ -191,7 +192,7 @@ def edited(draw: Any, execution: Execution, most: int = 5) -> list[tuple[dict[st
         edit, now = draw(edits(execution))
         try:
             execution = apply_edit(execution, edit, now)
-        except ScenarioError:
+        except InputError:
             continue
         found.append((edit, now, execution))
     return found

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from sim import library
 from sim.__main__ import main
-from sim.algorithm import ALGORITHMS
-from sim.workload import WORKLOADS
+from sim.core.algorithm import ALGORITHMS
+from sim.core.workload import WORKLOADS
+from sim.document import library
 from tests.sim.bad import BANK, SNAPSHOT, TWO, delay, line
 
 

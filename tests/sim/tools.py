@@ -6,16 +6,16 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from sim.checks import Verdict, verdicts_of
-from sim.edits import apply_edit
-from sim.execution import Execution, run
-from sim.model import APPLICATION_KINDS, Event
-from sim.scenario import Initiation, Scenario, ScriptLine
-from sim.snapshots import Snapshot, snapshots_of
-from sim.table_checks import Conserved, verdicts_from_table
-from sim.topology import Topology
-from sim.validate import validate
-from sim.workload import Workload
+from sim.core.model import APPLICATION_KINDS, Event
+from sim.core.topology import Topology
+from sim.core.workload import Workload
+from sim.document.scenario import Initiation, Scenario, ScriptLine
+from sim.document.validate import validate
+from sim.edit.edits import apply_edit
+from sim.run.execution import Execution, run
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.verify.checks import Verdict, verdicts_of
+from sim.verify.table_checks import Conserved, verdicts_from_table
 
 
 def system(processes: str, channels: str = "", **fields: Any) -> Scenario:

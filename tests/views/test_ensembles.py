@@ -4,34 +4,33 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pyarrow
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pipeline.cells import is_busy
-from pipeline.grid import DEFAULTS, Grid
-from pipeline.measure import describe, measure
-from pipeline.rerun import scenario_of
-from pipeline.schema import RUN_TYPES, arrow_schema
-from pipeline.store import Store
+from pipeline.ensembles.cells import cells_of, is_busy
+from pipeline.ensembles.grid import DEFAULTS, Grid
+from pipeline.ensembles.measure import describe, measure
+from pipeline.ensembles.rerun import scenario_of
+from pipeline.store.folder import Store
+from pipeline.store.schema import RUN_TYPES, arrow_schema
 from sim import VERSION
-from sim.algorithm import ALGORITHMS
-from sim.checks import verdicts_of
-from sim.execution import run
-from sim.files import parse_toml
-from sim.link import Shared
-from sim.scenario import ScenarioError
-from sim.snapshots import snapshots_of
-from sim.workload import WORKLOADS
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.workload import WORKLOADS
+from sim.document.files import parse_toml
+from sim.edit.link import Shared
+from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
+from sim.verify.checks import verdicts_of
+from tests.tools import ROOT
 from views import explore, opening
 from views.ensemble_results import in_a_sentence
 from views.ensemble_runs import outcome, story
+from views.explore_session import ExploreSession
 from views.grid_form import in_the_forms_words, in_words
-from views.session import ExploreSession
 
-ROOT = Path(__file__).resolve().parents[2]
 GIVEN = {"workload": "bank", "processes": "3", "topology": "line", "marker_delay": "4", "runs": "2", "seed": "5"}
 
 
@@ -47,12 +46,12 @@ def test_no_page_brings_spark_with_it():
 def form() -> None:
     import streamlit as st
 
-    from sim.scenario import ScenarioError
+    from sim.core.errors import InputError
     from views.grid_form import Wanted, grid_form
 
     def start(wanted: Wanted) -> None:
         if wanted.name == "taken":
-            raise ScenarioError("name: there is one already")
+            raise InputError("name: there is one already")
         st.session_state["wanted"] = wanted
 
     grid_form(start)
@@ -134,8 +133,8 @@ def test_channels_may_be_fifo_or_not(page):
     page.button[0].click().run()
     grid = page.session_state["wanted"].grid
     assert grid.fifo == ("yes", "no")
-    with pytest.raises(ScenarioError) as refusal:
-        grid.cells()
+    with pytest.raises(InputError) as refusal:
+        cells_of(grid)
     told = in_the_forms_words(str(refusal.value))
     assert told.startswith("Channels: Chandy-Lamport needs FIFO channels and cannot be combined with")
 
@@ -194,7 +193,7 @@ def test_no_failure_is_told_where_only_errors_are():
 
 @pytest.fixture
 def rows():
-    document = Grid.read(GIVEN, {"transfers": "6"}).cells()[0].document
+    document = cells_of(Grid.read(GIVEN, {"transfers": "6"}))[0].document
     found = []
     for run_id in range(2):
         row = {

@@ -13,10 +13,10 @@ import pytest
 from starlette.applications import Starlette
 
 from diagrams.export import exporter, formats
-from sim.link import Shared
-from sim.scenario import ScenarioError
+from sim.core.errors import InputError
+from sim.edit.link import Shared
 from views import exports
-from views.session import ExploreSession
+from views.explore_session import ExploreSession
 
 app = Starlette(routes=exports.ROUTES)
 
@@ -135,7 +135,7 @@ def test_unknown_sessions_and_formats_are_not_found(session):
 
 def test_what_a_format_refuses_is_told(session, monkeypatch):
     def refuse(scene, view):
-        raise ScenarioError("too many steps; choose fewer")
+        raise InputError("too many steps; choose fewer")
 
     monkeypatch.setattr(exporter("svg"), "export", refuse)
     answer = get(session, "svg")

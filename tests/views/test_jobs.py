@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.store import DataError
-from sim.scenario import ScenarioError
+from sim.core.errors import InputError
 from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, in_background
 
 PATIENCE_S = 20
@@ -87,7 +86,7 @@ def test_one_that_is_cancelled_while_it_waits_never_begins(jobs):
 
 def test_a_failure_is_told_in_its_sentence_and_ends_nothing_else(jobs):
     def refuse(progress, stop):
-        raise ScenarioError("processes: nobody is there")
+        raise InputError("processes: nobody is there")
 
     def break_down(progress, stop):
         raise ZeroDivisionError("division by zero")
@@ -104,7 +103,7 @@ def test_a_failure_is_told_in_its_sentence_and_ends_nothing_else(jobs):
 def test_a_name_is_used_by_one_job_at_a_time(jobs):
     step = Step()
     job = jobs.submit("a", step)
-    with pytest.raises(DataError, match="already"):
+    with pytest.raises(InputError, match="already"):
         jobs.submit("a", quietly)
     step.go_on.set()
     wait_for(job)
@@ -128,7 +127,7 @@ def test_the_queue_is_short(jobs):
     assert step.begun.wait(PATIENCE_S)
     for number in range(MOST_WAITING):
         jobs.submit(f"waiting-{number}", quietly)
-    with pytest.raises(DataError, match="waiting already"):
+    with pytest.raises(InputError, match="waiting already"):
         jobs.submit("one too many", quietly)
 
 
@@ -150,9 +149,9 @@ def test_at_the_end_all_are_asked_to_stop_and_none_begins(jobs):
 
 def test_work_in_the_background_keeps_its_promise():
     assert in_background(lambda: 42).result(PATIENCE_S) == 42
-    with pytest.raises(ScenarioError, match="nobody"):
+    with pytest.raises(InputError, match="nobody"):
         in_background(refuse_quietly).result(PATIENCE_S)
 
 
 def refuse_quietly() -> None:
-    raise ScenarioError("nobody is there")
+    raise InputError("nobody is there")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.execution import run
-from sim.scenario import Scenario, ScenarioError
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.run.execution import run
 from views.uploads import shared_from
 
 
@@ -49,7 +50,7 @@ def test_a_case_may_bring_its_delays():
     ],
 )
 def test_what_is_no_scenario_is_refused_in_one_sentence(files):
-    with pytest.raises(ScenarioError) as problem:
+    with pytest.raises(InputError) as problem:
         scenario_from(files)
     text = str(problem.value)
     assert text

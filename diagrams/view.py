@@ -1,0 +1,59 @@
+"""What is asked of an export: a step, a range of steps, the way of time, the colours, a format's own options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from diagrams import theme
+from diagrams.scene import Scene
+from sim.core.errors import InputError
+
+Value = str | int | tuple[int, int]  # of an option
+
+
+@dataclass(frozen=True)
+class View:
+    """How a scene is looked at: the step shown, time "down" or "right", "light" or "dark".
+
+    `steps` is the range, both ends included, that a deck or an animation goes through (None: all of the scene's),
+    and what a picture of a run that is too long for one shows. `options` are those of the format's own, which it reads
+    by Option.of.
+    """
+
+    step: int
+    orientation: str
+    theme: str = "light"
+    steps: tuple[int, int] | None = None
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        scene: Scene,
+        /,
+        step: int | None = None,
+        orientation: str | None = None,
+        theme: str = "light",
+        steps: tuple[int, int] | None = None,
+        **options: Value,
+    ) -> View:
+        """A view of `scene`; what is not given is the last step and the scenario's own orientation.
+
+        Raises InputError for a step or a range that the scene does not have.
+        """
+        first, last, where = scene.first, scene.until, scene.execution.scenario.name
+        if steps is not None:
+            if not first <= steps[0] <= steps[1] <= last:
+                given = f"--steps {steps[0]}-{steps[1]}"
+                raise InputError(f"{given}: {where} has steps {first} to {last}; give a range of them, such as 3-7")
+            first, last, where = *steps, "the range"
+        if step is not None and not first <= step <= last:
+            raise InputError(f"--step {step}: {where} has steps {first} to {last}; give one of them")
+        direction = orientation or scene.execution.scenario.orientation
+        return cls(last if step is None else step, direction, theme, steps, options)
+
+    @property
+    def palette(self) -> dict[str, str]:
+        """The colours of the theme, by their tokens' names."""
+        return theme.PALETTES[self.theme]

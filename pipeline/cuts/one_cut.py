@@ -1,0 +1,65 @@
+"""One cut of one execution, examined: the verdict, and what each channel holds, in words.
+
+The audit of a whole folder (pipeline.cuts.audits) says it of many cuts in numbers; this asks the same of one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from pipeline.cuts.audits import contents, verdicts
+from pipeline.store.folder import Store
+from pipeline.store.schema import CUT_TYPES, spark_schema
+from sim.core.model import SEND, label_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MOST_NAMED = 500  # messages of a cut that are told by name
+
+
+class Finding(NamedTuple):
+    """Whether a cut is consistent, the message that decides against it, and what it finds in the channels.
+
+    Messages are told by the events that send them, as `send on channel` for the witness. `in_channels` holds the
+    channels with messages, each with the first of them (`counts` has all); `unknown` those of which nothing can be
+    said. Where not `exact`, a channel holds at least what is told.
+    """
+
+    consistent: bool
+    witness: str | None
+    in_channels: dict[str, list[str]]
+    counts: dict[str, int]
+    unknown: list[str]
+    exact: bool
+
+
+def examine(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> Finding:
+    """What the cut `frontier` (events inside, by process) of execution `run_id` finds. Raises InputError."""
+    from pyspark.sql import functions as F
+
+    events = store.read(spark, "events").where(F.col("run_id") == run_id)
+    rows = [(run_id, "cut", process, inside) for process, inside in frontier.items()]
+    cuts = spark.createDataFrame(rows, spark_schema(CUT_TYPES))
+    verdict = verdicts(events, cuts).collect()[0]
+    held = {row.channel: list(row.messages) for row in contents(events, cuts).collect()}
+    trace = store.read(spark, "traces").where(F.col("run_id") == run_id).collect()[0]
+    unknown = list(trace.unknown_channels)
+    named = [message for messages in held.values() for message in messages[:MOST_NAMED]][:MOST_NAMED]
+    wanted = named if verdict.witness is None else [verdict.witness, *named]
+    sends = events.where((F.col("kind") == SEND) & F.col("message_id").isin(wanted)).collect() if wanted else []
+    name_of = {row.message_id: row.label or label_of(row.process, row["index"], None) for row in sends}
+    channel_of = {row.message_id: row.channel for row in sends}
+    return Finding(
+        consistent=verdict.consistent,
+        witness=None if verdict.witness is None else f"{name_of[verdict.witness]} on {channel_of[verdict.witness]}",
+        in_channels={
+            channel: [name_of[message] for message in messages if message in name_of]
+            for channel, messages in held.items()
+            if messages and channel not in unknown
+        },
+        counts={channel: len(messages) for channel, messages in held.items()},
+        unknown=unknown,
+        exact=trace.exact,
+    )

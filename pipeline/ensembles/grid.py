@@ -1,0 +1,244 @@
+"""A grid of parameters: every combination of the listed values is a cell, which is run many times.
+
+A grid is of a workload, and what it leaves out has a default; or of a scenario, and what it leaves out is as the
+scenario has it. In every cell the runs have the same seeds: cells differ in their parameters and in nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from pipeline.ensembles import parameter_values
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError, brief, nearest
+from sim.core.workload import WORKLOADS
+from sim.document import library
+from sim.document.scenario import MOST_PROCESSES
+from sim.document.toml_table import MOST_NUMBER
+from sim.document.writing import dumps
+
+SAMPLE, ALL, NONE = "sample", "all", "none"
+YES, NO = "yes", "no"  # whether the channels of a cell are FIFO
+MOST_CELLS = 2_000
+MOST_RUNS = 10_000_000
+MOST_SNAPSHOTS = 100
+
+# The options of a grid, in the order in which they are asked for, with what they mean.
+OPTIONS: Mapping[str, str] = {
+    "scenario": "a scenario: a path, or the name of a bundled one",
+    "workload": "what the processes compute, where there is no scenario",
+    "topology": "complete, ring, line, star, random, or random:EXTRA with as many extra channels",
+    "processes": "how many there are",
+    "delay": "of messages: fixed:1, uniform:1:9, whole:0:4, exponential:5; a number alone is a fixed one",
+    "marker_delay": "of markers: written as a delay is, or same",
+    "fifo": "whether channels deliver in the order of sending: yes, or no (then messages and markers may overtake)",
+    "algorithm": "by which the snapshots are taken",
+    "initiators": "how many processes initiate a snapshot together, spread evenly",
+    "snapshots": "how many a run takes, each initiated by other processes",
+    "at": "when they all start; else they are spread evenly over the run, a single one in its middle",
+    "runs": "of each cell",
+    "seed": "of a cell's first run; the next ones follow",
+    "events": "whose events are kept: sample (of each cell's first run, and of every run that fails), all or none",
+}
+# What is taken for an option that is left out; a scenario says all but `runs` and `events` itself.
+DEFAULTS: Mapping[str, str] = {
+    "topology": "complete", "processes": "8", "delay": "uniform:1:9", "marker_delay": parameter_values.SAME,
+    "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0",
+    "events": SAMPLE,
+}  # fmt: skip
+_OF_A_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", "runs", "seed", "events")  # may be said beside it
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Every combination of the listed values, `runs` times each. An empty list: as the scenario has it.
+
+    `scenario` is TOML, `name` its name, or that of the workload. Delays and topologies are texts as parameter_values
+    writes them; `fifo` holds YES and NO. Snapshots start at time `at` (None: spread evenly over the run). Runs have the
+    seeds from `seed` on. `events` says whose events are kept: OPTIONS.
+    """
+
+    name: str
+    scenario: str | None = None
+    workload: str = ""
+    topologies: tuple[str, ...] = ()
+    processes: tuple[int, ...] = ()
+    parameters: Mapping[str, tuple[Any, ...]] = field(default_factory=dict, hash=False)
+    delays: tuple[str, ...] = ()
+    marker_delays: tuple[str, ...] = ()
+    fifo: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    initiators: tuple[int, ...] = ()
+    snapshots: int = 0
+    at: float | None = None
+    runs: int = 1
+    seed: int = 0
+    events: str = SAMPLE
+
+    @classmethod
+    def read(cls, given: Mapping[str, str], parameters: Mapping[str, str] | None = None) -> Grid:
+        """The grid that texts describe: `given` by the names of OPTIONS, `parameters` of the workload by their own.
+
+        Raises InputError, which names the option.
+        """
+        if "scenario" in given:
+            plain = {key: text for key, text in DEFAULTS.items() if key in ("runs", "events")}
+        else:
+            plain = {"workload": "bank", **DEFAULTS}
+        grid = cls(**_told({**plain, **given}, parameters or {}))
+        if grid.cell_count > MOST_CELLS or grid.run_count > MOST_RUNS:
+            raise InputError(
+                f"the grid has {grid.cell_count} cells and {grid.run_count} runs; "
+                f"{MOST_CELLS} cells and {MOST_RUNS} runs are the most, so give shorter lists or fewer --runs"
+            )
+        return grid
+
+    @property
+    def cell_count(self) -> int:
+        """How many cells there are."""
+        listed = (
+            self.topologies, self.processes, self.delays, self.marker_delays, self.fifo, self.algorithms,
+            self.initiators, *self.parameters.values(),
+        )  # fmt: skip
+        return math.prod(len(axis) for axis in listed if axis)
+
+    @property
+    def run_count(self) -> int:
+        """How many runs there are in all cells together."""
+        return self.cell_count * self.runs
+
+    def agree(self, given: Mapping[str, str], parameters: Mapping[str, str]) -> None:
+        """Raises InputError where an option says something else than this grid does."""
+        origin = {} if "scenario" in given else {"workload": self.workload}
+        told = _told({**origin, **given}, parameters)
+        wanted = {option: told[_field(option)] for option in given}
+        has = {option: getattr(self, _field(option)) for option in given}
+        for name, values in told.get("parameters", {}).items():
+            wanted[f"set {name}"], has[f"set {name}"] = values, self.parameters.get(name)
+        for option, value in wanted.items():
+            if value != has[option]:
+                is_said = has[option] not in (None, (), "")
+                begun = f"with {brief(_thawed(has[option]))}, not" if is_said else "without it, not with"
+                raise InputError(
+                    f"{_flag(option)}: the folder was begun {begun} {brief(_thawed(value))}; "
+                    "leave the option out to resume, or name a new folder"
+                )
+
+    def to_json(self) -> dict[str, Any]:
+        """This grid as plain values; `from_json` gives an equal one back."""
+        return {part.name: _thawed(getattr(self, part.name)) for part in fields(self)}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Grid:
+        """The grid that `to_json` wrote. Raises InputError for anything else."""
+        try:
+            parameters = {name: tuple(listed) for name, listed in values["parameters"].items()}
+            return cls(**{**{name: _frozen(value) for name, value in values.items()}, "parameters": parameters})
+        except (KeyError, TypeError, AttributeError):
+            raise InputError("the manifest describes no grid that this version knows; run the ensemble anew") from None
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _thawed(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _thawed(inner) for key, inner in value.items()}
+    return list(value) if isinstance(value, tuple) else value
+
+
+# ------------------------------------------------------------------ from texts
+
+
+def _flag(option: str) -> str:
+    """An option as the command line writes it, which is how errors name it."""
+    return f"--{option.replace('_', '-')}"
+
+
+def _field(option: str) -> str:
+    return _READERS[option][0] if option in _READERS else option
+
+
+def _told(given: Mapping[str, str], parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a grid that the options name."""
+    for option in given:
+        if option not in OPTIONS:
+            raise InputError(f"{option}: is no option of a grid; {nearest(option, list(OPTIONS))}")
+    told = _origin(given)
+    for option, text in given.items():
+        if option in _READERS:
+            name, read = _READERS[option]
+            told[name] = _frozen(read(_flag(option), text))
+    if parameters:
+        told["parameters"] = _parameters(told["workload"], parameters)
+    return told
+
+
+def _origin(given: Mapping[str, str]) -> dict[str, Any]:
+    """What a grid is of: a workload, or a scenario with its workload and seed."""
+    if "scenario" not in given:
+        workload = parameter_values.single(
+            "--workload", parameter_values.names("--workload", given["workload"], WORKLOADS)
+        )
+        return {"name": workload, "workload": workload}
+    for option in given:
+        if option not in (*_OF_A_SCENARIO, "scenario"):
+            raise InputError(
+                f"{_flag(option)}: a scenario says that itself; leave the option out, or give --workload instead"
+            )
+    scenario = library.find(given["scenario"])
+    text = dumps(replace(scenario, seed=0, expect={}))  # what was expected of it is not to be expected of its variants
+    return {"name": scenario.name, "scenario": text, "workload": scenario.workload, "seed": scenario.seed}
+
+
+def _parameters(workload: str, given: Mapping[str, str]) -> dict[str, tuple[Any, ...]]:
+    known = WORKLOADS[workload].parameters
+    for name in given:
+        if name not in known:
+            raise InputError(f"--set {name}: {workload} has no such parameter; {nearest(name, list(known))}")
+    return {name: tuple(parameter_values.values(f"--set {name}", text, known[name])) for name, text in given.items()}
+
+
+def _delays(option: str, text: str) -> list[str]:
+    found = parameter_values.delay_texts(option, text)
+    if parameter_values.SAME in found:
+        raise InputError(
+            f"{option}: {parameter_values.SAME} is for markers; write fixed:1, uniform:1:9, whole:0:4 or exponential:5"
+        )
+    return found
+
+
+Reader = Callable[[str, str], Any]
+
+
+def _wholes(least: int, most: int) -> Reader:
+    return lambda option, text: parameter_values.wholes(option, text, least, most)
+
+
+def _single(read: Reader) -> Reader:
+    return lambda option, text: parameter_values.single(option, read(option, text))
+
+
+def _names(known: Iterable[str]) -> Reader:
+    return lambda option, text: parameter_values.names(option, text, known)
+
+
+# By option: the field of Grid that it sets, and how it is read.
+_READERS: Mapping[str, tuple[str, Reader]] = {
+    "topology": ("topologies", parameter_values.topology_texts),
+    "processes": ("processes", _wholes(1, MOST_PROCESSES)),
+    "delay": ("delays", _delays),
+    "marker_delay": ("marker_delays", parameter_values.delay_texts),
+    "fifo": ("fifo", _names((YES, NO))),
+    "algorithm": ("algorithms", _names(ALGORITHMS)),
+    "initiators": ("initiators", _wholes(1, MOST_PROCESSES)),
+    "snapshots": ("snapshots", _single(_wholes(0, MOST_SNAPSHOTS))),
+    "at": ("at", _single(parameter_values.numbers)),
+    "runs": ("runs", _single(_wholes(1, MOST_RUNS))),
+    "seed": ("seed", _single(_wholes(0, MOST_NUMBER - MOST_RUNS))),
+    "events": ("events", _single(_names((SAMPLE, ALL, NONE)))),
+}

@@ -1,0 +1,84 @@
+"""What an ensemble keeps of a run: the columns of RUN_TYPES, one row per snapshot."""
+
+from __future__ import annotations
+
+import json
+from itertools import accumulate
+from typing import Any
+
+from pipeline.ensembles import parameter_values
+from sim.core.log import KIND, to_json
+from sim.core.model import RECEIVE, SEND
+from sim.document.scenario import Scenario
+from sim.run.execution import Execution
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.verify.checks import CHECKS, Verdict, verdicts_of
+
+Row = dict[str, Any]
+
+_ON_THEIR_WAY = {SEND: 1, RECEIVE: -1}
+
+
+def describe(scenario: Scenario) -> Row:
+    """The columns that say what a scenario is, but for its name and its seed."""
+    delay, marker_delay = scenario.delay, scenario.marker_delay
+    return {
+        "workload": scenario.workload,
+        "topology": parameter_values.topology_text(scenario.topology),
+        "processes": len(scenario.processes),
+        "channels": len(scenario.channels),
+        "fifo": not scenario.not_fifo,
+        "algorithm": scenario.algorithm,
+        "delay": parameter_values.delay_text(delay),
+        "marker_delay": parameter_values.SAME if marker_delay is None else parameter_values.delay_text(marker_delay),
+        "mean_delay": parameter_values.mean_delay(delay),
+        "mean_marker_delay": parameter_values.mean_delay(marker_delay or delay),
+        "parameters": json.dumps(scenario.parameters, ensure_ascii=False, sort_keys=True),
+    }
+
+
+def measure(execution: Execution) -> list[Row]:
+    """The columns that say what a run did: a row for each snapshot, or one without where there is none.
+
+    Times are in time units, messages those of the application, bytes those of their bodies as JSON.
+    """
+    run = _measure_run(execution)
+    verdicts = verdicts_of(execution)
+    rows = [_measure_snapshot(execution, snapshot, verdicts[snapshot.id]) for snapshot in snapshots_of(execution)]
+    return [{**run, **row} for row in rows] or [{**run, "failed": False}]
+
+
+def _measure_run(execution: Execution) -> Row:
+    kinds = execution.log.column(KIND)
+    return {
+        "events": sum(process.index for process in execution.final.processes),
+        "steps": execution.steps,
+        "duration": execution.times[-1],
+        "messages": kinds.count(SEND),
+        "in_flight_peak": max(accumulate((_ON_THEIR_WAY.get(kind, 0) for kind in kinds), initial=0)),
+    }
+
+
+def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[Verdict]) -> Row:
+    recorded = snapshot.recorded_messages
+    broken = [verdict for verdict in verdicts if verdict.holds is False]
+    return {
+        "snapshot_id": snapshot.id,
+        "initiators": sum(start.snapshot == snapshot.id for start in execution.scenario.snapshots),
+        "status": snapshot.status,
+        "latency": _latency(execution, snapshot),
+        "recorded_messages": len(recorded),
+        "recorded_bytes": sum(len(to_json(message.body).encode()) for message in recorded),
+        "markers": snapshot.markers,
+        **dict.fromkeys(CHECKS),
+        **{verdict.check: verdict.holds for verdict in verdicts},
+        "failed": bool(broken),
+        "witness": f"{broken[0].check}: {broken[0].witness}" if broken else None,
+    }
+
+
+def _latency(execution: Execution, snapshot: Snapshot) -> float | None:
+    """From the first recording to the completion of the last process (None: it did not complete)."""
+    if snapshot.began is None or snapshot.completed is None:
+        return None
+    return execution.times[snapshot.completed] - execution.times[snapshot.began]

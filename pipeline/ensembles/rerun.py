@@ -1,0 +1,35 @@
+"""From a row of an ensemble's runs back to the run: the same scenario, so the same events, to the byte."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+from sim import VERSION
+from sim.core.errors import InputError
+from sim.document.files import parse_toml
+from sim.document.scenario import Scenario
+
+
+def scenario_of(row: Mapping[str, Any]) -> Scenario:
+    """The run that `row` of RUN_TYPES tells of: its document and seed; the other columns name it.
+
+    Raises InputError where the row is no such row, or where another version wrote it: that one's run may differ.
+    """
+    if not isinstance(row.get("document"), str) or not isinstance(row.get("seed"), int):
+        raise InputError("a row of runs has a document and a seed; this one lacks them")
+    if row.get("version", VERSION) != VERSION:
+        raise InputError(
+            f"run {row.get('run_id')} was made by version {row['version']}, and this is {VERSION}: "
+            "what it makes of it may differ, so use that version, or run the ensemble anew"
+        )
+    name = row.get("scenario") or row.get("workload") or "run"
+    return replace(_parsed(row["document"], name), name=f"{name}-{row.get('run_id', 0)}", seed=row["seed"])
+
+
+@lru_cache(maxsize=64)
+def _parsed(document: str, name: str) -> Scenario:
+    """Thousands of runs share a document."""
+    return parse_toml(document, name)

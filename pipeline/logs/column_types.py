@@ -1,0 +1,127 @@
+"""The columns of an event table that others give us: which there may be, and the types of their cells."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sim import VERSION
+from sim.core.errors import InputError, brief, nearest
+from sim.core.model import EVENT_TYPES
+
+Columns = dict[str, list[Any]]
+Where = Callable[[int], str]
+
+_MOST = {"int32": 2**31, "int64": 2**63}
+_RIGHT = {"int32": "a whole number", "int64": "a whole number", "float64": "a number", "string": "a text"}
+
+
+def check_known(name: str, where: str) -> None:
+    """Raises InputError unless an event table has a column of that name."""
+    if name not in EVENT_TYPES:
+        raise InputError(
+            f"{where}: has a column {name!r} that this version ({VERSION}) does not know; was it written by a newer "
+            f"one? {nearest(name, EVENT_TYPES)}"
+        )
+
+
+def check_columns(names: Iterable[str], where: str) -> None:
+    """Raises InputError unless these can be the columns of an event table."""
+    known = set()
+    for name in names:
+        check_known(name, where)
+        known.add(name)
+    needed = [name for name in ("process", "kind") if name not in known]
+    needed += [] if known & {"message_id", "channel"} else ["message_id or channel"]
+    if needed:
+        raise InputError(f"{where}: has no column {needed[0]}; an event table has process, kind, message_id or channel")
+
+
+def typed(columns: Columns, where: Where) -> Columns:
+    """Every column of an event table, in the order of `row`, else as the rows come, with cells of its type or None.
+
+    A cell may be a text that says the value. Message ids are whole numbers where all of them are, else texts.
+    Raises InputError, naming the row by `where`, for a cell that is not of its column's type.
+    """
+    size = len(next(iter(columns.values())))
+    found: Columns = {}
+    for name, kind in EVENT_TYPES.items():
+        cells = columns.get(name, [None] * size)
+        found[name] = [None if cell is None else _cell(name, kind, cell, row, where) for row, cell in enumerate(cells)]
+    if not all(isinstance(cell, int) for cell in found["message_id"] if cell is not None):
+        found["message_id"] = [None if cell is None else str(cell) for cell in found["message_id"]]
+    return found
+
+
+def order_of(rows: Sequence[int | None], where: Where) -> list[int]:
+    """The places of rows in the order of their numbers, or as they are where they have none. Raises InputError."""
+    if all(number is None for number in rows):
+        return list(range(len(rows)))
+    seen: dict[int, int] = {}
+    for place, number in enumerate(rows):
+        if number is None:
+            raise InputError(f"{where(place)}: has no number in the column row, though other rows have one")
+        if number in seen:
+            raise InputError(
+                f"{where(place)}: is row {number}, as {where(seen[number])} is; number rows from 0, each once"
+            )
+        seen[number] = place
+    return [seen[number] for number in sorted(seen)]
+
+
+def _cell(name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
+    if name == "body":
+        return _body(cell)
+    if name == "message_id":
+        number = _whole(cell, 2**63)
+        return cell if number is None and isinstance(cell, str) else _known(number, name, "int64", cell, row, where)
+    if kind == "string":
+        return cell if type(cell) is str else _known(_text(cell), name, kind, cell, row, where)
+    value = _number(cell) if kind == "float64" else _whole(cell, _MOST[kind])
+    return _known(value, name, kind, cell, row, where)
+
+
+def _known(value: Any, name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
+    if value is None:
+        raise InputError(f"{where(row)}: {name} is {brief(cell)}; it has to be {_RIGHT[kind]} ({kind})")
+    return value
+
+
+def _body(cell: Any) -> str:
+    """The JSON of a body; a text that is JSON already stays as it is."""
+    if isinstance(cell, str):
+        try:
+            json.loads(cell)
+        except (ValueError, RecursionError):
+            return json.dumps(cell, ensure_ascii=False)
+        return cell
+    return json.dumps(cell, ensure_ascii=False, default=str)
+
+
+def _text(cell: Any) -> str | None:
+    """A name may be a number."""
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
+
+
+def _whole(cell: Any, most: int) -> int | None:
+    """A number of events, rows or bytes; some programs write 3 as 3.0."""
+    number = _number(cell)
+    if number is None or isinstance(cell, bool) or not number.is_integer():
+        return None
+    try:
+        exact = int(cell)
+    except ValueError:
+        exact = int(number)
+    return exact if 0 <= exact < most else None
+
+
+def _number(cell: Any) -> float | None:
+    if isinstance(cell, bool) or not isinstance(cell, int | float | str):
+        return None
+    try:
+        number = float(cell)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,241 @@
+"""Event tables that others give us, with all columns or a few: checked, and completed.
+
+There have to be `process`, `kind`, and `message_id` or `channel`. Where there are message ids, they pair sends with
+receives; else the messages of a channel are received in the order in which they are sent. `index` and `peer_index` are
+computed anew and have to be what the table says, where it says it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from pipeline.logs.column_types import Columns, Where, order_of, typed
+from pipeline.logs.event_rows import Rows, to_table
+from pipeline.logs.format import Reading
+from pipeline.logs.pairing import FIFO, GIVEN, UNKNOWN
+from sim import VERSION
+from sim.core import model
+from sim.core.errors import InputError, brief, nearest
+from sim.core.model import (
+    APPLICATION_KINDS,
+    BLOCKED,
+    CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
+    INTERNAL,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    RECEIVE,
+    RECEIVED,
+    RECORD,
+    RECORDED,
+    SEND,
+    SENT,
+    SERVICE_KINDS,
+    UNBLOCKED,
+)
+from sim.document.validate import name_problem
+
+KINDS = (*model.KINDS, "crash", "restart")
+_AT_SOURCE, _AT_TARGET = tuple(SENT), (*RECEIVED, CHANNEL_CLOSED, RECORDED, BLOCKED, UNBLOCKED)
+
+
+def read_table(columns: Columns, where: Where) -> Reading:
+    """One execution of the rows that `columns` hold, all of one length; what is missing is None, or a missing column.
+
+    `where` names the place of a row in errors. Raises InputError for what cannot be, or contradicts itself.
+    """
+    table = _Table(columns, where)
+    events, notes = to_table(table.rows)
+    return Reading(
+        events, table.processes(), **table.rows.counts(), pairing=table.how, exact=not table.unknown,
+        unknown_channels=sorted(table.unknown), notes=[*table.notes, *notes],
+    )  # fmt: skip
+
+
+class _Table:
+    """The rows of one execution while they are checked and completed."""
+
+    def __init__(self, columns: Columns, where: Where) -> None:
+        cells = typed(columns, where)
+        order = order_of(cells["row"], where)
+        self.given: Columns = {name: [values[place] for place in order] for name, values in cells.items()}
+        self.how = GIVEN
+        self.unknown: set[str] = set()
+        self.notes: list[str] = []
+        self.rows = Rows(
+            event=[],
+            process=self.given["process"],
+            index=[],
+            kind=self.given["kind"],
+            channel=self.given["channel"],
+            partner=[-1] * len(order),
+            label=self.given["label"],
+            body=self.given["body"],
+            where=lambda row: where(order[row]),
+            snapshot_id=self.given["snapshot_id"],
+            state_size=self.given["state_size"],
+            epoch=self.given["epoch"],
+        )
+        for row in range(len(order)):
+            self._check(row)
+        self._number()
+        self._pair()
+        for row in range(len(order)):
+            self._check_peer(row)
+        for name in ("time", "step"):
+            if None not in self.given[name]:
+                setattr(self.rows, name, self.given[name])
+
+    def processes(self) -> list[str]:
+        """Those that have rows, in their order, then those that are only sent to; services are none."""
+        rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
+        silent = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
+        certain = [process for kind, process, _ in rows if kind not in SERVICE_KINDS]
+        channels = (channel for kind, _, channel in rows if channel is not None and kind not in SERVICE_KINDS)
+        certain += [name for channel in channels for name in channel.split("->")]
+        told = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
+        return list(dict.fromkeys([*certain, *(name for name in told if name and name not in silent)]))
+
+    def _fail(self, row: int, problem: str) -> InputError:
+        return InputError(f"{self.rows.where(row)}: {problem}")
+
+    # ------------------------------------------------------------------ rows one by one
+
+    def _check(self, row: int) -> None:
+        process, kind, channel = self.rows.process[row], self.rows.kind[row], self.rows.channel[row]
+        if kind not in KINDS:
+            raise self._fail(
+                row,
+                f"kind is {brief(kind)}, which this version ({VERSION}) does not know; was it written by a newer one? "
+                f"{nearest(str(kind), KINDS)}",
+            )
+        problem = name_problem(process or "")
+        if problem:
+            raise self._fail(row, f"process: {problem}")
+        if channel is None:
+            return
+        source, arrow, target = channel.partition("->")
+        if not arrow or name_problem(source) or name_problem(target) or source == target:
+            raise self._fail(row, f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does")
+        own = source if kind in _AT_SOURCE else target if kind in _AT_TARGET else process
+        if own != process:
+            does = "sends on" if kind in _AT_SOURCE else "receives from"
+            raise self._fail(
+                row, f"{process} {does} {channel}, which it is not the end of; a channel is source->target"
+            )
+
+    def _number(self) -> None:
+        """Number the events and, within each process, its application events; rows of one event give its index."""
+        last: dict[str, tuple[int, int]] = defaultdict(lambda: (0, -1))  # per process: index, event
+        events = 0
+        for row, (process, kind) in enumerate(zip(self.rows.process, self.rows.kind, strict=True)):
+            given = self.given["index"][row]
+            index, event = last[process]
+            if kind in APPLICATION_KINDS and not (given == index > 0):
+                index += 1
+                if given not in (None, index):
+                    raise self._fail(
+                        row, f"index is {given}, but this is event {index} of {process}; events count from 1"
+                    )
+                last[process] = (index, events)
+                event = -1
+            if kind == RECORD and given is not None and given > index:
+                raise self._fail(row, f"index is {given}, but {process} has recorded after {index} events")
+            if kind not in APPLICATION_KINDS or event < 0:
+                event = events
+                events += 1
+            self.rows.event.append(event)
+            self.rows.index.append(index if kind in APPLICATION_KINDS else given if kind == RECORD else None)
+
+    def _check_peer(self, row: int) -> None:
+        given, partner = self.given["peer_index"][row], self.rows.partner[row]
+        if given is None or self.rows.kind[row] not in APPLICATION_KINDS:
+            return
+        found = self.rows.index[partner] if partner >= 0 else None
+        if given != found:
+            told = "there is none" if found is None else f"that is {found} ({self.rows.where(partner)})"
+            raise self._fail(row, f"peer_index is {given}, but {told}; it is the partner's index")
+
+    # ------------------------------------------------------------------ pairs
+
+    def _pair(self) -> None:
+        ends = [row for row, kind in enumerate(self.rows.kind) if kind in (SEND, RECEIVE)]
+        ids = self.given["message_id"]
+        if any(ids[row] is not None for row in ends):
+            self._pair_ids(SEND, RECEIVE)
+            self._pair_ids(MARKER_SEND, MARKER_RECEIVE)
+            self._pair_ids(CONTROL_SEND, CONTROL_RECEIVE)
+            if all(isinstance(number, int) for number in ids if number is not None):
+                self.rows.message = ids
+        elif ends:
+            self._pair_in_order(ends)
+        for row in ends:
+            if self.rows.channel[row] is None:
+                self._fill_channel(row)
+
+    def _pair_ids(self, send: str, receive: str) -> None:
+        rows_of: dict[str, dict[Any, int]] = {send: {}, receive: {}}
+        for row, (kind, number) in enumerate(zip(self.rows.kind, self.given["message_id"], strict=True)):
+            if kind not in rows_of:
+                continue
+            if number is None:
+                raise self._fail(
+                    row, f"a {kind} without message_id, though other rows have one; every message has its own"
+                )
+            if number in rows_of[kind]:
+                first = self.rows.where(rows_of[kind][number])
+                raise self._fail(
+                    row, f"the {kind} of message {number} again, after {first}; every message has its own id"
+                )
+            rows_of[kind][number] = row
+        for number, row in rows_of[receive].items():
+            if number not in rows_of[send]:
+                raise self._fail(row, f"receives message {number}, which no row sends; a receive needs its send")
+            self._join(rows_of[send][number], row)
+
+    def _pair_in_order(self, ends: list[int]) -> None:
+        self.how = FIFO
+        waiting: dict[str, list[int]] = defaultdict(list)
+        for row in ends:
+            if self.rows.channel[row] is None:
+                raise self._fail(row, f"a {self.rows.kind[row]} with neither message_id nor channel; give one of them")
+            if self.rows.kind[row] == SEND:
+                waiting[self.rows.channel[row] or ""].append(row)
+        for sends in waiting.values():
+            sends.reverse()
+        for row in ends:
+            if self.rows.kind[row] == RECEIVE:
+                sends = waiting[self.rows.channel[row] or ""]
+                if not sends:
+                    channel = self.rows.channel[row]
+                    raise self._fail(
+                        row, f"receives more messages from {channel} than are sent; a receive needs its send"
+                    )
+                self._join(sends.pop(), row)
+
+    def _join(self, send: int, receive: int) -> None:
+        rows = self.rows
+        channel = f"{rows.process[send]}->{rows.process[receive]}"
+        for row in (send, receive):
+            if rows.channel[row] is None:
+                rows.channel[row] = channel
+        if rows.process[send] == rows.process[receive] or rows.channel[send] != rows.channel[receive]:
+            sent = f"{rows.channel[send]} ({rows.where(send)})"
+            raise self._fail(
+                receive, f"receives from {rows.channel[receive]} what was sent on {sent}; they have to agree"
+            )
+        rows.partner[send], rows.partner[receive] = receive, send
+
+    def _fill_channel(self, row: int) -> None:
+        """A send that nobody receives, and of which the table does not say where to."""
+        process = self.rows.process[row]
+        self.rows.kind[row] = INTERNAL
+        self.unknown.update(f"{process}->{other}" for other in self.processes() if other != process)
+        if self.how != UNKNOWN:
+            self.notes.append(
+                f"{self.rows.where(row)} sends a message that nobody receives, and the table does not say to whom: "
+                "what is in the channels is unknown"
+            )
+        self.how = UNKNOWN

@@ -1,0 +1,142 @@
+"""The events of a log as a pattern finds them in its text."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipeline.logs import patterns
+from sim.core.errors import InputError, brief
+
+GROUPS = ("host", "clock", "event")
+TIMES = ("time", "timestamp")
+FURTHER = ("kind", "peer", "msg", *TIMES)
+_NO_NAME = re.compile(r"\s+|->")
+
+
+@dataclass
+class Log:
+    """The events of one execution, in the order of the log: a list for each group of the pattern.
+
+    `line` is where an event's clock stands. `others` holds those groups of FURTHER that the pattern has.
+    """
+
+    source: str
+    host: list[str] = field(default_factory=list)
+    clock: list[str] = field(default_factory=list)
+    event: list[str] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    others: dict[str, list[str | None]] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def processes(self) -> list[str]:
+        """The hosts' names, in the order of their first events, with _ for what a process's name cannot hold."""
+        found: dict[str, str] = {}
+        for host in dict.fromkeys(self.host):
+            name = _NO_NAME.sub("_", host)
+            where = f"{self.source}:{self.line[self.host.index(host)]}"
+            if not name:
+                raise InputError(f"{where}: the group host is empty here; every event has a host")
+            if name in found:
+                raise InputError(f"{where}: the hosts {found[name]!r} and {host!r} would both be called {name!r}")
+            if name != host:
+                self.notes.append(f"the host {host!r} is called {name!r} here: names hold no white space and no ->")
+            found[name] = host
+        return list(found)
+
+    def reorder(self, order: Sequence[int]) -> None:
+        """Let events of the same host change places: event e is what number order[e] was. Clocks are left alone."""
+        self.event = [self.event[event] for event in order]
+        self.line = [self.line[event] for event in order]
+        self.others = {name: [texts[event] for event in order] for name, texts in self.others.items()}
+
+    def times(self) -> list[float] | None:
+        """The events' times, where the pattern has a group for them. Raises InputError for what is no number."""
+        name = next((name for name in TIMES if name in self.others), None)
+        return None if name is None else [self._number(event, text) for event, text in enumerate(self.others[name])]
+
+    def _number(self, event: int, text: str | None) -> float:
+        try:
+            number = float(text or "")
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(
+                f"{self.source}:{self.line[event]}: the time {brief(text)} is no number; call the group of a date "
+                "something else, such as date"
+            )
+        return number
+
+    def bodies(self) -> list[str | None]:
+        """What names the events' messages, as JSON, where the pattern has a group `msg`."""
+        messages = self.others.get("msg", [None] * len(self.host))
+        return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
+
+
+def take_apart(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> Log:
+    """The events that `pattern` finds in `text`, whose first line is line number `first_line` of `source`.
+
+    Raises InputError, naming file and line, where it finds no host, clock or event, or searches too long.
+    """
+    names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
+    log = Log(source, others={name: [] for name in names[len(GROUPS) :]})
+    others = list(log.others.values())
+    line, counted, last = first_line, 0, 0
+    skipped = _Skipped(source)
+    try:
+        for match in patterns.matches(pattern, text):
+            start = match.start("clock")
+            line += text.count("\n", counted, max(counted, start))
+            counted = max(counted, start)
+            skipped.look(text, last, match.start(), counted, line)
+            last = match.end()
+            host, clock, event, *more = match.group(*names)
+            if host is None or clock is None or event is None:
+                missing = next(name for name in GROUPS if match.group(name) is None)
+                raise InputError(f"{source}:{line}: the pattern matches here without its group {missing!r}")
+            log.host.append(host)
+            log.clock.append(clock)
+            log.event.append(event)
+            log.line.append(line)
+            for values, value in zip(others, more, strict=True):
+                values.append(value)
+    except patterns.TooSlow:
+        where = line + text.count("\n", counted, max(counted, last))
+        raise InputError(
+            f"{source}:{where}: from here on the pattern finds nothing in {patterns.MOST_SECONDS:g} s; write a "
+            "simpler expression"
+        ) from None
+    skipped.look(text, last, len(text), counted, line)
+    if not log.host:
+        raise InputError(
+            f"{source}:{first_line}: the pattern matches nothing in this execution; give one that does: --pattern"
+        )
+    log.notes = skipped.notes()
+    return log
+
+
+class _Skipped:
+    """Text that no match covers, apart from blank lines."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._count = 0
+        self._first = ""
+
+    def look(self, text: str, begin: int, end: int, at: int, line: int) -> None:
+        """From `begin` to `end`; line number `line` is where `at` is, which is none of that text."""
+        between = text[begin:end]
+        if not between or between.isspace():
+            return
+        found = [(number, words) for number, words in enumerate(between.split("\n")) if words and not words.isspace()]
+        if self._count == 0:
+            first = line - text.count("\n", begin, at) if begin < at else line + text.count("\n", at, begin)
+            self._first = f"{self._source}:{first + found[0][0]}: {brief(found[0][1])}"
+        self._count += len(found)
+
+    def notes(self) -> list[str]:
+        """One sentence, if there was any."""
+        return [f"{self._count} lines that the pattern does not match, the first {self._first}"] if self._count else []

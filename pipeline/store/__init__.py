@@ -1,0 +1,1 @@
+"""Data folders: Parquet tables beside a manifest, and the catalog of them."""

@@ -1,0 +1,151 @@
+"""What has been run, when, with which parameters and version, and where it lies: the folders of the data root."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pipeline.store.folder import Store, data_root, named, unwritable
+from sim.core.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One data folder. `about` is what was asked for; times are ISO 8601, UTC; `rows` counts by table.
+
+    `problem` says why the folder cannot be read (None: it can); the rest is empty then.
+    """
+
+    name: str
+    path: Path
+    kind: str = ""
+    status: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    created: str = ""
+    finished: str | None = None
+    version: str = ""
+    rows: Mapping[str, int] = field(default_factory=dict)
+    size: int = 0  # bytes on disk
+    problem: str | None = None
+
+    @property
+    def store(self) -> Store:
+        """The folder itself. Raises InputError where another version made it."""
+        return Store.open(self.path)
+
+
+class Difference(NamedTuple):
+    """Something that two entries say differently; None where one does not say it."""
+
+    what: str
+    first: Any
+    second: Any
+
+
+def entries(root: Path | None = None) -> list[Entry]:
+    """Every data folder of the root, the newest first; those that cannot be read come last."""
+    root = root or data_root()
+    folders = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    found = [entry_of(path) for path in folders if path.name[0] not in "._"]
+    return sorted(found, key=lambda entry: entry.created, reverse=True)
+
+
+def entry_of(path: Path) -> Entry:
+    """What the folder at `path` says of itself."""
+    store = Store(path)
+    try:
+        manifest = store.manifest
+    except InputError as problem:
+        return Entry(path.name, path, size=_size(path), problem=str(problem))
+    if not manifest:
+        return Entry(
+            path.name, path, size=_size(path), problem=f"{path}: has no manifest, so it is no data folder of ours"
+        )
+    return Entry(
+        name=path.name,
+        path=path,
+        kind=manifest["kind"],
+        status=store.status,
+        about=manifest["about"],
+        created=manifest["created"],
+        finished=manifest["finished"],
+        version=manifest["version"],
+        rows=manifest["rows"],
+        size=_size(path),
+    )
+
+
+def find(name: str, root: Path | None = None) -> Entry:
+    """The entry called `name`. Raises InputError, naming the nearest one, where there is none that can be read."""
+    path = named(name, root)
+    if not path.is_dir():
+        known = [entry.name for entry in entries(root)]
+        raise InputError(f"there is no data folder {name!r}; {nearest(name, known)}")
+    entry = entry_of(path)
+    if entry.problem:
+        raise InputError(entry.problem)
+    return entry
+
+
+def delete(name: str, root: Path | None = None) -> None:
+    """Delete a data folder and all that is in it. Raises InputError for one at work, or that is none of ours."""
+    entry = find(name, root)
+    if entry.status == "running":
+        raise InputError(f"{entry.path}: is being written; stop that first")
+    try:
+        shutil.rmtree(entry.path)
+    except OSError as problem:
+        raise unwritable(entry.path, problem) from None
+
+
+def differences(first: Entry, second: Entry) -> list[Difference]:
+    """What the two were asked for, or made with, that is not the same, in the order of the first."""
+    a, b = dict(_facts(first)), dict(_facts(second))
+    return [Difference(key, a.get(key), b.get(key)) for key in {**a, **b} if a.get(key) != b.get(key)]
+
+
+def _facts(entry: Entry) -> Iterator[tuple[str, Any]]:
+    yield "kind", entry.kind
+    yield "version", entry.version
+    for key, value in entry.about.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{inner}", item) for inner, item in value.items())
+        else:
+            yield key, value
+
+
+OUTCOMES = {  # of an ensemble: a name in words, and how Spark works it out from the runs
+    "runs": "count(DISTINCT run_id)",
+    "snapshots": "count(snapshot_id)",
+    "failed": "count_if(failed)",
+    "median latency": "percentile(latency, 0.5)",
+    "longest latency": "max(latency)",
+    "median of messages recorded": "percentile(recorded_messages, 0.5)",
+    "most messages recorded": "max(recorded_messages)",
+    "markers": "sum(markers)",
+}
+
+
+def outcome(spark: SparkSession, entry: Entry) -> dict[str, Any]:
+    """What came of it, in a few numbers; of a trace, its rows."""
+    from pyspark.sql import functions as F
+
+    if entry.kind != "ensemble" or not entry.store.has("runs"):
+        return dict(entry.rows)
+    runs = entry.store.read(spark, "runs")
+    return runs.agg(*(F.expr(rule).alias(name) for name, rule in OUTCOMES.items())).collect()[0].asDict()
+
+
+def _size(path: Path) -> int:
+    size = 0
+    for file in path.rglob("*"):
+        with suppress(OSError):  # a part that has just got its name
+            size += file.stat().st_size
+    return size

@@ -1,0 +1,172 @@
+"""What an algorithm says of its own steps: the words that it may replace, and those that any algorithm can use.
+
+A *caption* is a rule's name and a sentence, for one situation: what happened to a process, and whether it made the
+process record. A *clause* is a part of such a sentence: something that the process then does; an empty one is not
+said. A *reason* says why a message, a process or a channel is recorded as it is.
+
+All are texts with fields in braces. Captions: `process`, `title` (of the algorithm), `snapshot`, `of` (" of S1" where
+there are several snapshots) and `per` (" for S1", likewise), `marker` and `control` (what its markers and control
+messages are called), `source` (who sent what came), `channel` (its
+caption), `message` (what it carries), `told` (a control message in words), `timer`, and `clauses`. Reasons: see
+sim/explain/reasons.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Caption(NamedTuple):
+    """A rule's name, and the sentence of a step that follows it."""
+
+    rule: str
+    sentence: str
+
+
+class Stamp(NamedTuple):
+    """A kind of stamp: its name, a sentence on what it means, and the head of its arrows, "open" or "full"."""
+
+    name: str
+    title: str
+    head: str
+
+
+_RULE = "Rule of {title}"
+
+CAPTIONS: Mapping[str, Caption] = {
+    "initiates": Caption(_RULE, "{process} starts snapshot {snapshot}: it {clauses}."),
+    "marker_records": Caption(_RULE, "{process} receives its first {marker}{of}, from {source}: it {clauses}."),
+    "marker": Caption(_RULE, "{process} receives the {marker}{of} from {source}: it {clauses}."),
+    "marker_late": Caption(
+        _RULE, "{process} receives a {marker} of {snapshot} from {source}, but that snapshot has ended here: it "
+        "changes nothing."
+    ),
+    "message_records": Caption(_RULE, "{process} {clauses}{per}, before it takes in {message} from {source}."),
+    "message": Caption(_RULE, "{process} {clauses}{per}."),
+    "control_records": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
+    "control": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
+    "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
+    "timer": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
+    "own": Caption(_RULE, "{process} {clauses}{per}."),  # beside its own internal event or send
+    "starts": Caption(_RULE, "{process} begins its work: it {clauses}."),  # a service
+    "kept": Caption(
+        "", "{process} is recording {channel} for {snapshots}, so this message is part of the channel's state."
+    ),
+}  # fmt: skip
+
+CLAUSES: Mapping[str, str] = {
+    "record": "records its state {state}",
+    "empty": "marks {channel} empty",  # closed by what made the process record
+    "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with something in it
+    "close": "stops recording {channel}, whose state is {contents}",
+    "overtaken": "records what the {marker} has overtaken: {messages}",
+    "marker": "sends a {marker} on {channels}",
+    "markers": "sends {marker}s on {channels}",
+    "tells": "tells {targets} {told}",
+    "listens": "starts recording {channels}",
+    "block": "takes nothing more from {channels}",
+    "unblock": "takes from {channels} again",
+    "pause": "pauses",
+    "resume": "goes on",
+    "done": "has done its part",
+    "abort": "throws its recording away",
+    "nothing": "changes nothing",
+}
+
+REASONS: Mapping[str, str] = {
+    # messages of the application
+    "channel": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
+    "{receive} (step {received}), after {target} recorded (step {first}) and before {channel} was closed "
+    "(step {second}).",
+    "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
+    "{receive} (step {received}), after {target} recorded (step {first}). {channel} is not closed yet.",
+    "channel_waits": "{channel} holds {message}: sent at {send} (step {sent}), before {source} has recorded at all; "
+    "received at {receive} (step {received}), after {target} recorded (step {first}).",
+    "passed": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded, and still on its way "
+    "when {channel} was closed (step {first}).",
+    "state": "{message} is part of {target}'s state: received at {receive} (step {first}), before {target} recorded "
+    "(step {second}).",
+    "future": "{message} is in no recorded state: {source} sent it at {send} (step {second}), after {source} recorded "
+    "(step {first}). It belongs to what comes after the snapshot.",
+    "unrecorded": "{message} is in no recorded state: {target} received it at {receive} (step {first}), but does not "
+    "record for {snapshot}.",
+    "held": "{message} is still in {channel}: sent at {send} (step {sent}), before {source} recorded (step {first}), "
+    "and not received when the run ends. A recording holds only what is received.",
+    "on_its_way": "{message} is still in {channel}: sent at {send} (step {sent}) and not received when the "
+    "run ends. {source} does not record for {snapshot}.",
+    "overtaken": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, but received at {receive} "
+    "(step {second}), after {channel} was closed (step {first}).",
+    "lost": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, and not received, though "
+    "{channel} was closed (step {first}).",
+    "orphan": "{message} makes the cut inconsistent: sent at {send} (step {sent}), after {source} recorded (step "
+    "{first}), yet received at {receive} (step {received}), before {target} recorded (step {second}).",
+    "early": "{message} is recorded in {channel} although {source} sent it at {send} (step {sent}), after {source} "
+    "recorded (step {first}); it came at {receive} (step {second}).",
+    "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent at {send} (step {sent}).",
+    "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent at {send} "
+    "(step {sent}).",
+    "ended": "{message} is in no recorded state of {snapshot}: that snapshot was aborted, and what it had recorded "
+    "was thrown away.",
+    # markers
+    "marker_records": "This {marker} of {snapshot} was {target}'s first: {target} recorded its state (step {second}). "
+    "A {marker} is no message of the computation, so no state holds it.",
+    "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it has come: it closed "
+    "{channel} (step {second}), which was recorded since {target} recorded (step {first}). No state holds a {marker}.",
+    "marker_held": "This {marker} of {snapshot} has not come when the run ends, so {channel} is not closed.",
+    "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. No state holds a {marker}.",
+    "other_marker": "This {marker} belongs to another snapshot than {snapshot}. No state holds a {marker}.",
+    # control messages
+    "control_records": "This {control} made {target} record for {snapshot} (step {second}). It travels outside all "
+    "channels, so no state holds it.",
+    "control_closes": "This {control} closed {channel} for {snapshot} (step {second}). It travels outside all "
+    "channels, so no state holds it.",
+    "control_held": "This {control} has not come when the run ends.",
+    "control_noted": "{target} received this {control} at step {second}. It travels outside all channels, so no state "
+    "holds it.",
+    # processes: why each recorded when it did
+    "not_recorded": "{process} has not recorded for {snapshot}: nothing has made {process} record.",
+    "initiated": "{process} started {snapshot} at step {step}.",
+    "by_marker": "{process}'s first {marker} of {snapshot} came from {source} on {channel} at step {step}: it "
+    "recorded.",
+    "by_message": "{message} came from {source} on {channel} at step {step}: {process} recorded before it took it in.",
+    "by_control": "At step {step} {source} told {process} {told}: it recorded.",
+    "by_rule": "{process} recorded at step {step}, as the rules of {algorithm} ask.",
+    # channels: from which step to which each was recorded
+    "never_recorded": "{channel} is not recorded: {target} has not recorded for {snapshot}.",
+    "still_recorded": "{target} records {channel} from its own recording (step {first}) on. {channel} is not closed "
+    "yet, and {held} has come so far.",
+    "empty_at_once": "{channel} is empty: it was closed when {target} recorded (step {second}).",
+    "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed (step "
+    "{second}). In between came {held}.",
+}
+
+# Instead of those above, where a marker closes a channel.
+BY_MARKERS: Mapping[str, str] = {
+    "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
+    "{receive} (step {received}), after {target} recorded (step {first}). No {marker} has closed {channel} yet.",
+    "overtaken": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, but received at {receive} "
+    "(step {second}), after {channel} was closed (step {first}). The {marker} overtook it: {channel} is not FIFO.",
+    "lost": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, and not received, though "
+    "{channel} was closed (step {first}). The {marker} overtook it: {channel} is not FIFO.",
+    "early": "{message} is recorded in {channel} although {source} sent it at {send} (step {sent}), after {source} "
+    "recorded (step {first}): it overtook the {marker} and came at {receive} (step {second}).",
+    "not_recorded": "{process} has not recorded for {snapshot}: no {marker} of it has made {process} record.",
+    "initiated": "{process} started {snapshot} at step {step}: it recorded before any {marker} came to it.",
+    "still_recorded": "{target} records {channel} from its own recording (step {first}) on. No {marker} has closed it, "
+    "and {held} has come so far.",
+    "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}), so all that was sent "
+    "before the {marker} had been received before {target} recorded.",
+    "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed by the "
+    "{marker} on it (step {second}). In between came {held}.",
+}
+
+# And instead of these, where it overtakes what is in front of it.
+BY_OVERTAKING: Mapping[str, str] = {
+    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which was recorded since {target} "
+    "recorded (step {first}); what it had overtaken was recorded with it. No state holds a {marker}.",
+    "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken "
+    "nothing.",
+    "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until the {marker} on it "
+    "closed it (step {second}), with what that had overtaken: {held}.",
+}

@@ -1,0 +1,144 @@
+"""How long each message takes: a default per kind of message, and what an edit sets for one message.
+
+A message is addressed by what survives other edits: the label of its send, or its channel, kind,
+snapshot and ordinal among those. Never by its id.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from sim.core import randomness
+from sim.core.model import APP, CONTROL, MARKER, Channel, Message, label_of
+
+HOLD = math.inf
+
+
+class Address(NamedTuple):
+    """Which message: by `label` of its send, or by channel, kind, snapshot and ordinal (from 1) among those."""
+
+    label: str | None = None
+    channel: str | None = None
+    kind: str = APP
+    snapshot: str | None = None
+    ordinal: int = 1
+
+    def in_words(self, marker: str = "marker", control: str = "control message") -> str:
+        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`.
+
+        `marker` and `control` are what the algorithm calls its own.
+        """
+        if self.label is not None:
+            return f"the message sent at {self.label}"
+        which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
+        if self.kind == APP:
+            return f"message {which}on {self.channel}"
+        what = marker if self.kind == MARKER else control
+        return f"the {what} {which}{f'of {self.snapshot} ' if self.snapshot else ''}on {self.channel}"
+
+
+@dataclass(frozen=True)
+class DelayRule:
+    """Where delays come from, in time units.
+
+    kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number between them,
+    both included; "exponential": with mean `low`;
+    "listed": `values[i]` for the i-th message of the run, markers included (COS 418). `where` is where
+    they were written, for errors.
+    """
+
+    kind: str = "fixed"
+    low: float = 1.0
+    high: float = 1.0
+    values: tuple[float, ...] = ()
+    where: str = field(default="delay.values", compare=False)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("uniform", "whole"):
+            object.__setattr__(self, "high", self.low)  # it has no meaning there, so it makes no difference
+
+    def draw(self, key: int, ordinal: int) -> float:
+        """The `ordinal`-th delay of the stream `key`; not for "listed"."""
+        if self.kind == "fixed":
+            return self.low
+        unit = randomness.unit(key, ordinal)
+        if self.kind == "uniform":
+            return self.low + (self.high - self.low) * unit
+        if self.kind == "whole":
+            return self.low + math.floor((self.high - self.low + 1) * unit)
+        return -self.low * math.log(1.0 - unit)
+
+
+class DelaysExhausted(Exception):
+    """A "listed" rule has no delay for a message that is sent."""
+
+    def __init__(self, rule: DelayRule) -> None:
+        count = len(rule.values)
+        super().__init__(f"{rule.where}: lists {count} delays, but the run sends more messages; list one for each")
+
+
+class Delays:
+    """The delay of every message of one run, asked for in the order of sending."""
+
+    def __init__(
+        self,
+        seed: int,
+        app: DelayRule,
+        marker: DelayRule,
+        control: DelayRule,
+        overrides: Mapping[Address, float],
+        processes: tuple[str, ...],
+    ) -> None:
+        self._seed = seed
+        self._app = app
+        self._rules = {MARKER: marker, CONTROL: control}
+        self._overrides = overrides
+        self._processes = processes
+        self._of_app: dict[Channel, list[int]] = {}  # the stream of a channel: [key, messages so far]
+        self._of_snapshot: dict[tuple[Channel, str, str | None], list[int]] = {}  # that of others, by channel and kind
+
+    def of(self, message: Message) -> float:
+        """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
+        if message.kind == APP:
+            stream = self._of_app.get(message.channel) or self._new_stream(message)
+            rule = self._app
+        else:
+            own = message.channel, message.kind, message.snapshot
+            stream = self._of_snapshot.get(own) or self._new_stream(message)
+            rule = self._rules[message.kind]
+        stream[1] += 1
+        if self._overrides:
+            by_hand = self._override(message, stream[1])
+            if by_hand is not None:
+                return by_hand
+        return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(rule, message)
+
+    def _new_stream(self, message: Message) -> list[int]:
+        kind = (CONTROL,) if message.kind == CONTROL else ()
+        stream = [randomness.key(self._seed, "delay", message.channel.name, message.snapshot or "", *kind), 0]
+        if message.kind == APP:
+            self._of_app[message.channel] = stream
+        else:
+            self._of_snapshot[message.channel, message.kind, message.snapshot] = stream
+        return stream
+
+    @staticmethod
+    def _listed(rule: DelayRule, message: Message) -> float:
+        values = rule.values
+        if message.id >= len(values):
+            raise DelaysExhausted(rule)
+        return values[message.id]
+
+    def _override(self, message: Message, ordinal: int) -> float | None:
+        by_place = Address(None, message.channel.name, message.kind, message.snapshot, ordinal)
+        if by_place in self._overrides:
+            return self._overrides[by_place]
+        if message.sent_index is None:
+            return None
+        numbered = label_of(self._processes[message.channel.source], message.sent_index, None)
+        return self._overrides.get(
+            Address(label=message.label or numbered), self._overrides.get(Address(label=numbered))
+        )

@@ -1,0 +1,77 @@
+"""What a run leaves behind, row by row, and the event table that is made of it."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain, pairwise, repeat
+from typing import Any
+
+from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, Event, label_of
+from sim.core.rules import ROW_WIDTH
+
+INDEX, KIND, MESSAGE, BODY = 1, 2, 5, 7  # columns of a row of sim.core.rules.Row
+_write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Log:
+    """The rows of a run, flat (ROW_WIDTH values each), and for each step where its rows end and its time.
+
+    A flat list is the fastest log there is in Python; step and time need not be in every row.
+    """
+
+    __slots__ = ("ends", "rows", "times")
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+        self.ends: list[int] = []
+        self.times: list[float] = []
+
+    def close_step(self, time: float) -> None:
+        """The rows so far are those of the steps so far; the last of them happened at `time`."""
+        self.ends.append(len(self.rows))
+        self.times.append(time)
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+        return len(self.rows) // ROW_WIDTH
+
+    def column(self, number: int) -> list[Any]:
+        """One value of every row."""
+        return self.rows[number::ROW_WIDTH]
+
+    def copy(self) -> Log:
+        """A log that begins as this one and goes on by itself."""
+        twin = Log()
+        twin.rows, twin.ends, twin.times = self.rows.copy(), self.ends.copy(), self.times.copy()
+        return twin
+
+    def events(self, run_id: int = 0) -> list[Event]:
+        """The event table: peers matched, labels and sizes filled in, bodies as JSON."""
+        columns = (self.column(column) for column in (INDEX, KIND, MESSAGE))
+        received = {message: index for index, kind, message in zip(*columns, strict=True) if kind == RECEIVE}
+        rows_of_steps = ((end - begin) // ROW_WIDTH for begin, end in pairwise([0, *self.ends]))
+        steps = chain.from_iterable(repeat(step, rows) for step, rows in enumerate(rows_of_steps, start=1))
+        times = self.times
+        events = []
+        rows = zip(*[iter(self.rows)] * ROW_WIDTH, strict=True)
+        for number, (step, row) in enumerate(zip(steps, rows, strict=True)):
+            process, index, kind, channel, peer, message, label, body, snapshot = row
+            size = None
+            text = None if body is None else to_json(body)
+            if kind in APPLICATION_KINDS:
+                label = label_of(process, index, label)
+                if kind == SEND:
+                    peer = received.get(message)
+            elif kind in (RECORD, CHANNEL_CLOSED):
+                text = to_json(body)
+                size = len(text.encode())
+            place = (run_id, number, step, times[step - 1], process)
+            events.append(Event(*place, index, kind, channel, peer, message, label, text, snapshot, size))
+        return events
+
+
+def to_json(value: Any) -> str:
+    """The one way in which bodies and states are written."""
+    if type(value) is int:
+        return str(value)
+    return _write_json(value)

@@ -1,0 +1,308 @@
+"""Who chooses the next action: Dijkstra's "friendly daemon".
+
+Each scheduler is a generator of (time, action): the run performs the action, sets `state` to what
+resulted, and sends the messages that were sent back into the generator. All of them choose among
+what `Engine.is_enabled` allows; none has a rule of its own about that.
+
+Services start before anything else. Ties in time: script, then the workload's turns, then initiations, then
+deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order of
+sending.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from heapq import heappop, heappush
+from operator import itemgetter
+
+from sim.core import randomness
+from sim.core.delays import Delays
+from sim.core.engine import Engine
+from sim.core.model import (
+    CONTROL,
+    MARKER,
+    Action,
+    AgendaItem,
+    Channel,
+    Deliver,
+    Fire,
+    Hear,
+    Initiate,
+    Message,
+    Start,
+    State,
+    Timer,
+)
+
+START, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(7)
+Choice = tuple[float, Action]
+Choices = Generator[Choice, Sequence[Message], None]
+Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
+
+
+class Scheduler:
+    """The part every scheduler shares: what it has to know."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        self.engine = engine
+        self.state = state
+        self.delays = delays
+
+    def choices(self) -> Choices:
+        """The actions of the run, each with its time, until nothing finite remains."""
+        raise NotImplementedError
+
+
+class Timed(Scheduler):
+    """Every message arrives its delay after its send; FIFO is kept by pushing later messages behind.
+
+    What is due while its channel is blocked or its process is paused is parked, and happens as soon
+    as it may.
+    """
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        super().__init__(engine, state, delays)
+        self.now = 0.0
+        self._parked: list[Entry] = []
+        self._takes_turns = engine.workload.takes_turns
+        self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
+        self._has_control = engine.algorithm.uses_control
+        self._control_busy_until: dict[Channel, float] = {}
+        self._has_turn = [False] * len(engine.processes)
+        self._happened = state.happened
+        self._overtakes = engine.algorithm.overtakes
+        self._due: list[Entry] = [(0.0, START, start.process, 0, start) for start in engine.starts]
+        timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
+        self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
+        self._plan_next_item()
+        if self._takes_turns:
+            for number in range(len(engine.processes)):
+                self._plan_turn(number)
+
+    def choices(self) -> Choices:
+        """Whatever is due first and enabled."""
+        return self._due_before(math.inf)
+
+    def _due_before(self, limit: float) -> Choices:
+        due, is_enabled, turn = self._due, self.engine.is_enabled, self.engine.workload.turn
+        while True:
+            if self._parked:
+                self._unpark()
+            if not due or due[0][0] >= limit:
+                return
+            entry = heappop(due)
+            time, rank, order, _, what = entry
+            action: Action | None
+            if rank == DELIVERY:
+                action = Deliver(what)  # type: ignore[arg-type]
+            elif rank == TURN:
+                self._has_turn[order] = False
+                action = turn(self.state.processes[order])
+                if action is None:
+                    continue
+            elif rank == CONTROL_DELIVERY:
+                action = Hear(what)  # type: ignore[arg-type]
+            elif rank == ALARM:
+                action = Fire(what)  # type: ignore[arg-type]
+                if not is_enabled(self.state, action):
+                    continue  # it was set anew, or taken away
+            else:
+                action = what  # type: ignore[assignment]
+                if type(action) is not Start:
+                    self._plan_next_item()
+            assert action is not None
+            if is_enabled(self.state, action):
+                self.now = time
+                sent = yield time, action
+                self._plan_what_follows(action, sent)
+            else:
+                if rank == TURN:
+                    self._has_turn[order] = True
+                self._parked.append(entry)
+
+    def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
+        """The arrivals of what `action` sent, and whatever it brought within reach."""
+        if self._has_control:
+            self._plan_control(sent)
+        else:
+            for message in sent:
+                self._plan_arrival(message)
+        if self.state.happened is not self._happened:
+            self._plan_followers()
+        if self._takes_turns:
+            number = action.message.channel.target if type(action) is Deliver else self.engine.actor(action)
+            if number < len(self._has_turn) and not self._has_turn[number]:
+                self._plan_turn(number)
+
+    def _entry(self, item: AgendaItem, time: float) -> Entry:
+        rank = INITIATION if isinstance(item.action, Initiate) else SCRIPT
+        return time, rank, item.number, 0, item.action
+
+    def _plan_next_item(self) -> None:
+        """Only the next timed item is among what is due: a long script costs no more than a short one."""
+        entry = next(self._agenda, None)
+        if entry is not None:
+            heappush(self._due, entry)
+
+    def _plan_turn(self, number: int) -> None:
+        """At most one turn of each process is due at any moment."""
+        gap = self.engine.workload.turn_gap(self.state.processes[number])
+        if gap is not None:
+            self._has_turn[number] = True
+            heappush(self._due, (self.now + gap, TURN, number, 0, None))
+
+    def _plan_arrival(self, message: Message) -> None:
+        channel = message.channel
+        due = self.now + self.delays.of(message)
+        number = channel.number
+        if channel.fifo and not (self._overtakes and message.kind == MARKER):
+            if due < self._busy_until[number]:
+                due = self._busy_until[number]
+            else:
+                self._busy_until[number] = due
+        if due != math.inf:
+            heappush(self._due, (due, DELIVERY, number, message.id, message))
+
+    def _plan_control(self, sent: Sequence[Message]) -> None:
+        """Messages, control messages among them, and timers.
+
+        Control messages from one to another keep their order; they are on no channel of the graph.
+        """
+        for message in sent:
+            if message.kind != CONTROL:
+                self._plan_arrival(message)
+                continue
+            before = self._control_busy_until.get(message.channel, -math.inf)
+            due = max(self.now + self.delays.of(message), before)
+            self._control_busy_until[message.channel] = due
+            if due != math.inf:
+                heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
+        if self.engine.set_by is sent:
+            for timer in self.engine.scheduled:
+                heappush(self._due, (self.now + timer.after, ALARM, timer.process, timer.number, timer))
+
+    def _plan_followers(self) -> None:
+        happened = self.state.happened
+        for item in self.engine.agenda:
+            if item.after in happened and item.after not in self._happened:
+                heappush(self._due, self._entry(item, self.now + item.time))
+        self._happened = happened
+
+    def _unpark(self) -> None:
+        """What had to wait and need not any more is due now."""
+        waiting, self._parked = self._parked, []
+        for entry in waiting:
+            what = entry[4]
+            if what is None:
+                may_go = not self.state.processes[entry[2]].paused
+            else:
+                action = Deliver(what) if isinstance(what, Message) else what
+                may_go = self.engine.is_enabled(self.state, action)  # type: ignore[arg-type]  # timers are not parked
+            if may_go:
+                heappush(self._due, (max(entry[0], self.now), *entry[1:]))
+            else:
+                self._parked.append(entry)
+
+
+class Untimed(Scheduler):
+    """Time is the number of the step. Held messages (and what is behind them) are never delivered."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+        super().__init__(engine, state, delays)
+        self._held: set[int] = set()
+
+    def _enabled(self) -> list[Action]:
+        return [
+            action
+            for action in self.engine.enabled(self.state)
+            if not (isinstance(action, Deliver) and action.message.id in self._held)
+        ]
+
+    def _note_held(self, sent: Sequence[Message]) -> None:
+        """Only holding a message means anything without time."""
+        self._held.update(message.id for message in sent if self.delays.of(message) == math.inf)
+
+
+class Random(Untimed):
+    """Chooses uniformly among the enabled actions, by draws of (seed, step)."""
+
+    def __init__(self, engine: Engine, state: State, delays: Delays, seed: int = 0) -> None:
+        super().__init__(engine, state, delays)
+        self._key = randomness.key(seed, "scheduler")
+
+    def choices(self) -> Choices:
+        """One enabled action after the other until there is none."""
+        step = 0
+        while enabled := self._enabled():
+            step += 1
+            sent = yield float(step), enabled[randomness.bits(self._key, step) % len(enabled)]
+            self._note_held(sent)
+
+
+class NotEnabled(Exception):
+    """A choice made by hand is not enabled. `number` counts the choices from 1."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+class Manual(Untimed):
+    """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends.
+
+    A message is delivered when it is chosen and not before; one that is held cannot be chosen.
+    """
+
+    def __init__(self, engine: Engine, state: State, delays: Delays, order: Sequence[str] = ()) -> None:
+        super().__init__(engine, state, delays)
+        self._order = order
+
+    def choices(self) -> Choices:
+        """Raises NotEnabled at a choice that is not enabled, naming those that are."""
+        for step, wanted in enumerate(self._order, start=1):
+            action = next((action for action in self._enabled() if self._name(action) == wanted), None)
+            if action is None:
+                raise NotEnabled(step, f"choice {step}, {wanted!r}, is not enabled; enabled are: {self._known()}")
+            sent = yield float(step), action
+            self._note_held(sent)
+
+    def _known(self) -> str:
+        names = [self._name(action) for action in self._enabled()]
+        return ", ".join(names[:12]) + (", ..." if len(names) > 12 else "") or "none"
+
+    def _name(self, action: Action) -> str:
+        return choice_name(self.engine, self.state, action)
+
+
+def choice_name(engine: Engine, state: State, action: Action) -> str:
+    """How a person writes a choice in `state`; no two enabled actions have the same name.
+
+    `deliver P1->P2` delivers the message that waits there longest, `deliver P1->P2 #2` the second in the
+    order of sending, and so on (on a channel that is not FIFO, or where markers overtake). `act P1` is the
+    first script line that P1 may do now, in the listed order, `act P1 #2` the second (where lines wait for
+    events). `initiate S1 at P1` starts a snapshot; `turn P1` is the next turn of P1's workload, `turn P1 #2` the second
+    thing it may do. `control P1->P2` delivers the control message that waits there longest; `timer retry of P1` goes
+    off; `start coordinator` begins a service's work.
+    """
+    if isinstance(action, Hear):
+        return f"control {action.channel.name}"
+    if isinstance(action, Fire):
+        return f"timer {action.timer.name} of {state.node(action.timer.process).name}"
+    if isinstance(action, Deliver):
+        place = state.queues[action.channel.number].index(action.message)
+        return _numbered(f"deliver {action.channel.name}", place)
+    process = state.node(engine.actor(action))
+    if isinstance(action, Start):
+        return f"start {process.name}"
+    if isinstance(action, Initiate):
+        return f"initiate {action.snapshot} at {process.name}"
+    if action.item is None:
+        return _numbered(f"turn {process.name}", list(engine.workload.options(process)).index(action))
+    lines = [item for item in engine.planned(state, process) if not isinstance(item.action, Initiate)]
+    enabled = [item.number for item in lines if engine.is_enabled(state, item.action)]
+    return _numbered(f"act {process.name}", enabled.index(action.item))
+
+
+def _numbered(name: str, place: int) -> str:
+    return name if place == 0 else f"{name} #{place + 1}"

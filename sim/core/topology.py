@@ -1,0 +1,66 @@
+"""Directed graphs of processes: complete, ring, line, star, random, or listed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+
+from sim.core import randomness
+
+KINDS = ("complete", "ring", "line", "star", "random", "listed")
+Edge = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Which channels there are.
+
+    ring: each process to the next one, one way. line and star (the first process in the middle): both
+    ways. random: a ring in random order, so that everyone can reach everyone, and `extra` more
+    channels. listed: exactly `channels`.
+    """
+
+    kind: str = "complete"
+    extra: int = 0
+    channels: tuple[Edge, ...] = ()
+
+    def edges(self, processes: Sequence[str], seed: int) -> list[Edge]:
+        """The channels as (source, target), in the listed order that breaks ties."""
+        if self.kind == "listed":
+            return list(self.channels)
+        if self.kind == "random":
+            return _random_edges(processes, self.extra, seed)
+        graph = _shape(self.kind, len(processes))
+        return [(processes[a], processes[b]) for a, b in sorted(graph.edges)]
+
+
+def _shape(kind: str, count: int) -> nx.DiGraph[int]:
+    if kind == "ring":
+        return nx.DiGraph([(i, (i + 1) % count) for i in range(count)] if count > 1 else [])
+    if kind == "complete":
+        return nx.DiGraph(nx.complete_graph(count))
+    return nx.DiGraph(nx.path_graph(count) if kind == "line" else nx.star_graph(count - 1))
+
+
+def _random_edges(processes: Sequence[str], extra: int, seed: int) -> list[Edge]:
+    key = randomness.key(seed, "topology")
+    order = sorted(range(len(processes)), key=lambda i: randomness.bits(key, i))
+    ring = [(order[i - 1], order[i]) for i in range(len(order))]
+    chosen = set(ring if len(processes) > 1 else ())
+    spare = [(a, b) for a in range(len(processes)) for b in range(len(processes)) if a != b and (a, b) not in chosen]
+    spare.sort(key=lambda edge: randomness.bits(key, len(processes) * (edge[0] + 1) + edge[1]))
+    chosen.update(spare[:extra])
+    return [(processes[a], processes[b]) for a, b in sorted(chosen)]
+
+
+def unreachable(processes: Sequence[str], edges: Sequence[Edge], sources: Sequence[str]) -> list[str]:
+    """The processes that no path from any of `sources` reaches, in their listed order."""
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(processes)
+    graph.add_edges_from(edges)
+    reached: set[str] = set(sources)
+    for source in sources:
+        reached |= nx.descendants(graph, source)
+    return [process for process in processes if process not in reached]

@@ -1,0 +1,350 @@
+"""Scenario files: from TOML to a Scenario. Every error is one sentence with file, key and what would be right."""
+
+from __future__ import annotations
+
+import copy
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sim import FILE_VERSION
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import Address, DelayRule
+from sim.core.errors import InputError, brief
+from sim.core.model import APP, CONTROL, MARKER
+from sim.core.parameters import Parameter
+from sim.core.topology import KINDS, Topology
+from sim.core.workload import WORKLOADS
+from sim.document.scenario import (
+    MOST_PROCESSES,
+    ORIENTATIONS,
+    SCHEDULERS,
+    STATUSES,
+    Initiation,
+    NamedCut,
+    Scenario,
+    SchedulerChoice,
+    ScriptLine,
+)
+from sim.document.toml_table import MOST_NESTED, MOST_NUMBER, Table, is_plain
+from sim.document.validate import validate
+
+MOST_BYTES = 1_000_000
+
+
+def read_file(path: Path) -> bytes:
+    """The content of the file at `path`, as far as `decode` needs it. Raises InputError."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MOST_BYTES + 1)
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be read ({problem.strerror}); give the path of a file") from None
+
+
+def load(path: Path) -> Scenario:
+    """The scenario in the file at `path`. Raises InputError."""
+    return parse_toml(decode(read_file(path), path.name), path.stem, path.name)
+
+
+def decode(content: bytes, origin: str) -> str:
+    """The text of an uploaded or read file. Raises InputError when it is too big or is not text."""
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{origin}: is larger than {MOST_BYTES // 1_000_000} MB; a scenario is a small text file")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        raise InputError(f"{origin}: byte {problem.start} is not UTF-8; a scenario is a text file") from None
+    if "\0" in text:
+        raise InputError(f"{origin}: byte {text.index(chr(0))} is zero; a scenario is a text file")
+    return text
+
+
+def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
+    """The scenario that TOML `text` describes. `origin` opens every error. Raises InputError."""
+    origin = origin or f"{name}.toml"
+    values = _toml(text, origin)
+    try:
+        scenario = _scenario(Table(values, ""), name, origin)
+    except InputError as problem:
+        raise InputError(f"{origin}: {problem}") from None
+    validate(scenario)
+    return scenario
+
+
+def _toml(text: str, origin: str) -> dict[str, Any]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if _longest_key(line) > MOST_NESTED:
+            raise InputError(f"{origin}: line {number}: a key of more than {MOST_NESTED} parts; use a shorter one")
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
+    except RecursionError:
+        raise InputError(f"{origin}: not valid TOML: nested too deeply; use at most {MOST_NESTED} levels") from None
+    except ValueError:
+        raise InputError(f"{origin}: not valid TOML: a number has too many digits; use fewer") from None
+
+
+def _longest_key(line: str) -> int:
+    """The parts of the longest dotted key in a line: the parser's time grows with its square."""
+    longest = parts = 0
+    for piece in line.split("."):
+        parts = parts + 1 if len(piece.split()) == 1 and not set(piece) & {",", "="} else 1
+        longest = max(longest, parts)
+    return longest
+
+
+def _scenario(table: Table, name: str, origin: str) -> Scenario:
+    _check_version(table)
+    processes = _processes(table)
+    algorithm = table.table("algorithm")
+    rule_book = algorithm.choice("kind", ALGORITHMS, "chandy_lamport")
+    workload = table.table("workload")
+    kind = workload.choice("kind", WORKLOADS, "scripted")
+    script, delays = _script(table)
+    seed = table.whole("seed", 0)
+    scenario = Scenario(
+        name=name,
+        processes=processes,
+        title=table.text("title"),
+        story=table.text("story"),
+        source=table.text("source"),
+        group=table.text("group", "My scenarios"),
+        orientation=table.choice("orientation", ORIENTATIONS, "down"),
+        topology=_topology(table.table("topology")),
+        not_fifo=table.texts("not_fifo"),
+        algorithm=rule_book,
+        algorithm_parameters=_parameters(algorithm, ALGORITHMS[rule_book].parameters),
+        workload=kind,
+        parameters=_parameters(workload, WORKLOADS[kind].parameters),
+        scheduler=_scheduler(table.table("scheduler")),
+        seed=seed,
+        delay=_delay_rule(table.table("delay"), origin),
+        marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
+        control_delay=_delay_rule(table.table("control_delay"), origin),
+        delays=_overrides(table, delays),
+        script=script,
+        snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
+        cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
+        expect=_expect(table.table("expect")),
+        origin=origin,
+    )
+    table.take("marker_delay", dict, {}, "a table [marker_delay]")
+    table.done()
+    return scenario
+
+
+def _check_version(table: Table) -> None:
+    """Raises InputError for a file of another version, which may mean something else by the same words."""
+    version = table.whole("version", FILE_VERSION)
+    if isinstance(table.values.get("algorithm"), str):
+        version = 1  # which had no [algorithm], and did not say its version
+    if version != FILE_VERSION:
+        right = (
+            'write [algorithm] with kind = "chandy_lamport", and leave out `version`'
+            if version < FILE_VERSION
+            else "update this one"
+        )
+        raise table.fail("version", f"made by version {version}; this is {FILE_VERSION}: {right}")
+
+
+def _processes(table: Table) -> tuple[str, ...]:
+    given = table.values.get("processes")
+    if isinstance(given, int) and not isinstance(given, bool):
+        if not 1 <= given <= MOST_PROCESSES:
+            raise table.fail("processes", f"expected 1 to {MOST_PROCESSES} processes, not {given}")
+        table.take("processes", int, 0, "")
+        return tuple(f"P{number}" for number in range(1, given + 1))
+    if isinstance(given, str):
+        raise table.fail("processes", f'expected a list of names or their number, such as ["P1", "P2"], not {given!r}')
+    names = table.texts("processes")
+    if not names:
+        raise table.missing("processes", 'list the names, such as ["P1", "P2"], or give their number')
+    if len(names) > MOST_PROCESSES:
+        raise table.fail("processes", f"expected at most {MOST_PROCESSES} processes, not {len(names)}")
+    return names
+
+
+def _topology(table: Table) -> Topology:
+    listed = table.texts("channels")
+    kind = table.choice("kind", KINDS, "listed" if listed else "complete")
+    if listed and kind != "listed":
+        raise table.fail("channels", f'a {kind} topology lists none; say kind = "listed"')
+    edges = []
+    for number, name in enumerate(listed, start=1):
+        source, arrow, target = name.partition("->")
+        if not arrow or not source or not target or "->" in target:
+            raise table.fail(f"channels[{number}]", f'{name!r} is no channel; write it as "P1->P2"')
+        edges.append((source, target))
+    if kind != "random" and "extra" in table.values:
+        raise table.fail("extra", f'a {kind} topology has no extra channels; say kind = "random"')
+    topology = Topology(kind, table.whole("extra", 0), tuple(edges))
+    table.done()
+    return topology
+
+
+def _scheduler(table: Table) -> SchedulerChoice:
+    kind = table.choice("kind", SCHEDULERS, "timed")
+    for key, owner in (("until", "tick"), ("extra", "tick"), ("order", "manual")):
+        if key in table.values and kind != owner:
+            raise table.fail(key, f"means nothing to the {kind} scheduler; it belongs to {owner}")
+    until = table.whole("until", 0)
+    extra = table.whole("extra", 0) if "extra" in table.values else None
+    table.expects("extra")
+    choice = SchedulerChoice(kind, until, extra, table.texts("order"))
+    table.done()
+    return choice
+
+
+def _delay_rule(table: Table, origin: str) -> DelayRule:
+    kind = table.choice("kind", ("fixed", "uniform", "whole", "exponential", "listed"), "fixed")
+    first = {"fixed": "value", "uniform": "low", "whole": "low", "exponential": "mean", "listed": "value"}[kind]
+    low = table.number(first, 1.0)
+    high = table.number("high", low) if kind in ("uniform", "whole") else low
+    if high < low:
+        raise table.fail("high", f"expected at least low = {low:g}, not {high:g}")
+    values = table.take("values", list, [], "a list of numbers") if kind == "listed" else []
+    for number, value in enumerate(values, start=1):
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < MOST_NUMBER:
+            right = f"expected a number of at least 0, below {MOST_NUMBER:g}"
+            raise table.fail(f"values[{number}]", f"{right}, not {brief(value)}")
+    table.done()
+    return DelayRule(kind, low, high, tuple(values), f"{origin}: {table.where}values")
+
+
+def _parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
+    parameters = {name: _parameter(table, name, known[name]) for name in known if name in table.values}
+    table.expects(*known)
+    table.done()
+    return parameters
+
+
+def _parameter(table: Table, name: str, spec: Parameter) -> Any:
+    if spec.kind == "number":
+        number = table.number(name, spec.default)
+        if number < spec.least:
+            raise table.fail(name, f"expected a number of at least {spec.least:g}, not {number:g}")
+        return number
+    if spec.kind == "whole":
+        return table.whole(name, spec.default, int(spec.least))
+    if spec.kind == "text":
+        return table.text(name, spec.default)
+    if spec.kind == "texts":
+        return table.texts(name)
+    if spec.kind == "per_process" and not isinstance(table.values[name], dict):
+        return table.whole(name, 0, int(spec.least))
+    inner = table.table(name)
+    types: dict[str, tuple[type, ...]] = {"whole": (int,), "text": (str,), "table": (dict,)}
+    for key, value in inner.values.items():
+        if not isinstance(value, types[spec.item]) or isinstance(value, bool):
+            raise inner.fail(key, f"expected a {spec.item}, not {brief(value)}")
+        if spec.item == "whole" and inner.values[key] < spec.least:
+            raise inner.fail(key, f"expected a whole number of at least {spec.least:g}, not {value}")
+    return inner.values
+
+
+def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]:
+    """The lines, and the delays given on them; those address their message by its label."""
+    lines: list[ScriptLine] = []
+    delays: dict[Address, float] = {}
+    for entry in table.tables("script"):
+        line = ScriptLine(
+            process=entry.required("process"),
+            at=_time(entry),
+            after=entry.optional("after"),
+            to=entry.optional("to"),
+            body=entry.take("body", (str, int, float, dict, list), None, "a text, number or table"),
+            label=entry.optional("label"),
+            receive_label=entry.optional("received_as"),
+        )
+        if line.body is not None and not is_plain(line.body):
+            raise entry.fail("body", f"expected texts, finite numbers and tables of them, not {brief(line.body)}")
+        if line.receive_label and line.to is None:
+            raise entry.fail("received_as", "only a send (a line with `to`) is received")
+        if "delay" in entry.values:
+            if line.to is None or line.label is None:
+                raise entry.fail("delay", "only a send with a label can carry its delay; or use [[delays]]")
+            delays[Address(label=line.label)] = entry.number("delay", 1.0, infinite=True)
+        entry.expects("delay")
+        entry.done()
+        lines.append(line)
+    return tuple(lines), delays
+
+
+def _time(entry: Table) -> float:
+    """When it happens: `at` is missing only where an event to follow is named; then it means at once."""
+    if "at" not in entry.values and "after" not in entry.values:
+        raise entry.missing("at", "give a time, or an event to follow with `after`")
+    return entry.number("at", 0.0)
+
+
+def _overrides(table: Table, on_lines: Mapping[Address, float]) -> dict[Address, float]:
+    """All delays set for single messages: those given on script lines, and those of [[delays]]."""
+    found = dict(on_lines)
+    for entry in table.tables("delays"):
+        address = read_address(entry)
+        if address in found:
+            raise InputError(f"{entry.where[:-1]}: sets the delay of {address.in_words()} twice; once is enough")
+        if "delay" not in entry.values:
+            raise entry.missing("delay", "give a number of time units, or inf to hold the message")
+        found[address] = entry.number("delay", 1.0, infinite=True)
+        entry.done()
+    return found
+
+
+def read_address(entry: Table) -> Address:
+    """Which message a table means: by `label`, or by `channel`, `kind`, `snapshot` and `ordinal`."""
+    label = entry.optional("label")
+    if label is not None:
+        return Address(label=label)
+    kind = entry.choice("kind", (APP, MARKER, CONTROL), APP)
+    snapshot = entry.required("snapshot") if kind == MARKER else entry.optional("snapshot") if kind == CONTROL else None
+    return Address(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
+
+
+def _initiation(entry: Table) -> Initiation:
+    start = Initiation(entry.required("id"), entry.required("process"), _time(entry), entry.optional("after"))
+    entry.done()
+    return start
+
+
+def _cut(entry: Table) -> NamedCut:
+    frontier = entry.take("frontier", dict, {}, "a table of processes and events")
+    for process, label in frontier.items():
+        if not isinstance(label, str):
+            raise entry.fail(f"frontier.{process}", f"expected the label of an event, not {brief(label)}")
+    cut = NamedCut(entry.required("name"), frontier, entry.text("text"))
+    entry.done()
+    return cut
+
+
+def _expect(table: Table) -> dict[str, Any]:
+    """The [expect] table as it is written, once its keys and types are known to be right."""
+    expected = copy.deepcopy(table.values)
+    for key in ("consistent_cuts", "linearizations"):
+        table.whole(key, 0)
+    table.texts("fails")
+    snapshots = table.table("snapshots")
+    for name in list(snapshots.values):
+        snapshot = snapshots.table(name)
+        snapshot.choice("status", STATUSES, "complete")
+        for key in ("processes", "channels"):
+            _check_lists(snapshot.table(key))
+        snapshot.table("states")
+        snapshot.done()
+    cuts = table.table("cuts")
+    for name in list(cuts.values):
+        cut = cuts.table(name)
+        if cut.take("consistent", bool, None, "true or false") is None:
+            raise cut.fail("consistent", "is missing; say true or false")
+        cut.text("witness")
+        _check_lists(cut.table("channels"))
+        cut.done()
+    table.done()
+    return expected
+
+
+def _check_lists(table: Table) -> None:
+    for key in list(table.values):
+        table.take(key, list, [], "a list")

@@ -1,0 +1,140 @@
+"""Reading tables of plain values with errors that teach: which key, what is wrong, what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sim.core.errors import InputError, brief, nearest
+
+MOST_NESTED = 20
+MOST_NUMBER = 10**18
+
+
+class Table:
+    """A TOML table being read: each key is taken once, with its type checked; what is left over is an error."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self.values = dict(values)
+        self.where = where
+        self._known: list[str] = []
+
+    def fail(self, key: str, problem: str) -> InputError:
+        """The error for `key` of this table, to be raised by the caller."""
+        return InputError(f"{self.where}{key}: {problem}")
+
+    def expects(self, *keys: str) -> None:
+        """Keys that are known here although nobody may take them."""
+        self._known += keys
+
+    def take(self, key: str, kind: type | tuple[type, ...], default: Any, expected: str) -> Any:
+        """The value of `key`, or `default` where it is missing. Raises InputError on another type."""
+        self._known.append(key)
+        if key not in self.values:
+            return default
+        value = self.values.pop(key)
+        if isinstance(value, int) and abs(value) >= MOST_NUMBER:
+            raise self.fail(key, "a number has too many digits; use fewer")
+        if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise self.fail(key, f"expected {expected}, not {brief(value)}")
+        return value
+
+    def text(self, key: str, default: str = "") -> str:
+        """A string."""
+        value: str = self.take(key, str, default, "a text in quotes")
+        if not is_plain(value):
+            raise self.fail(key, f"{value!a} holds half a character, which no file can hold")
+        return value
+
+    def required(self, key: str) -> str:
+        """A string that must be there and not be empty."""
+        value = self.text(key)
+        if not value:
+            raise self.missing(key, "give a text in quotes")
+        return value
+
+    def optional(self, key: str) -> str | None:
+        """A string, which is not empty where it is given."""
+        if key not in self.values:
+            self.text(key)
+            return None
+        return self.required(key)
+
+    def missing(self, key: str, right: str) -> InputError:
+        """The error for a key that must be there; where something like it is there, that is named."""
+        close = difflib.get_close_matches(key, self.values, 1, 0.6)
+        if close and close[0] != key:
+            return self.fail(close[0], f"is no key here; did you mean {key!r}?")
+        return self.fail(key, f"is missing; {right}")
+
+    def number(self, key: str, default: float, *, infinite: bool = False) -> float:
+        """A number of time units, at least 0; `inf` only where holding a message makes sense."""
+        value = as_float(self.take(key, (int, float), default, "a number"))
+        if math.isnan(value) or value < 0 or (math.isinf(value) and not infinite):
+            raise self.fail(key, f"expected a finite number of at least 0, not {value:g}")
+        if MOST_NUMBER <= value < math.inf:
+            raise self.fail(key, f"expected a number below {MOST_NUMBER:g}, not {value:g}")
+        return value
+
+    def whole(self, key: str, default: int, least: int = 0) -> int:
+        """A whole number of at least `least`."""
+        value: int = self.take(key, int, default, "a whole number")
+        if value < least:
+            raise self.fail(key, f"expected a whole number of at least {least}, not {value}")
+        return value
+
+    def choice(self, key: str, known: Iterable[str], default: str) -> str:
+        """One of `known`."""
+        value = self.text(key, default)
+        options = list(known)
+        if value not in options:
+            raise self.fail(key, f"{value!r} is unknown; {nearest(value, options)}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of strings."""
+        values = self.take(key, list, [], "a list of texts")
+        for value in values:
+            if not isinstance(value, str):
+                raise self.fail(key, f"expected texts in the list, not {brief(value)}")
+        return tuple(values)
+
+    def table(self, key: str) -> Table:
+        """A table; empty where it is missing."""
+        return Table(self.take(key, dict, {}, f"a table [{key}]"), f"{self.where}{key}.")
+
+    def tables(self, key: str) -> list[Table]:
+        """An array of tables, numbered from 1 in errors."""
+        values = self.take(key, list, [], f"tables [[{key}]]")
+        for value in values:
+            if not isinstance(value, dict):
+                raise self.fail(key, f"expected tables [[{key}]], not {brief(value)}")
+        return [Table(value, f"{self.where}{key}[{number}].") for number, value in enumerate(values, start=1)]
+
+    def done(self) -> None:
+        """Raises InputError for a key nobody asked for, naming the nearest known one."""
+        for key in self.values:
+            raise self.fail(key, f"is no key here; {nearest(key, self._known)}")
+
+
+def as_float(value: float) -> float:
+    """`value` as a float, infinite where no float can hold it."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
+
+
+def is_plain(value: Any, depth: int = MOST_NESTED) -> bool:
+    """Whether `value` can be written as JSON: texts, finite numbers, truth values, lists and tables of them."""
+    if isinstance(value, dict | list) and depth == 0:
+        return False
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and is_plain(item, depth - 1) for key, item in value.items())
+    if isinstance(value, list):
+        return all(is_plain(item, depth - 1) for item in value)
+    if isinstance(value, str):
+        return not any("\ud800" <= character <= "\udfff" for character in value)  # half a character
+    return isinstance(value, bool) or (isinstance(value, int | float) and math.isfinite(as_float(value)))

@@ -1,0 +1,279 @@
+"""What makes a scenario sensible, beyond the types of its keys. Each violation is one sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import networkx as nx
+
+from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
+from sim.core.errors import InputError
+from sim.core.model import CONTROL, MARKER
+from sim.core.topology import unreachable
+from sim.core.workload import WORKLOADS, Refused
+from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario, ScriptLine
+from sim.document.toml_table import is_plain
+
+MOST_CHANNELS = 100_000
+
+
+def validate(scenario: Scenario) -> None:
+    """Raises InputError with the first thing that is wrong."""
+    for where, problem in _problems(scenario):
+        raise InputError(f"{where}: {problem}")
+
+
+Problem = tuple[str, str]  # where, and what is wrong
+
+
+def _problems(scenario: Scenario) -> Iterator[Problem]:
+    yield from _names(scenario)
+    yield from _topology(scenario)
+    yield from _algorithm(scenario)
+    yield from _script(scenario)
+    yield from _initiations(scenario)
+    yield from _waiting(scenario)
+    yield from _delays(scenario)
+    yield from _workload(scenario)
+    yield from _cuts(scenario)
+
+
+def _known(scenario: Scenario) -> str:
+    shown = ", ".join(scenario.processes[:8])
+    return f"the processes are {shown}" + (", ..." if len(scenario.processes) > 8 else "")
+
+
+def name_problem(name: str) -> str | None:
+    """What is wrong with a process's name, if anything."""
+    if not name or "->" in name or any(character.isspace() for character in name):
+        return f'{name!r} is no name; a name has no "->" and no white space'
+    return None
+
+
+def _names(scenario: Scenario) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for name in scenario.processes:
+        problem = name_problem(name)
+        if problem:
+            yield scenario.at("processes"), problem
+        if name in seen:
+            yield scenario.at("processes"), f"the name {name!r} is given twice; every process needs its own"
+        seen.add(name)
+
+
+def _topology(scenario: Scenario) -> Iterator[Problem]:
+    count = len(scenario.processes)
+    if scenario.topology.kind == "complete" and count * (count - 1) > MOST_CHANNELS:
+        yield (
+            scenario.at("topology.kind"),
+            f"{count * (count - 1)} channels; use at most {MOST_CHANNELS}, as a ring does",
+        )
+        return
+    seen: set[tuple[str, str]] = set()
+    for number, edge in enumerate(scenario.topology.channels, start=1):
+        where = scenario.at(f"topology.channels[{number}]")
+        for name in edge:
+            if name not in scenario.processes:
+                yield where, f"{name!r} is no process; {_known(scenario)}"
+        if edge[0] == edge[1]:
+            yield where, f"a channel from {edge[0]} to itself; a channel joins two processes"
+        if edge in seen:
+            yield where, f"{edge[0]}->{edge[1]} is listed twice; there is one channel per ordered pair"
+        seen.add(edge)
+    yield from _fifo(scenario)
+
+
+def _fifo(scenario: Scenario) -> Iterator[Problem]:
+    names = {channel.name for channel in scenario.channels}
+    where = scenario.at("not_fifo")
+    is_every = scenario.not_fifo == (EVERY_CHANNEL,)
+    for name in () if is_every else scenario.not_fifo:
+        if name not in names:
+            right = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
+            yield where, f"{name!r} is no channel of this topology; {right}"
+    algorithm = ALGORITHMS[scenario.algorithm]
+    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo:
+        right = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
+        yield where, f"{algorithm.title} needs FIFO channels; {right}"
+    if scenario.not_fifo and scenario.scheduler.kind == "tick":
+        yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
+
+
+def _algorithm(scenario: Scenario) -> Iterator[Problem]:
+    algorithm = ALGORITHMS[scenario.algorithm]
+    for service in algorithm.services:
+        if service.name in scenario.processes:
+            what = (
+                f"{service.name!r} is what {algorithm.title} calls a service of its own; give the process another name"
+            )
+            yield scenario.at("processes"), what
+    if algorithm.overtakes and scenario.scheduler.kind == "tick":
+        problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"
+        yield scenario.at("scheduler.kind"), f'{problem} overtake; use another scheduler, such as "timed"'
+    for key, problem in scenario.rule_book().problems():
+        yield scenario.at(f"algorithm.{key}"), problem
+
+
+def _script(scenario: Scenario) -> Iterator[Problem]:
+    names = {channel.name for channel in scenario.channels}
+    label_at: dict[str, str] = {}
+    for number, line in enumerate(scenario.script):
+        where = scenario.where(number)
+        for key, name in (("process", line.process), ("to", line.to)):
+            if name is not None and name not in scenario.processes:
+                yield f"{where}.{key}", f"{name!r} is no process; {_known(scenario)}"
+        if line.to == line.process:
+            yield f"{where}.to", f"{line.process} sends a message to itself; a channel joins two processes"
+        elif line.to is not None and f"{line.process}->{line.to}" not in names:
+            yield f"{where}.to", f"there is no channel {line.process}->{line.to} in this topology; add one"
+        for label in filter(None, (line.label, line.receive_label)):
+            if label in label_at:
+                yield where, f"the name {label!r} is taken by {label_at[label]}; every event needs its own"
+            if _is_numbered(scenario, label):
+                yield where, f"{label!r} is what an event without a name is called; choose another name"
+            label_at[label] = f"script[{number + 1}]"
+
+
+def _initiations(scenario: Scenario) -> Iterator[Problem]:
+    starts: dict[str, list[str]] = {}
+    first: dict[str, str] = {}
+    for number, start in enumerate(scenario.snapshots, start=len(scenario.script)):
+        where = scenario.where(number)
+        yield from _initiator(scenario, start, f"{where}.process")
+        if start.process in starts.setdefault(start.snapshot, []):
+            yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
+        starts[start.snapshot].append(start.process)
+        first.setdefault(start.snapshot, where)
+    kind = ALGORITHMS[scenario.algorithm].initiators
+    for snapshot, initiators in starts.items():
+        if kind == ALL and len(initiators) < len(scenario.processes):
+            missing = next(process for process in scenario.processes if process not in initiators)
+            title = ALGORITHMS[scenario.algorithm].title
+            yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
+    if kind == COORDINATOR:
+        return
+    edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
+    for snapshot, initiators in starts.items():
+        for process in unreachable(scenario.processes, edges, initiators):
+            by = " or ".join(initiators)
+            yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
+
+
+def may_initiate(scenario: Scenario) -> list[str]:
+    """The processes (or services) that may initiate a snapshot, by name."""
+    algorithm = ALGORITHMS[scenario.algorithm]
+    if algorithm.initiators == COORDINATOR:
+        return [service.name for service in algorithm.services]
+    targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
+    return [process for process in scenario.processes if process not in targets]
+
+
+def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
+    """Whether this process, or service, may initiate."""
+    algorithm, able = ALGORITHMS[scenario.algorithm], may_initiate(scenario)
+    if start.process in able:
+        return
+    if algorithm.initiators == COORDINATOR:
+        yield where, f"snapshots of {algorithm.title} are initiated by its {able[0]}, not by {start.process}"
+    elif start.process not in scenario.processes:
+        yield where, f"{start.process!r} is no process; {_known(scenario)}"
+    else:
+        sources = able
+        there = f"here {', '.join(sources)}" if sources else "and here there is none"
+        told = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
+        yield where, f"{told}, not by {start.process}"
+
+
+def _is_numbered(scenario: Scenario, label: str) -> bool:
+    """Whether `label` is a name such as P1.3: the third application event of P1."""
+    process, _, index = label.rpartition(".")
+    return process in scenario.processes and index.isascii() and index.isdigit() and int(index[:9]) > 0
+
+
+def _labels(scenario: Scenario) -> set[str]:
+    return {label for line in scenario.script for label in (line.label, line.receive_label) if label}
+
+
+def _waiting(scenario: Scenario) -> Iterator[Problem]:
+    """An event waits for `after`; a receive waits for its send. No event may wait for itself."""
+    labels = _labels(scenario)
+    waits: nx.DiGraph[str] = nx.DiGraph()
+    entries: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
+    for number, entry in enumerate(entries):
+        if entry.after is None:
+            continue
+        if entry.after not in labels and not _is_numbered(scenario, entry.after):
+            right = 'name one of the script, or one such as "P1.3"'
+            yield f"{scenario.where(number)}.after", f"there is no event {entry.after!r}; {right}"
+    for number, line in enumerate(scenario.script, start=1):
+        own = line.label or f"script[{number}]"
+        if line.after is not None:
+            waits.add_edge(own, line.after)
+        if line.receive_label is not None:
+            waits.add_edge(line.receive_label, own)
+    if not nx.is_directed_acyclic_graph(waits):
+        circle = [edge[0] for edge in nx.find_cycle(waits)]
+        told = " waits for ".join([*circle, circle[0]])
+        yield scenario.at("script"), f"events wait for each other in a circle: {told}; give one of them a time"
+
+
+def _delays(scenario: Scenario) -> Iterator[Problem]:
+    names = {channel.name for channel in scenario.channels}
+    sends = {line.label for line in scenario.script if line.to is not None and line.label}
+    snapshots = {start.snapshot for start in scenario.snapshots}
+    for address, delay in scenario.delays.items():
+        where = scenario.at("delays")
+        if math.isnan(delay) or delay < 0:
+            words = address.in_words(ALGORITHMS[scenario.algorithm].marker)
+            yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
+        if address.label is not None:
+            if address.label not in sends and not _is_numbered(scenario, address.label):
+                yield where, f"{address.label!r} is not the label of a send; a delay names the send of its message"
+        elif address.kind == CONTROL:
+            nodes = (*scenario.processes, *(own.name for own in ALGORITHMS[scenario.algorithm].services))
+            ends = (address.channel or "").split("->")
+            if len(ends) != 2 or not set(ends) <= set(nodes):
+                yield where, f"{address.channel!r} is no way of control messages; write it as P1->P2"
+        elif address.channel not in names:
+            yield where, f"{address.channel!r} is no channel of this topology; write it as P1->P2"
+        elif address.kind == MARKER and address.snapshot not in snapshots:
+            known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
+            yield where, f"no snapshot is called {address.snapshot!r}; {known}"
+
+
+def _workload(scenario: Scenario) -> Iterator[Problem]:
+    for name, setting in scenario.parameters.items():
+        spec = WORKLOADS[scenario.workload].parameters[name]
+        if isinstance(setting, dict) and spec.kind in ("per_process", "table"):
+            for process in setting:
+                if process not in scenario.processes:
+                    yield scenario.at(f"workload.{name}"), f"{process!r} is no process; {_known(scenario)}"
+    workload = WORKLOADS[scenario.workload](scenario.processes, scenario.seed, **scenario.parameters)
+    for key, problem in workload.problems({channel.name for channel in scenario.channels}):
+        yield scenario.at(f"workload.{key}"), problem
+    for number, line in enumerate(scenario.script):
+        where = f"{scenario.where(number)}.body"
+        if line.body is not None and not is_plain(line.body):
+            yield where, "expected texts, finite numbers and tables of them"
+        if line.to is not None:
+            try:
+                workload.check_body(line.body)
+            except Refused as reason:
+                yield where, str(reason)
+
+
+def _cuts(scenario: Scenario) -> Iterator[Problem]:
+    labels = _labels(scenario)
+    for number, cut in enumerate(scenario.cuts, start=1):
+        if any(cut.name == other.name for other in scenario.cuts[: number - 1]):
+            yield scenario.at(f"cuts[{number}].name"), f"the name {cut.name!r} is given twice; every cut needs its own"
+        for process, label in cut.frontier.items():
+            where = scenario.at(f"cuts[{number}].frontier.{process}")
+            if process not in scenario.processes:
+                yield scenario.at(f"cuts[{number}].frontier"), f"{process!r} is no process; {_known(scenario)}"
+            elif label not in labels and not _is_numbered(scenario, label):
+                yield (
+                    where,
+                    f"the cut {cut.name!r} ends at {label!r}, but there is no such event; name one of {process}",
+                )

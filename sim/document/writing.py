@@ -1,0 +1,90 @@
+"""A scenario as TOML; `sim.document.files.parse_toml` gives an equal scenario back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tomli_w
+
+from sim import FILE_VERSION
+from sim.core.delays import Address, DelayRule
+from sim.core.topology import Topology
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+
+
+def dumps(scenario: Scenario) -> str:
+    """`scenario` as TOML; `parse_toml` gives an equal scenario back."""
+    return tomli_w.dumps(_without_defaults(scenario), multiline_strings=True)
+
+
+def _without_defaults(scenario: Scenario) -> dict[str, Any]:
+    plain = Scenario("", ())
+    document: dict[str, Any] = {"version": FILE_VERSION, "processes": list(scenario.processes)}
+    for key in ("title", "story", "source", "group", "orientation", "seed"):
+        if getattr(scenario, key) != getattr(plain, key):
+            document[key] = getattr(scenario, key)
+    if scenario.not_fifo:
+        document["not_fifo"] = list(scenario.not_fifo)
+    document["topology"] = _topology_out(scenario.topology)
+    if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
+        document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
+    document["workload"] = {"kind": scenario.workload, **scenario.parameters}
+    if scenario.scheduler != plain.scheduler:
+        document["scheduler"] = _scheduler_out(scenario.scheduler)
+    document["delay"] = _delay_out(scenario.delay)
+    if scenario.marker_delay is not None:
+        document["marker_delay"] = _delay_out(scenario.marker_delay)
+    if scenario.control_delay != plain.control_delay:
+        document["control_delay"] = _delay_out(scenario.control_delay)
+    if scenario.expect:
+        document["expect"] = dict(scenario.expect)
+    document["script"] = [_line_out(line) for line in scenario.script]
+    document["snapshots"] = [_start_out(start) for start in scenario.snapshots]
+    document["delays"] = [{**_address_out(address), "delay": delay} for address, delay in scenario.delays.items()]
+    document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
+    return {key: value for key, value in document.items() if value != []}
+
+
+def _scheduler_out(choice: SchedulerChoice) -> dict[str, Any]:
+    settings: dict[str, dict[str, Any]] = {
+        "tick": {"until": choice.until, **({} if choice.extra is None else {"extra": choice.extra})},
+        "manual": {"order": list(choice.order)},
+    }
+    return {"kind": choice.kind, **settings.get(choice.kind, {})}
+
+
+def _topology_out(topology: Topology) -> dict[str, Any]:
+    if topology.kind == "listed":
+        return {"kind": "listed", "channels": [f"{a}->{b}" for a, b in topology.channels]}
+    return {"kind": topology.kind, **({"extra": topology.extra} if topology.extra else {})}
+
+
+def _delay_out(rule: DelayRule) -> dict[str, Any]:
+    settings: dict[str, dict[str, Any]] = {
+        "fixed": {"value": rule.low},
+        "uniform": {"low": rule.low, "high": rule.high},
+        "whole": {"low": rule.low, "high": rule.high},
+        "exponential": {"mean": rule.low},
+        "listed": {"values": list(rule.values)},
+    }
+    return {"kind": rule.kind, **settings[rule.kind]}
+
+
+def _line_out(line: ScriptLine) -> dict[str, Any]:
+    named = {
+        "process": line.process, "at": line.at, "after": line.after, "to": line.to, "body": line.body,
+        "label": line.label, "received_as": line.receive_label,
+    }  # fmt: skip
+    return {key: value for key, value in named.items() if value is not None}
+
+
+def _start_out(start: Initiation) -> dict[str, Any]:
+    waits = {"after": start.after} if start.after is not None else {}
+    return {"id": start.snapshot, "process": start.process, "at": start.at, **waits}
+
+
+def _address_out(address: Address) -> dict[str, Any]:
+    if address.label is not None:
+        return {"label": address.label}
+    named = {"channel": address.channel, "kind": address.kind, "ordinal": address.ordinal}
+    return {**named, **({"snapshot": address.snapshot} if address.snapshot else {})}

@@ -1,0 +1,1 @@
+"""Edits: functions from an execution to the next one, in words, and in links."""

@@ -1,0 +1,137 @@
+"""Edits in words: what was done, and what FIFO made of it."""
+
+from __future__ import annotations
+
+from sim.core.algorithm import ALGORITHMS
+from sim.core.model import SEND
+from sim.document.scenario import Initiation, ScriptLine
+from sim.document.toml_table import Table
+from sim.edit.edits import Edit, read_message
+from sim.edit.items import Item, changes_of, name_of, read_item
+from sim.explain import words
+from sim.explain.choices import all_choices
+from sim.explain.words import words_of
+from sim.run.execution import Execution, Flight
+from sim.run.fifo import due, waits_behind
+from sim.run.message_names import addresses, find
+
+
+def describe_edit(before: Execution, edit: Edit) -> str:
+    """An edit that was applied to `before`, in words, for the list of what has been changed."""
+    do, table = edit["do"], Table(edit, "")
+    if do in ("delay", "hold", "release"):
+        algorithm = before.engine.algorithm
+        what = read_message(table).in_words(algorithm.marker, algorithm.control_message)
+        return f"delay {what}: {edit['delay']:g} time units" if do == "delay" else f"{do} {what}"
+    if do == "change":
+        return _change_in_words(read_item(before.scenario, table).of(before.scenario), table)
+    if do == "delete":
+        return f"delete {name_of(read_item(before.scenario, table).of(before.scenario))}"
+    if do == "algorithm":
+        return f"snapshots by {ALGORITHMS[edit['kind']].title}"
+    if do in ("manual", "choose"):
+        return _by_hand_in_words(before, edit)
+    timed = before.scenario.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)
+    at = f" at {edit['at']:g}" if timed else ""
+    if do == "send":
+        return f"{edit['process']} sends {edit.get('body') or 'a message'} to {edit['to']}{at}"
+    if do == "internal":
+        return f"an internal event of {edit['process']}{at}"
+    return f"{edit['process']} starts a snapshot{at}"
+
+
+def _change_in_words(planned: ScriptLine | Initiation, table: Table) -> str:
+    name = name_of(planned)
+    of = f" of {planned.process}" if isinstance(planned, ScriptLine) and planned.label else ""
+    after = f" after {planned.after}" if planned.after else ""
+    given = {key: table.values[key] for key in changes_of(table)}
+    places = [f"{given['at']:g}{after}"] if "at" in given else []
+    places += [f"process {given['process']}"] if "process" in given else []
+    told = [f"move {name}{of} to {' on '.join(places)}"] if places else []
+    told += [f"send {name}{of} to {given['to']}"] if "to" in given else []
+    told += [f"body of {name}: {'none' if given['body'] == '' else given['body']}"] if "body" in given else []
+    return ", ".join(told)
+
+
+def _by_hand_in_words(before: Execution, edit: Edit) -> str:
+    after = edit.get("after", before.steps)
+    if edit["do"] == "manual":
+        return f"choose every step from step {after + 1} on"
+    (enabled,) = all_choices(before, after, after)
+    told = next((choice.words for choice in enabled if choice.choice == edit["choice"]), edit["choice"])
+    return f"choose: {told}"
+
+
+def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
+    """What FIFO made of an edit, in a sentence or two: `before` and `after` are the runs without and with it.
+
+    The message that was moved waits behind another; or others wait behind it now. None where FIFO did nothing.
+    """
+    moved = _moved(after, edit)
+    waits = waits_behind(after)
+    told = [] if moved is None or moved.id not in waits else [_waiting(after, moved)]
+    newly = _newly_waiting(before, after)
+    behind = [message for message in newly if message != getattr(moved, "id", None)]
+    root = moved.id if moved is not None else next((waits[message] for message in behind), None)
+    pushed = [after.flights[message] for message in behind if waits[message] == root]
+    if root is not None and pushed:
+        told.append(_pushed(after, after.flights[root], pushed))
+    return " ".join(told) or None
+
+
+def _moved(after: Execution, edit: Edit) -> Flight | None:
+    """The message that an edit is about, in the run after it."""
+    table = Table(edit, "")
+    if edit["do"] in ("delay", "hold", "release"):
+        return find(after, read_message(table))
+    if edit["do"] == "send":
+        return _sent_by(after, Item("script", len(after.scenario.script) - 1))
+    if edit["do"] == "change":
+        return _sent_by(after, read_item(after.scenario, table))
+    return None
+
+
+def _sent_by(execution: Execution, item: Item) -> Flight | None:
+    """The message that a script line sends, if it does."""
+    step = execution.done.get(item.place) if item.key == "script" else None
+    return next((f for f in execution.flights if f.send.step == step and f.send.kind == SEND), None)
+
+
+def _newly_waiting(before: Execution, after: Execution) -> list[int]:
+    """The messages of `after`, by id, that wait behind another and did not in `before`, or had not the same reason."""
+    known = {address: message for message, address in enumerate(addresses(before))}
+    reasons = {addresses(before)[m]: addresses(before)[front] for m, front in waits_behind(before).items()}
+    own = addresses(after)
+    return [
+        message
+        for message, front in waits_behind(after).items()
+        if own[message] in known and reasons.get(own[message]) != own[front]
+    ]
+
+
+def _waiting(execution: Execution, flight: Flight) -> str:
+    front = execution.flights[waits_behind(execution)[flight.id]]
+    told = words_of(execution).message
+    name, caption = _capital(told(flight)), _caption(execution, flight)
+    if flight.receive is None:
+        return f"{name} never arrives: {caption} is FIFO, and it waits behind {told(front)}, which is held."
+    instead = f"arrives at {flight.receive.time:g}, not at {due(execution, flight):g}"
+    return f"{name} {instead}: {caption} is FIFO, and it waits behind {told(front)}."
+
+
+def _pushed(execution: Execution, front: Flight, pushed: list[Flight]) -> str:
+    told = words_of(execution).message
+    names = _capital(words.listing([told(flight) for flight in pushed]))
+    one = len(pushed) == 1
+    arrive = "arrives" if one else "arrive"
+    behind = f"behind {told(front)}"
+    how = f"now {arrive} {behind}" if front.receive else f"never {arrive}: {'it is' if one else 'they are'} {behind}"
+    return f"{names} on {_caption(execution, front)}, which is FIFO, {how}."
+
+
+def _caption(execution: Execution, flight: Flight) -> str:
+    return words_of(execution).channel(flight.channel.name)
+
+
+def _capital(name: str) -> str:
+    return f"The{name[3:]}" if name.startswith("the ") else name

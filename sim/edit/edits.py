@@ -1,0 +1,200 @@
+"""Edits: functions from an execution to the next one. Undo is the scenario before.
+
+An edit is plain JSON, so it can come from a page, a file or a link:
+
+    {"do": "delay", "message": ADDRESS, "delay": 20}        counted from the send; likewise "hold" and "release"
+    {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
+    {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
+    {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
+    {"do": "delete", "item": ITEM}
+    {"do": "algorithm", "kind": "lai_yang"}                 snapshots are taken by its rules, with its own defaults
+    {"do": "manual", "after"?: 4}                           from the step after on the user makes every choice
+    {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
+
+ADDRESS is the JSON of an `Address`, ITEM `{"script": 2}` or `{"snapshots": 0}`, counted from 0. `after` is the
+last step that stays as it is (default: the last of the run), `choice` is written as `choice_name` does.
+
+An edit that makes the run impossible is refused with the reason, and the scenario stays as it was. An edited
+scenario expects no outcome: `expect` is about the document as its author wrote it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.errors import InputError
+from sim.core.model import CONTROL
+from sim.document.files import read_address
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.document.toml_table import MOST_NUMBER, Table
+from sim.document.validate import validate
+from sim.edit.items import change, delete, read_body
+from sim.explain.choices import choices_made
+from sim.run.execution import MOST_STEPS, Execution, run
+from sim.run.message_names import all_names, find, the_message
+
+Edit = Mapping[str, Any]
+
+
+def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = MOST_STEPS) -> Execution:
+    """The run of the scenario of `execution` with `edit`, made while looking at time `now` (time units).
+
+    Raises InputError with the reason why it is refused.
+    """
+    if not abs(now) < MOST_NUMBER:
+        raise InputError(f"time: expected a number below {MOST_NUMBER:g}, not {now:g}")
+    table = Table(edit, "")
+    do = table.take("do", str, None, "a text")
+    if do not in EDITS:
+        raise InputError(f"there is no edit {do!r}; known: {', '.join(EDITS)}")
+    edited = replace(EDITS[do](execution, table, now), origin="", expect={})
+    validate(edited)
+    return run(edited, most_steps=most_steps)
+
+
+# --------------------------------------------------------------------------- how long a message takes
+
+
+def read_message(table: Table) -> Address:
+    """Which message an edit means. Raises InputError where it says none."""
+    if "message" not in table.values:
+        raise table.missing("message", "the edit is incomplete: it says which message it means")
+    given = Table({key: value for key, value in table.table("message").values.items() if value is not None}, "message.")
+    return read_address(given)
+
+
+def _freed(execution: Execution, address: Address) -> Scenario:
+    """The scenario without any delay set for the message at `address`, under whichever of its names."""
+    names = all_names(execution)[the_message(execution, address).id]
+    kept = {known: delay for known, delay in execution.scenario.delays.items() if known not in names}
+    return replace(execution.scenario, delays=kept)
+
+
+def _with_delay(execution: Execution, address: Address, delay: float) -> Scenario:
+    freed = _freed(execution, address)
+    return replace(freed, delays={**freed.delays, address: delay})
+
+
+def _delay(execution: Execution, table: Table, now: float) -> Scenario:
+    if "delay" not in table.values:
+        raise table.missing("delay", "the edit is incomplete: give a number of time units")
+    scheduler = execution.scenario.scheduler
+    if not scheduler.has_time:
+        raise InputError(f"delay: the {scheduler.kind} scheduler knows no delays; hold or release the message")
+    return _with_delay(execution, read_message(table), table.number("delay", 0.0))
+
+
+def _hold(execution: Execution, table: Table, now: float) -> Scenario:
+    return _with_delay(execution, read_message(table), HOLD)
+
+
+def _release(execution: Execution, table: Table, now: float) -> Scenario:
+    """Forget what was set for the message; but do not let it arrive before `now`, when it is let go."""
+    address = read_message(table)
+    freed = _freed(execution, address)
+    if not freed.scheduler.has_time:
+        return freed
+    flight = find(run(freed), address)
+    if flight is None or flight.send.time > now or flight.receive is None or flight.receive.time >= now:
+        return freed
+    sent = flight.send.time
+    delay = now - sent
+    while sent + delay < now:  # by a rounding error
+        delay = math.nextafter(delay, HOLD)
+    return replace(freed, delays={**freed.delays, address: delay})
+
+
+# --------------------------------------------------------------------------- something more to do
+
+
+def _who(table: Table, key: str) -> str:
+    if not table.values.get(key):
+        raise table.missing(key, "the edit is incomplete: it names a process")
+    return table.required(key)
+
+
+def _when(scenario: Scenario, table: Table, process: str, now: float) -> float:
+    """The time the edit gives, or `now`. Where the user chooses every step: after all that the process plans."""
+    at = table.number("at", now)
+    if scenario.scheduler.kind != "manual":
+        return at
+    planned: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
+    return max((1.0 + own.at for own in planned if own.process == process and own.after is None), default=0.0)
+
+
+def _send(execution: Execution, table: Table, now: float) -> Scenario:
+    scenario = execution.scenario
+    body = read_body(scenario, table.values.get("body"))
+    process, to = _who(table, "process"), _who(table, "to")
+    line = ScriptLine(process, _when(scenario, table, process, now), to=to, body=body, where="the new message")
+    return replace(scenario, script=(*scenario.script, line))
+
+
+def _internal(execution: Execution, table: Table, now: float) -> Scenario:
+    scenario, process = execution.scenario, _who(table, "process")
+    line = ScriptLine(process, _when(scenario, table, process, now), where="the new event")
+    return replace(scenario, script=(*scenario.script, line))
+
+
+def _snapshot(execution: Execution, table: Table, now: float) -> Scenario:
+    scenario, process = execution.scenario, _who(table, "process")
+    name = table.optional("id") or free_snapshot_id(scenario)
+    start = Initiation(name, process, _when(scenario, table, process, now), where="the new snapshot")
+    return replace(scenario, snapshots=(*scenario.snapshots, start))
+
+
+def _algorithm(execution: Execution, table: Table, now: float) -> Scenario:
+    """Other rules, of which no parameter and no control message is known here."""
+    scenario = execution.scenario
+    kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
+    kept = {address: delay for address, delay in scenario.delays.items() if address.kind != CONTROL}
+    return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
+
+
+# --------------------------------------------------------------------------- every choice by hand
+
+
+def _manual(execution: Execution, table: Table, now: float) -> Scenario:
+    """The first steps stay as they are; from there on the user chooses."""
+    return _by_hand(execution, _steps_kept(execution, table))
+
+
+def _choose(execution: Execution, table: Table, now: float) -> Scenario:
+    """The first steps stay as they are; the next is this one, and what followed is forgotten."""
+    return _by_hand(execution, _steps_kept(execution, table), table.required("choice"))
+
+
+def _steps_kept(execution: Execution, table: Table) -> int:
+    after = table.whole("after", execution.steps)
+    if after > execution.steps:
+        raise table.fail("after", f"this run has {execution.steps} steps; give the number of one of them, not {after}")
+    return after
+
+
+def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
+    """Without time, delays mean nothing: each message waits until it is chosen."""
+    scenario = execution.scenario
+    if scenario.scheduler.kind == "manual":
+        order = scenario.scheduler.order[:after]
+        return replace(scenario, scheduler=SchedulerChoice("manual", order=(*order, *chosen)))
+    order = choices_made(execution, after)
+    scheduler = SchedulerChoice("manual", order=(*order, *chosen))
+    plain = DelayRule()
+    return replace(scenario, scheduler=scheduler, delay=plain, marker_delay=None, control_delay=plain, delays={})
+
+
+EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
+    "delay": _delay, "hold": _hold, "release": _release, "send": _send, "internal": _internal, "snapshot": _snapshot,
+    "change": change, "delete": delete, "algorithm": _algorithm, "manual": _manual, "choose": _choose,
+}  # fmt: skip
+
+
+def free_snapshot_id(scenario: Scenario) -> str:
+    """The first of S1, S2, ... that is not taken."""
+    taken = {start.snapshot for start in scenario.snapshots}
+    return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

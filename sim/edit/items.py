@@ -1,0 +1,178 @@
+"""What a scenario plans, script lines and initiations, and the edits that change or delete one of them.
+
+An item is named by its place, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
+"""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from sim.core.delays import Address
+from sim.core.errors import InputError
+from sim.core.model import INTERNAL, SEND, Event, label_of
+from sim.core.workload import WORKLOADS
+from sim.document.scenario import Initiation, Scenario, ScriptLine
+from sim.document.toml_table import Table
+from sim.run.execution import Execution
+from sim.run.message_names import all_names
+
+Planned = ScriptLine | Initiation
+_CHANGEABLE = ("at", "to", "body", "process")
+
+
+class Item(NamedTuple):
+    """Which planned thing: `key` is "script" or "snapshots", `place` counts from 0."""
+
+    key: str
+    place: int
+
+    def of(self, scenario: Scenario) -> Planned:
+        """The script line or initiation itself."""
+        return scenario.script[self.place] if self.key == "script" else scenario.snapshots[self.place]
+
+
+def read_item(scenario: Scenario, table: Table) -> Item:
+    """The `item` of an edit. Raises InputError where it names nothing that `scenario` has."""
+    if "item" not in table.values:
+        raise table.missing("item", 'the edit is incomplete: say which, as {"script": 0} or {"snapshots": 0}')
+    given = Table({key: value for key, value in table.table("item").values.items() if value is not None}, "item.")
+    if len(given.values) != 1 or not set(given.values) <= {"script", "snapshots"}:
+        raise table.fail("item", 'expected {"script": n} or {"snapshots": n}')
+    (key,) = given.values
+    place = given.whole(key, 0)
+    count = len(scenario.script if key == "script" else scenario.snapshots)
+    if place >= count:
+        raise given.fail(key, f"there is no number {place}; this scenario has {count} of them, counted from 0")
+    return Item(key, place)
+
+
+def name_of(planned: Planned) -> str:
+    """What a person calls it: `H`, `the message of P1 to P2 at 120`, `the start of S1 at P1`."""
+    if isinstance(planned, Initiation):
+        return f"the start of {planned.snapshot} at {planned.process}"
+    if planned.label is not None:
+        return planned.label
+    what = "event" if planned.to is None else "message"
+    to = "" if planned.to is None else f" to {planned.to}"
+    after = "" if planned.after is None else f" after {planned.after}"
+    return f"the {what} of {planned.process}{to} at {planned.at:g}{after}"
+
+
+def read_body(scenario: Scenario, given: Any) -> Any:
+    """The body that a person typed: JSON where it is JSON, else the text itself; nothing where nothing was."""
+    if not isinstance(given, str):
+        return given
+    text = given.strip()
+    if not text:
+        return None
+    try:
+        return json.loads(text) if WORKLOADS[scenario.workload].body_hint != "any text" else text
+    except (ValueError, RecursionError):
+        return text
+
+
+def changes_of(table: Table) -> list[str]:
+    """The keys that a change gives, in the order in which it is told."""
+    return [key for key in _CHANGEABLE if table.values.get(key) is not None]
+
+
+def change(execution: Execution, table: Table, now: float) -> Scenario:
+    """The scenario with one item changed: its time, process, target or body, as far as they are given."""
+    scenario = execution.scenario
+    item = read_item(scenario, table)
+    planned = item.of(scenario)
+    given = changes_of(table)
+    if not given:
+        raise table.missing("at", f"the edit is incomplete: give one of {', '.join(_CHANGEABLE)}")
+    for key in given:
+        if isinstance(planned, Initiation) and key not in ("at", "process"):
+            raise table.fail(key, "the start of a snapshot has a time and a process only")
+    if isinstance(planned, ScriptLine) and planned.to is None and "to" in given:
+        raise table.fail("to", "an internal event goes to nobody; add a send instead")
+    return _with(scenario, item, replace(planned, **{key: _read(scenario, table, key) for key in given}))
+
+
+def _read(scenario: Scenario, table: Table, key: str) -> Any:
+    if key == "at":
+        return table.number("at", 0.0)
+    return read_body(scenario, table.values[key]) if key == "body" else table.required(key)
+
+
+def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
+    """`scenario` with `planned`, one or none, in the place of `item`."""
+    entries: list[Any] = list(scenario.script if item.key == "script" else scenario.snapshots)
+    entries[item.place : item.place + 1] = planned
+    if item.key == "script":
+        return replace(scenario, script=tuple(entries))
+    return replace(scenario, snapshots=tuple(entries))
+
+
+def delete(execution: Execution, table: Table, now: float) -> Scenario:
+    """The scenario without one item, and without what meant only that: its delay, and cuts that end at its events."""
+    scenario = execution.scenario
+    item = read_item(scenario, table)
+    planned = item.of(scenario)
+    without = _with(scenario, item)
+    if isinstance(planned, Initiation):
+        return _without_markers(without, planned.snapshot)
+    event = _event_of(execution, item.place)
+    _check_nobody_waits(without, _events_of(execution, planned, event))
+    labels = {planned.label, planned.receive_label}
+    cuts = tuple(cut for cut in without.cuts if not labels & set(cut.frontier.values()))
+    return replace(without, cuts=cuts, delays=_delays_without(execution, planned, event))
+
+
+def _without_markers(scenario: Scenario, snapshot: str) -> Scenario:
+    """Once nobody starts `snapshot`, nothing delays its markers."""
+    if any(start.snapshot == snapshot for start in scenario.snapshots):
+        return scenario
+    return replace(scenario, delays={a: delay for a, delay in scenario.delays.items() if a.snapshot != snapshot})
+
+
+def _event_of(execution: Execution, line: int) -> Event | None:
+    """The event that script line number `line` (from 0) became in this run, if it happened."""
+    step = execution.done.get(line)
+    if step is None:
+        return None
+    first = bisect_left(execution.events, step, key=lambda event: event.step)
+    return next(event for event in execution.events[first:] if event.kind in (SEND, INTERNAL))
+
+
+def _events_of(execution: Execution, line: ScriptLine, event: Event | None) -> set[str]:
+    """Every name by which another item may wait for an event of `line`."""
+    names = {line.label, line.receive_label}
+    if event is not None:
+        names.add(label_of(event.process, event.index or 0, None))
+        received = None if event.message_id is None else execution.flights[event.message_id].receive
+        names.add(label_of(received.process, received.index or 0, None) if received else None)
+    return {name for name in names if name is not None}
+
+
+def _check_nobody_waits(scenario: Scenario, names: set[str]) -> None:
+    everything: list[Planned] = [*scenario.script, *scenario.snapshots]
+    for planned in everything:
+        if planned.after in names:
+            raise InputError(
+                f"delete: {name_of(planned)} waits for {planned.after}, which would be gone; delete that first"
+            )
+
+
+def _delays_without(execution: Execution, line: ScriptLine, event: Event | None) -> Mapping[Address, float]:
+    """The delays but that of the message of `line`; those behind it on its channel move up by one."""
+    delays = execution.scenario.delays
+    if event is None or event.message_id is None:
+        return {
+            address: delay for address, delay in delays.items() if line.label is None or address.label != line.label
+        }
+    names = all_names(execution)[event.message_id]
+    place = next(name for name in names if name.label is None)
+    kept = {}
+    for address, delay in delays.items():
+        behind = address[:4] == place[:4] and address.ordinal > place.ordinal
+        if address not in names:
+            kept[address._replace(ordinal=address.ordinal - 1) if behind else address] = delay
+    return kept

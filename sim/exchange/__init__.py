@@ -1,0 +1,1 @@
+"""Executions from elsewhere as scenarios: cases of COS 418, and event tables."""

@@ -1,0 +1,270 @@
+"""Every step in plain words that name the rule: those of the algorithm and of the workload."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from sim.core.algorithm import BY_NOTHING
+from sim.core.model import (
+    APPLICATION_KINDS,
+    BLOCKED,
+    CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
+    INTERNAL,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    PAUSED,
+    RECEIVE,
+    RECORD,
+    RECORDED,
+    RESUMED,
+    SEND,
+    SNAPSHOT_ABORTED,
+    SNAPSHOT_COMPLETE,
+    TIMER,
+    UNBLOCKED,
+    Event,
+    Initiate,
+)
+from sim.explain import words
+from sim.explain.words import words_of
+from sim.run.execution import Execution, Flight
+from sim.run.snapshots import Snapshot, snapshots_of
+
+START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
+
+
+class Told(NamedTuple):
+    """A step told: the rule it follows, and the sentence."""
+
+    rule: str
+    sentence: str
+
+
+def sentences(execution: Execution) -> list[str]:
+    """One sentence for each step, from 0 (the initial state) on."""
+    return [told.sentence for told in narrate(execution)]
+
+
+def narrate(execution: Execution, first: int = 0, last: int | None = None) -> list[Told]:
+    """The steps `first` to `last` told, both included; from 0 (the initial state) to the end where not given."""
+    last = execution.steps if last is None else min(last, execution.steps)
+    low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
+    rows = {step: list(group) for step, group in groupby(execution.events[low:high], key=lambda event: event.step)}
+    narrator = Narrator(execution)
+    return [narrator.tell(step, rows.get(step, [])) for step in range(first, last + 1)]
+
+
+class Narrator:
+    """Tells the steps of one execution, each by itself."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.algorithm = execution.engine.algorithm
+        self.workload = execution.engine.workload
+        self.words = words_of(execution)
+        self.incoming: dict[str, list[str]] = {name: [] for name in execution.engine.nodes}
+        for channel in execution.engine.channels:
+            self.incoming[channel.target_name].append(channel.name)
+        self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
+        ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
+        self.ended: dict[tuple[str, str | None], int] = {}  # the row with which a snapshot ended at a process
+        for event in execution.events:
+            if event.kind in ending:
+                self.ended.setdefault((event.process, event.snapshot_id), event.row)
+
+    def tell(self, step: int, rows: Sequence[Event]) -> Told:
+        """The sentence of a step from its rows."""
+        if step == 0:
+            return Told("", START)
+        if not rows:
+            return self._nothing(step)
+        rule, told_parts = self._told(rows)
+        told = Told(rule, " ".join(told_parts))
+        done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
+        if done:
+            told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
+        return told._replace(sentence=" ".join(told.sentence.split()))  # one line, whatever a message says
+
+    def _told(self, rows: Sequence[Event]) -> tuple[str, list[str]]:
+        """The rule of a step, and its sentences: what the algorithm did, snapshot by snapshot, and application events.
+
+        What made a process record is told with the recording; else what came is told before what it led to.
+        """
+        events = [row for row in rows if row.kind in APPLICATION_KINDS]
+        kept = [row for row in rows if row.kind == RECORDED]
+        own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
+        ranked = sorted(own, key=lambda row: self._rank(own, row))
+        control = [
+            self._control(list(group), events) for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
+        ]
+        application = [self._one(row, kept) for row in events]
+        told = [part.sentence for part in control]
+        came_first = bool(events) and events[0].kind == RECEIVE and all(row.kind != RECORD for row in own)
+        rule = control[0].rule if control else "Application event"
+        return rule, application + told if came_first else told + application
+
+    def _rank(self, own: Sequence[Event], row: Event) -> int:
+        """The place of a row's snapshot among those of the step; what names none goes with the first."""
+        names = list(dict.fromkeys(other.snapshot_id for other in own if other.snapshot_id is not None))
+        return names.index(row.snapshot_id) if row.snapshot_id in names else 0
+
+    def _nothing(self, step: int) -> Told:
+        """A step without rows: an initiation of what has been recorded here already, or has been given up."""
+        engine = self.execution.engine
+        item = next((number for number, done in self.execution.done.items() if done == step), None)
+        action = None if item is None else engine.agenda[item].action
+        if not isinstance(action, Initiate):
+            return Told("", "A service begins its work; nothing can be seen of it yet.")
+        process = engine.nodes[action.process]
+        snapshot = action.snapshot
+        own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
+        before = [row.kind for row in own if row.step < step]
+        if RECORD not in before:
+            return Told("", f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
+        why = "has given it up before" if SNAPSHOT_ABORTED in before else "has already recorded for it"
+        return Told("Initiating twice does nothing", f"{process} was to start {snapshot}, but {why}: nothing happens.")
+
+    def recorded(self, snapshot: Snapshot, channel: str) -> str:
+        """The recorded state of a channel, such as <H->D> or <empty>."""
+        messages = (*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ()))
+        return words.sequence([self.words.message(self._flight(message.id)) for message in messages])
+
+    def _flight(self, message: int | None) -> Flight:
+        return self.execution.flights[message or 0]
+
+    # ------------------------------------------------------------------ application events
+
+    def _one(self, row: Event, kept: Sequence[Event]) -> str:
+        lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
+        if row.kind == INTERNAL:
+            return f"{lead}{row.process} {self.workload.tell_internal(self.execution.body_of(row))}."
+        flight = self._flight(row.message_id)
+        what = self.words.message(flight)
+        channel = self.words.channel(row.channel or "")
+        sent = flight.send.label or ""
+        stamp = self.words.stamp(flight)
+        stamped = f", stamped {stamp}," if stamp else ""
+        carried = "a message" if what == sent or what.startswith(f"{sent}->") else what
+        if row.kind == SEND:
+            return f"{lead}{row.process} sends {carried}{stamped} to {flight.channel.target_name} on {channel}."
+        if carried != what and "." not in sent:
+            carried = f"the message sent at {sent}"
+        sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
+        snapshots = [own.snapshot_id or "" for own in kept if own.message_id == row.message_id and self._counts(own)]
+        if snapshots:
+            fields = {**self._fields(row, snapshots[0]), "snapshots": words.listing(snapshots), "stamp": stamp}
+            sentence += f" {self.algorithm.all_captions['kept'].sentence.format(**fields)}"
+        return sentence
+
+    def _counts(self, row: Event) -> bool:
+        """Whether what was recorded here was not thrown away later."""
+        snapshot = self.snapshots[row.snapshot_id or ""]
+        return any(message.id == row.message_id for message in snapshot.recorded_messages)
+
+    # ------------------------------------------------------------------ the snapshot algorithm
+
+    def _control(self, rows: Sequence[Event], events: Sequence[Event]) -> Told:
+        """What the algorithm did for one snapshot in one step."""
+        first = rows[0]
+        situation = self._situation(rows, events)
+        fields = self._fields(first, first.snapshot_id or "")
+        came = next((row for row in events if row.kind == RECEIVE), None)
+        if came is not None:
+            flight = self._flight(came.message_id)
+            fields |= {
+                "message": self.words.message(flight), "source": flight.channel.source_name,
+                "channel": self.words.channel(flight.channel.name), "stamp": self.words.stamp(flight),
+            }  # fmt: skip
+        clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
+        caption = self.algorithm.all_captions[situation]
+        return Told(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
+
+    def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
+        """Which caption a step has: what came, and whether it made the process record."""
+        kinds = [row.kind for row in rows]
+        came = {MARKER_RECEIVE: "marker", CONTROL_RECEIVE: "control", TIMER: "timer"}.get(kinds[0])
+        if came is None and events:
+            came = "message" if events[0].kind == RECEIVE else "own"
+        if came is None:
+            return "starts" if rows[0].snapshot_id is None else "initiates"
+        if RECORD in kinds and came != "own":
+            return f"{came}_records"
+        ended = self.ended.get((rows[0].process, rows[0].snapshot_id), rows[0].row)
+        return "marker_late" if came == "marker" and ended < rows[0].row else came
+
+    def _fields(self, row: Event, snapshot: str) -> dict[str, str]:
+        """The fields of a caption that one row says."""
+        fields = {
+            "process": row.process, "snapshot": snapshot,
+            "title": self.algorithm.title, "marker": self.algorithm.marker,
+            "of": f" of {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
+            "per": f" for {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
+            "control": self.algorithm.control_message,
+            "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
+            "timer": row.label or "", "message": "", "told": "", "stamp": "",
+        }  # fmt: skip
+        if row.kind == CONTROL_RECEIVE:
+            fields["told"] = self.words.control(self._flight(row.message_id))
+        return fields
+
+    def _recorded_state(self, record: Event) -> str:
+        inside = self.execution.history.of[record.process][: record.index]
+        return self.words.state(self.execution.body_of(record), [event.label or "" for event in inside])
+
+    def _clauses(self, rows: Sequence[Event], fields: dict[str, str]) -> Iterator[str]:
+        """What a process does for one snapshot in one step, clause by clause; those that are empty are not said."""
+        for key, more in self._deeds(rows):
+            text = self.algorithm.all_clauses[key].format(**{**fields, **more})
+            if text:
+                yield text
+
+    def _deeds(self, rows: Sequence[Event]) -> Iterator[tuple[str, dict[str, str]]]:
+        """Each clause by its key, with the fields that are its own."""
+        process, snapshot = rows[0].process, self.snapshots.get(rows[0].snapshot_id or "")
+        by_kind: dict[str, list[Event]] = {}
+        for row in rows:
+            by_kind.setdefault(row.kind, []).append(row)
+        on = {kind: [self.words.channel(row.channel or "") for row in own] for kind, own in by_kind.items()}
+        closed = [row.channel or "" for row in by_kind.get(CHANNEL_CLOSED, ())]
+        record = by_kind.get(RECORD, [None])[-1]
+        if PAUSED in on:
+            yield "pause", {}
+        if record is not None:
+            yield "record", {"state": self._recorded_state(record)}
+        if RECORDED in on:
+            kept = [self.words.message(self._flight(row.message_id)) for row in by_kind[RECORDED]]
+            yield "overtaken", {"messages": words.listing(kept)}
+        for name in closed:
+            contents = self.recorded(snapshot, name) if snapshot is not None else ""
+            is_empty = snapshot is None or not snapshot.channels.get(name)
+            key = "close" if record is None else "empty" if is_empty else "close_at_once"
+            yield key, {"channel": self.words.channel(name), "contents": contents}
+        if MARKER_SEND in on:
+            yield "markers" if len(on[MARKER_SEND]) > 1 else "marker", {"channels": words.listing(on[MARKER_SEND])}
+        if CONTROL_SEND in on:
+            yield "tells", self._said(by_kind[CONTROL_SEND])
+        opened = [self.words.channel(name) for name in self.incoming[process] if name not in closed]
+        if record is not None and opened:
+            yield "listens", {"channels": words.listing(opened)}
+        for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
+            if kind in on:
+                yield key, {"channels": words.listing(on[kind])}
+        for kind, key in (
+            (RESUMED, "resume"),
+            (SNAPSHOT_COMPLETE, "done"),
+            (SNAPSHOT_ABORTED, "abort"),
+        ):
+            if kind in on:
+                yield key, {}
+
+    def _said(self, rows: Sequence[Event]) -> dict[str, str]:
+        """Control messages: to whom, and what; of several that differ, what they have in common."""
+        flights = [self._flight(row.message_id) for row in rows]
+        said = {self.words.control(flight) for flight in flights}
+        targets = words.listing([flight.channel.target_name for flight in flights])
+        return {"targets": targets, "told": said.pop() if len(said) == 1 else self.algorithm.control}

@@ -1,0 +1,263 @@
+"""Why a snapshot holds what it holds: for every message, process and channel, the rule and the events that decide.
+
+A case is a rule in words: a sentence of the algorithm with named fields in braces, which a browser fills in too
+(sim/core/algorithm_words.py). The fields: `message` (what it carries, or its name), `send` and `receive` (the labels of
+its events), `sent` and `received` (their steps), `source` and `target` (processes), `channel` (its caption),
+`snapshot`, `stamp`, `marker` and `control` (what the algorithm calls its own), and `first` and `second`: the steps of
+the two events that decide, in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from sim.core.model import CHANNEL_CLOSED, CONTROL_RECEIVE, MARKER_RECEIVE, RECEIVE, RECEIVED, RECORD, RECORDED, Event
+from sim.explain import words
+from sim.explain.words import words_of
+from sim.run.execution import Execution, Flight, once
+from sim.run.snapshots import ABORTED, Snapshot, snapshots_of
+
+_RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "early", "recorded_by_rule"})
+
+
+class Reason(NamedTuple):
+    """Why a message is recorded in its channel, or is not.
+
+    `case` is a key of `SnapshotAlgorithm.all_reasons`; `first` and `second` are the steps of the two events that
+    decide, in their order (None: there is no such event).
+    """
+
+    case: str
+    recorded: bool
+    first: int | None = None
+    second: int | None = None
+
+
+class Deciding(NamedTuple):
+    """The rows that decide for one snapshot.
+
+    `recorded` is the record row of each process that recorded, `closed` the closing row of each channel.
+    `cause` is the receipt that made either happen, by process and by channel (missing: the process
+    started the snapshot, or another rule did it). `kept` holds the recording row of each message that is recorded.
+    `is_aborted`: nothing of it counts.
+    """
+
+    recorded: dict[str, Event]
+    closed: dict[str, Event]
+    cause: dict[str, Event]
+    kept: dict[int, Event]
+    is_aborted: bool
+
+
+@once
+def _deciding(execution: Execution) -> dict[str, Deciding]:
+    """What decides, by snapshot id."""
+    snapshots = snapshots_of(execution)
+    found = {own.id: Deciding({}, {}, {}, {}, own.status == ABORTED) for own in snapshots}
+    local = {own.id: own.local for own in snapshots}
+    came: dict[int, Event] = {}  # what was received in each step
+    for row in execution.events:
+        if row.kind in RECEIVED:
+            came[row.step] = row
+        name = row.snapshot_id
+        if name is None or row.process not in local[name]:  # what was thrown away decides nothing
+            continue
+        if row.kind == RECORD:
+            _forget(found[name], row.process)  # who records again throws away what it had
+            found[name].recorded[row.process] = row
+        elif row.kind == CHANNEL_CLOSED:
+            found[name].closed[row.channel or ""] = row
+        elif row.kind == RECORDED:
+            found[name].kept[row.message_id or 0] = row
+    for deciding in found.values():
+        for what, row in (*deciding.recorded.items(), *deciding.closed.items()):
+            cause = came.get(row.step)
+            if cause is not None and _made(cause, row):
+                deciding.cause[what] = cause
+    return found
+
+
+def _forget(deciding: Deciding, process: str) -> None:
+    for message in [message for message, row in deciding.kept.items() if row.process == process]:
+        del deciding.kept[message]
+    for channel in [channel for channel, row in deciding.closed.items() if row.process == process]:
+        del deciding.closed[channel]
+
+
+def _made(cause: Event, row: Event) -> bool:
+    """Whether what came in a step is why a process recorded, or a channel was closed."""
+    if cause.kind == MARKER_RECEIVE:
+        return cause.snapshot_id == row.snapshot_id and row.channel in (None, cause.channel)
+    return row.kind == RECORD or cause.kind == CONTROL_RECEIVE
+
+
+def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] | None = None) -> list[Reason]:
+    """For each of `flights` (None: every message of the run, by id; markers too): whether `snapshot` has recorded
+    it, and why.
+    """
+    deciding = _deciding(execution)[snapshot.id]
+    return [_reason(deciding, snapshot.id, flight) for flight in (execution.flights if flights is None else flights)]
+
+
+def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
+    """Why `snapshot` has recorded a message, or has not, in a sentence or two. Raises IndexError for an unknown id."""
+    flight = execution.flights[message_id]
+    reason = _reason(_deciding(execution)[snapshot.id], snapshot.id, flight)
+    fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
+    return execution.engine.algorithm.all_reasons[reason.case].format(**fields)
+
+
+def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[str, Any]:
+    send, receive = flight.send, flight.receive
+    return {
+        "message": words_of(execution).message(flight),
+        "send": send.label,
+        "sent": send.step,
+        "receive": receive.label if receive else None,
+        "received": receive.step if receive else None,
+        "source": flight.channel.source_name,
+        "target": flight.channel.target_name,
+        "channel": words_of(execution).channel(flight.channel.name),
+        "snapshot": snapshot.id,
+        "stamp": words_of(execution).stamp(flight),
+        "marker": execution.engine.algorithm.marker,
+        "control": execution.engine.algorithm.control_message,
+        "algorithm": execution.engine.algorithm.title,
+    }
+
+
+def _reason(deciding: Deciding, snapshot: str, flight: Flight) -> Reason:
+    if flight.is_marker:
+        return Reason(_marker(deciding, snapshot, flight)[0], False, *_marker(deciding, snapshot, flight)[1:])
+    if flight.is_control:
+        return Reason(_control(deciding, flight)[0], False, *_control(deciding, flight)[1:])
+    if deciding.is_aborted:
+        return Reason("ended", False)
+    case, first, second = _application_message(deciding, flight)
+    kept = flight.id in deciding.kept
+    if kept != (case in _RECORDED):  # a rule of its own
+        case = "recorded_by_rule" if kept else "left_out_by_rule"
+    return Reason(case, kept, first, second)
+
+
+Decision = tuple[str, int | None, int | None]  # the case, and the steps of the two events
+
+
+def _application_message(deciding: Deciding, flight: Flight) -> Decision:
+    """Where the cut has a message: by the recordings of its two processes and the closing of its channel."""
+    send, receive = flight.send, flight.receive
+    source, target = deciding.recorded.get(send.process), deciding.recorded.get(flight.channel.target_name)
+    inside = receive is not None and target is not None and (receive.index or 0) <= (target.index or 0)
+    if source is not None and (send.index or 0) > (source.index or 0):
+        if inside and target is not None:
+            return "orphan", source.step, target.step
+        if receive is not None and flight.id in deciding.kept:
+            return "early", source.step, receive.step
+        return "future", source.step, send.step
+    recording, closed = deciding.kept.get(flight.id), deciding.closed.get(flight.channel.name)
+    if recording is not None and closed is not None and (receive is None or receive.step > closed.step):
+        return "passed", closed.step, None  # recorded when a marker overtook it
+    if receive is None:
+        return _never_received(deciding, flight, source)
+    if target is None:
+        return "unrecorded", receive.step, None
+    if inside:
+        return "state", receive.step, target.step
+    if closed is None:
+        return "channel_open" if source else "channel_waits", target.step, None
+    if receive.step <= closed.step:
+        return "channel", target.step, closed.step
+    return "overtaken", closed.step, receive.step
+
+
+def _never_received(deciding: Deciding, flight: Flight, source: Event | None) -> Decision:
+    closed = deciding.closed.get(flight.channel.name)
+    if closed is not None:
+        return "lost", closed.step, None
+    return ("held", source.step, None) if source else ("on_its_way", None, None)
+
+
+def _marker(deciding: Deciding, snapshot: str, flight: Flight) -> Decision:
+    """What a marker did when it came."""
+    send, receive = flight.send, flight.receive
+    if send.snapshot_id != snapshot:
+        return "other_marker", None, None
+    if receive is None:
+        return "marker_held", send.step, None
+    if deciding.cause.get(receive.process) == receive:
+        return "marker_records", send.step, receive.step
+    closed, target = deciding.closed.get(flight.channel.name), deciding.recorded.get(receive.process)
+    if closed is not None and target is not None and closed.step == receive.step:
+        return "marker_closes", target.step, closed.step
+    return "marker_noted", send.step, receive.step
+
+
+def _control(deciding: Deciding, flight: Flight) -> Decision:
+    """What a control message did when it came."""
+    send, receive = flight.send, flight.receive
+    if receive is None:
+        return "control_held", send.step, None
+    if deciding.cause.get(receive.process) == receive:
+        return "control_records", send.step, receive.step
+    if deciding.cause.get(flight.channel.name) == receive:
+        return "control_closes", send.step, receive.step
+    return "control_noted", send.step, receive.step
+
+
+# ------------------------------------------------------------------ processes and channels
+
+
+def why_state(execution: Execution, snapshot: Snapshot, process: str) -> str:
+    """Why `process` recorded exactly these events: what made it record, the last event inside, the first outside."""
+    deciding = _deciding(execution)[snapshot.id]
+    record = deciding.recorded.get(process)
+    if record is None:
+        return _say(execution, "not_recorded", process=process, snapshot=snapshot.id)
+    told = _why_then(execution, snapshot, record, deciding.cause.get(process))
+    return f"{told} {_around(execution, process, record.index or 0)}"
+
+
+def _say(execution: Execution, case: str, **fields: Any) -> str:
+    algorithm = execution.engine.algorithm
+    return algorithm.all_reasons[case].format(**fields, marker=algorithm.marker, algorithm=algorithm.title)
+
+
+def _why_then(execution: Execution, snapshot: Snapshot, record: Event, cause: Event | None) -> str:
+    fields: dict[str, Any] = {"process": record.process, "snapshot": snapshot.id, "step": record.step}
+    if cause is None:
+        return _say(execution, "initiated" if record.process in snapshot.initiators else "by_rule", **fields)
+    case = {RECEIVE: "by_message", MARKER_RECEIVE: "by_marker"}.get(cause.kind, "by_control")
+    flight = execution.flights[cause.message_id or 0]
+    own = words_of(execution)
+    fields |= {
+        "source": flight.channel.source_name, "channel": own.channel(flight.channel.name),
+        "message": own.message(flight), "stamp": own.stamp(flight),
+        "told": own.control(flight) if flight.is_control else "",
+    }  # fmt: skip
+    return _say(execution, case, **fields)
+
+
+def _around(execution: Execution, process: str, inside: int) -> str:
+    """The events on both sides of a recording."""
+    own = execution.history.of[process]
+    last = f"{own[inside - 1].label} (step {own[inside - 1].step}) is its last event inside" if inside else ""
+    first = f"{own[inside].label} (step {own[inside].step}) is the first outside" if inside < len(own) else ""
+    return f"{last or 'No event of it is inside'}; {first or 'none is outside'}."
+
+
+def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
+    """Why the channel named `channel` (P1->P2) holds what it holds: from which step to which it was recorded."""
+    deciding = _deciding(execution)[snapshot.id]
+    own, target = words_of(execution), channel.partition("->")[2]
+    record, closed = deciding.recorded.get(target), deciding.closed.get(channel)
+    kept = [*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ())]
+    held = words.listing([own.message(execution.flights[message.id]) for message in kept]) or "nothing"
+    fields: dict[str, Any] = {"channel": own.channel(channel), "target": target, "snapshot": snapshot.id, "held": held}
+    if record is None:
+        return _say(execution, "never_recorded", **fields)
+    fields["first"] = record.step
+    if closed is None:
+        return _say(execution, "still_recorded", **fields)
+    at_once = closed.step == record.step and channel in deciding.cause and not kept
+    return _say(execution, "empty_at_once" if at_once else "recorded_until", **fields, second=closed.step)

@@ -1,0 +1,114 @@
+"""Captions: how channels, states, bodies and messages are written for a reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sim.core.model import APP, Channel
+from sim.run.execution import Execution, Flight, once
+
+_NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
+_MOST_LABELS = 8
+
+
+def captions(processes: Sequence[str], channels: Iterable[Channel]) -> dict[str, str]:
+    """Channel name -> caption: C12 where processes are numbered (C3,12 beyond 9), else the name itself."""
+    parts = [_NUMBERED.fullmatch(name) for name in processes]
+    prefixes = {part[1] if part else None for part in parts}
+    if None in prefixes or len(prefixes) != 1:
+        return {channel.name: channel.name for channel in channels}
+    number = {name: part[2] for name, part in zip(processes, parts, strict=True) if part}
+    comma = "," if any(len(digits) > 1 for digits in number.values()) else ""
+    return {c.name: f"C{number[c.source_name]}{comma}{number[c.target_name]}" for c in channels}
+
+
+def listing(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`; long lists are cut short with their length."""
+    if len(words) > _MOST_LABELS:
+        return f"{', '.join(words[:3])} and {len(words) - 3} more"
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def counted(count: int, what: str) -> str:
+    """`1 marker`, `6 markers`."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def clauses(parts: Sequence[str]) -> str:
+    """Clauses joined into one sentence: `a, b, and c`."""
+    return ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+def events(labels: Sequence[str]) -> str:
+    """The events inside a cut: `{A, B}`, or the first and last ones and their number."""
+    if len(labels) > _MOST_LABELS:
+        return f"{{{labels[0]}, {labels[1]}, ..., {labels[-1]}}} ({len(labels)} events)"
+    return f"{{{', '.join(labels)}}}"
+
+
+def sequence(bodies: Sequence[str]) -> str:
+    """A channel state in the lecture's manner: `<empty>`, or its messages in order."""
+    if len(bodies) > _MOST_LABELS:
+        return f"<{bodies[0]}, {bodies[1]}, ..., {bodies[-1]}> ({len(bodies)} messages)"
+    return f"<{', '.join(bodies) or 'empty'}>"
+
+
+class Words:
+    """How one execution is told: what its workload and its algorithm call their own."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.workload, self.algorithm = execution.engine.workload, execution.engine.algorithm
+        self.caption = captions(execution.scenario.processes, execution.engine.channels)
+
+    def channel(self, name: str) -> str:
+        """The caption of a channel; its name, where it is none of the graph."""
+        return self.caption.get(name, name)
+
+    def state(self, value: Any, labels: Sequence[str]) -> str:
+        """A process state: its data, or the events that led to it where it has none."""
+        told = self.workload.tell_state(value)
+        return events(labels) if told is None else told
+
+    def body(self, value: Any, name: str) -> str:
+        """What a message carries; its name where it carries nothing."""
+        return self.workload.tell_body(value) or name
+
+    def message(self, flight: Flight) -> str:
+        """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
+        if flight.kind == APP:
+            return self.body(flight.body, flight.send.label or "")
+        snapshot = flight.send.snapshot_id
+        return f"the {self._kind(flight)} of {snapshot}" if snapshot else f"the {self._kind(flight)}"
+
+    def label(self, flight: Flight) -> str:
+        """A message as a diagram labels it: `20`, `H->D`, `marker S1`, `count S1 (2)`."""
+        if flight.kind == APP:
+            return self.message(flight)
+        says = f"({flight.body})" if flight.is_control and isinstance(flight.body, str | int | float) else ""
+        return " ".join(filter(None, (self._kind(flight), flight.send.snapshot_id, says)))
+
+    def where(self, flight: Flight) -> str:
+        """The way of a message: `on C12`; a control message is on no channel, so `from P1 to P2`."""
+        channel = flight.channel
+        if flight.is_control:
+            return f"from {channel.source_name} to {channel.target_name}"
+        return f"on {self.channel(channel.name)}"
+
+    def _kind(self, flight: Flight) -> str:
+        return self.algorithm.marker if flight.is_marker else self.algorithm.control_message
+
+    def control(self, flight: Flight) -> str:
+        """What a control message says, as in `P1 tells P2 ...`."""
+        return self.algorithm.control_words(flight.body, self.channel(flight.channel.name))
+
+    def stamp(self, flight: Flight) -> str:
+        """The stamp of a message, such as `red for S1`; empty where it has none."""
+        return "" if flight.kind != APP else self.algorithm.stamp_words(flight.stamp)
+
+
+@once
+def words_of(execution: Execution) -> Words:
+    """How `execution` is told."""
+    return Words(execution)

@@ -1,0 +1,1 @@
+"""Running a scenario, and what the finished execution holds: its messages and its snapshots."""

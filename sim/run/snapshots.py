@@ -1,0 +1,199 @@
+"""What an execution recorded: its snapshots, put together from the rows of the event table.
+
+Rows alone say it, so it does not matter whether a process still remembers what it recorded, or who wrote the table.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sim.core.model import (
+    APPLICATION_KINDS,
+    CHANNEL_CLOSED,
+    CONTROL_SEND,
+    MARKER_SEND,
+    RECEIVED,
+    RECORD,
+    RECORDED,
+    SNAPSHOT_ABORTED,
+    SNAPSHOT_COMPLETE,
+    TIMER,
+    Event,
+)
+from sim.run.execution import Execution, once
+
+COMPLETE, RECORDING, ABORTED = "complete", "recording", "aborted"
+
+
+class RecordedState(NamedTuple):
+    """What a process recorded of itself: at which `step`, and how many of its application events are `inside`."""
+
+    state: Any
+    inside: int
+    step: int
+
+
+class RecordedMessage(NamedTuple):
+    """A message in the recorded state of a channel (by name), and the step at which it was recorded."""
+
+    id: int
+    channel: str
+    body: Any
+    step: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """One snapshot of one execution; everything by name.
+
+    `local` holds what each process recorded (missing: it has not); `channels` the messages recorded
+    in each closed channel, `open` those recorded so far in channels that are not closed when the
+    run ends. `closed` is the step at which each channel was closed. `began`, `completed` and `aborted` are steps
+    (None: it was not); `markers` and `controls` count the markers and control messages sent for it.
+    """
+
+    id: str
+    initiators: tuple[str, ...]
+    status: str
+    local: dict[str, RecordedState]
+    events: dict[str, tuple[str, ...]]
+    channels: dict[str, tuple[RecordedMessage, ...]]
+    open: dict[str, tuple[RecordedMessage, ...]]
+    closed: dict[str, int]
+    began: int | None
+    completed: int | None
+    aborted: int | None
+    markers: int
+    controls: int
+
+    @property
+    def frontier(self) -> dict[str, int]:
+        """The cut: per process that has recorded, the number of its application events inside."""
+        return {name: local.inside for name, local in self.local.items()}
+
+    @property
+    def recorded_messages(self) -> list[RecordedMessage]:
+        """All messages recorded in channels, closed or open, by channel, in order of receipt."""
+        return [message for messages in (*self.channels.values(), *self.open.values()) for message in messages]
+
+    def to_json(self, algorithm: str, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
+        """This snapshot as `python -m sim run --json` prints it."""
+        return {
+            "id": self.id,
+            "algorithm": algorithm,
+            "initiators": list(self.initiators),
+            "status": self.status,
+            "processes": {
+                name: {"state": local.state, "events": list(self.events[name])} for name, local in self.local.items()
+            },
+            "channels": {name: [m.body for m in messages] for name, messages in self.channels.items()},
+            "verdicts": verdicts,
+        }
+
+
+@once
+def snapshots_of(execution: Execution) -> list[Snapshot]:
+    """Every snapshot that was asked for, in the order of their first row (never begun: last)."""
+    asked = (start.snapshot for start in execution.scenario.snapshots)
+    channels = [channel.name for channel in execution.engine.channels]
+    return snapshots_in(execution.events, execution.scenario.processes, channels, asked, execution.body_of)
+
+
+def _parsed(row: Event) -> Any:
+    return None if row.body is None else json.loads(row.body)
+
+
+def snapshots_in(
+    events: Sequence[Event],
+    processes: Sequence[str],
+    channels: Sequence[str],
+    asked: Iterable[str] = (),
+    body_of: Callable[[Event], Any] = _parsed,
+) -> list[Snapshot]:
+    """The snapshots that an event table tells of, in the order of their first row, then those `asked` for in vain.
+
+    `processes` and `channels` name all there are, in their order; `body_of` gives the value of a row's body.
+    """
+    rows_of: dict[str, list[Event]] = {name: [] for name in asked}
+    labels: dict[str, list[str]] = {process: [] for process in processes}
+    moved: set[int] = set()  # the steps in which something was received, or a timer went off
+    for event in events:
+        if event.snapshot_id is not None:
+            rows_of.setdefault(event.snapshot_id, []).append(event)
+        elif event.kind in APPLICATION_KINDS:
+            labels[event.process].append(event.label or "")
+        if event.kind in RECEIVED or event.kind == TIMER:
+            moved.add(event.step)
+    assembly = _Assembly(processes, channels, labels, moved, body_of)
+    found = [assembly.snapshot(name, rows) for name, rows in rows_of.items()]
+    return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
+
+
+class _Assembly:
+    """Puts snapshots together, each from its own rows."""
+
+    def __init__(
+        self, processes: Sequence[str], channels: Sequence[str], labels: dict[str, list[str]], moved: set[int],
+        body_of: Callable[[Event], Any],
+    ) -> None:  # fmt: skip
+        self.processes, self.channels = processes, channels
+        self.labels, self.moved, self.body_of = labels, moved, body_of
+
+    def snapshot(self, name: str, rows: list[Event]) -> Snapshot:
+        """One snapshot; a process that aborts, or records again, throws away what it had."""
+        local: dict[str, RecordedState] = {}
+        kept: dict[str, list[RecordedMessage]] = {}
+        closed: dict[str, int] = {}
+        done: dict[str, int] = {}
+        aborted: int | None = None
+        starts: list[tuple[str, int]] = []
+        for row in rows:
+            process, channel = row.process, row.channel or ""
+            if row.kind in (RECORD, SNAPSHOT_ABORTED):
+                _forget(process, kept, closed, done)
+                local.pop(process, None)
+            if row.kind == RECORD:
+                local[process] = RecordedState(self.body_of(row), row.index or 0, row.step)
+                starts.append((process, row.step))
+            elif row.kind == RECORDED:
+                message = RecordedMessage(row.message_id or 0, channel, self.body_of(row), row.step)
+                kept.setdefault(channel, []).append(message)
+            elif row.kind == CHANNEL_CLOSED:
+                closed[channel] = row.step
+            elif row.kind == SNAPSHOT_COMPLETE:
+                done[process] = row.step
+            elif row.kind == SNAPSHOT_ABORTED and aborted is None:
+                aborted = row.step
+        is_complete = aborted is None and all(process in done for process in self.processes)
+        return Snapshot(
+            id=name,
+            initiators=self._initiators(rows, starts),
+            status=ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING,
+            local={process: local[process] for process in self.processes if process in local},
+            events={process: tuple(self.labels[process][: part.inside]) for process, part in local.items()},
+            channels={channel: tuple(kept.get(channel, ())) for channel in self.channels if channel in closed},
+            open={channel: tuple(messages) for channel, messages in kept.items() if channel not in closed},
+            closed=closed,
+            began=min((step for _, step in starts), default=None),
+            completed=max(done.values()) if is_complete else None,
+            aborted=aborted,
+            markers=sum(row.kind == MARKER_SEND for row in rows),
+            controls=sum(row.kind == CONTROL_SEND for row in rows),
+        )
+
+    def _initiators(self, rows: list[Event], starts: list[tuple[str, int]]) -> tuple[str, ...]:
+        """Who recorded of its own accord; or the service with which the snapshot began."""
+        began = {process for process, step in starts if step not in self.moved}
+        service = [rows[0].process] if rows and rows[0].process not in self.processes else []
+        return tuple(service or [process for process in self.processes if process in began])
+
+
+def _forget(process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]) -> None:
+    """What `process` had recorded counts no more."""
+    for channel in [name for name in {*kept, *closed} if name.partition("->")[2] == process]:
+        kept.pop(channel, None)
+        closed.pop(channel, None)
+    done.pop(process, None)

@@ -1,0 +1,157 @@
+"""Happened-before, vector clocks, cuts, what a cut finds in the channels, and the lattice of cuts.
+
+Everything here reads application events only (a marker's receipt is no event of the computation), so
+it serves any event table, whoever wrote it. A frontier is one integer per process: how many of its
+application events are inside the cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
+
+Frontier = Mapping[str, int]
+Clock = tuple[int, ...]
+Receipt = tuple[str, int, str, int]  # a process, the index of its receive, the sender, the index of the send
+
+
+def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[str, int]:
+    """The biggest consistent cut inside `frontier`, which names every process.
+
+    `receipts` come in an order in which causes come first. There is one biggest cut, since two consistent cuts
+    together are consistent (Mattern 1989, section 4). A receive whose send is outside cannot be in it, nor can whatever
+    follows at its process. Once over the receipts is enough: what leaves the cut later is no cause of what has been
+    looked at.
+    """
+    inside = dict(frontier)
+    for process, index, sender, sent in receipts:
+        if sent > inside[sender] and index <= inside[process]:
+            inside[process] = index - 1
+    return inside
+
+
+class History:
+    """The application events of one run, by process, in order.
+
+    `of` holds one row per event; `rows` all of them: an event of a foreign log with several partners
+    has a row for each.
+    """
+
+    def __init__(self, processes: Sequence[str], events: Iterable[Event]) -> None:
+        self.processes = tuple(processes)
+        self.rank = {name: i for i, name in enumerate(self.processes)}
+        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
+        for event in self.rows:
+            own = self.of[event.process]
+            if not own or own[-1].index != event.index:
+                own.append(event)
+
+    @cached_property
+    def sends(self) -> dict[int, Event]:
+        """The send of each message, by message id."""
+        return {e.message_id: e for e in self.rows if e.kind == SEND and e.message_id is not None}
+
+    @cached_property
+    def receives(self) -> dict[int, Event]:
+        """The receive of each message that was received, by message id."""
+        return {e.message_id: e for e in self.rows if e.kind == RECEIVE and e.message_id is not None}
+
+    @cached_property
+    def clocks(self) -> dict[tuple[str, int], Clock]:
+        """The vector clock of every event, by (process, index) (Fidge 1988, Mattern 1989)."""
+        clocks: dict[tuple[str, int], Clock] = {}
+        now = {name: [0] * len(self.processes) for name in self.processes}
+        for event in self.rows:
+            clock = now[event.process]
+            if event.kind == RECEIVE and event.message_id in self.sends:
+                send = self.sends[event.message_id]
+                clock[:] = map(max, clock, clocks[send.process, send.index or 0])
+            if (event.process, event.index or 0) not in clocks:
+                clock[self.rank[event.process]] += 1
+            clocks[event.process, event.index or 0] = tuple(clock)
+        return clocks
+
+    def clock(self, event: Event) -> Clock:
+        """The vector clock of an application event, in the order of `processes`."""
+        return self.clocks[event.process, event.index or 0]
+
+    def happened_before(self, a: Event, b: Event) -> bool:
+        """Lamport's relation: a and b differ, and a could have influenced b."""
+        own = self.rank[a.process]
+        return (a.process, a.index) != (b.process, b.index) and self.clock(a)[own] <= self.clock(b)[own]
+
+    def is_consistent(self, frontier: Frontier) -> bool:
+        """No event inside has a cause outside: the clock of no frontier event exceeds the frontier."""
+        limit = [frontier.get(name, 0) for name in self.processes]
+        last = (self.clocks[name, count] for name, count in zip(self.processes, limit, strict=True) if count)
+        return all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
+
+    def violation(self, frontier: Frontier) -> int | None:
+        """The first message (by id) received inside and sent outside, if any: the witness."""
+        return min(
+            (
+                message
+                for message, receive in self.receives.items()
+                if message in self.sends
+                and (receive.index or 0) <= frontier.get(receive.process, 0)
+                and (self.sends[message].index or 0) > frontier.get(self.sends[message].process, 0)
+            ),
+            default=None,
+        )
+
+    def consistent_below(self, frontier: Frontier) -> dict[str, int]:
+        """The biggest consistent cut inside `frontier`."""
+        limit = {name: min(frontier.get(name, 0), len(own)) for name, own in self.of.items()}
+        received = (event for event in self.rows if event.kind == RECEIVE and event.message_id in self.sends)
+        pairs = ((event, self.sends[event.message_id or 0]) for event in received)
+        return consistent_below(limit, ((e.process, e.index or 0, s.process, s.index or 0) for e, s in pairs))
+
+    def in_channels(self, frontier: Frontier) -> dict[str, list[int]]:
+        """The messages sent inside and not received inside, by channel, in the order of their receipt.
+
+        Messages that are never received come last, in the order of sending.
+        """
+        found: dict[str, list[int]] = {}
+        never = sum(map(len, self.of.values())) + 1
+
+        def arrival(message: int) -> tuple[int, int]:
+            receive = self.receives.get(message)
+            return (receive.index or 0 if receive else never, message)
+
+        for message in sorted(self.sends, key=arrival):
+            send, receive = self.sends[message], self.receives.get(message)
+            outside = receive is None or (receive.index or 0) > frontier.get(receive.process, 0)
+            if (send.index or 0) <= frontier.get(send.process, 0) and outside:
+                found.setdefault(send.channel or "", []).append(message)
+        return found
+
+    # ------------------------------------------------------------------ the lattice
+
+    def successors(self, cut: Clock) -> Iterator[Clock]:
+        """The consistent cuts with one event more."""
+        for rank, name in enumerate(self.processes):
+            if cut[rank] < len(self.of[name]):
+                clock = self.clocks[name, cut[rank] + 1]
+                if all(known <= inside for i, (known, inside) in enumerate(zip(clock, cut, strict=True)) if i != rank):
+                    yield (*cut[:rank], cut[rank] + 1, *cut[rank + 1 :])
+
+    def lattice(self, most: int = 100_000) -> dict[Clock, int]:
+        """Every consistent cut, level by level, with the number of ways to reach it from the empty cut.
+
+        The last one counts the linearizations. Raises ValueError beyond `most` cuts.
+        """
+        level: dict[Clock, int] = {(0,) * len(self.processes): 1}
+        found = dict(level)
+        while level:
+            above: dict[Clock, int] = {}
+            for cut, ways in level.items():
+                for successor in self.successors(cut):
+                    above[successor] = above.get(successor, 0) + ways
+            found.update(above)
+            if len(found) > most:
+                raise ValueError(f"this execution has more than {most} consistent cuts")
+            level = above
+        return found

@@ -1,0 +1,134 @@
+"""What must be true of a snapshot, each a Verdict that names its witness.
+
+This is the first of two code paths: it reads the messages, the recordings and vector clocks.
+sim/verify/table_checks.py computes the same verdicts from the event table alone; the two must agree.
+An algorithm says which checks apply to it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sim.core.log import to_json
+from sim.run.execution import Execution, once
+from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
+
+CHECKS = {
+    "completion": "every process has recorded, and every channel is closed",
+    "one_marker": "every channel carried exactly one {marker}",  # what the algorithm calls it
+    "consistency": "no message was received inside the cut and sent outside it",
+    "channel_states": "every channel's recorded messages are those that cross the cut, in their order",
+    "conservation": "what is conserved adds up, in the recorded processes and channels",
+}
+
+
+class Verdict(NamedTuple):
+    """Whether a check holds; None: it cannot be decided, as on a snapshot that was aborted.
+
+    `witness` names the message, channel or process that decides against it (None where none does).
+    """
+
+    check: str
+    holds: bool | None
+    witness: str | None = None
+
+
+@once
+def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
+    """The verdicts on every snapshot of a run, by snapshot id: of the checks that apply, in the order of CHECKS.
+
+    Consistency needs every process to have recorded, channel states and conservation a complete snapshot; before that
+    they are undecided. Nothing is decided of a snapshot that was aborted. Where nothing is conserved, conservation does
+    not apply.
+    """
+    return {snapshot.id: _verdicts(execution, snapshot) for snapshot in snapshots_of(execution)}
+
+
+Witness = str | None
+
+
+def _verdicts(execution: Execution, snapshot: Snapshot) -> list[Verdict]:
+    wanted = [check for check in CHECKS if check in execution.engine.algorithm.checks]
+    if not conserved_by(execution):
+        wanted = [check for check in wanted if check != "conservation"]
+    return [_verdict(execution, snapshot, check) for check in wanted]
+
+
+def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
+    has_cut = len(snapshot.local) == len(execution.scenario.processes)
+    is_complete = snapshot.status == COMPLETE
+    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
+    if snapshot.status == ABORTED or not ready:
+        return Verdict(check, None)
+    witness = _FIND[check](execution, snapshot)
+    return Verdict(check, witness is None, witness)
+
+
+def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
+    for process in execution.scenario.processes:
+        if process not in snapshot.local:
+            return f"{process} has not recorded"
+    if snapshot.status == COMPLETE:
+        return None
+    channels = (channel.name for channel in execution.engine.channels)
+    return next((f"{name} is not closed" for name in channels if name not in snapshot.channels), "it is not done")
+
+
+def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
+    sent = Counter(f.channel.name for f in execution.flights if f.is_marker and f.send.snapshot_id == snapshot.id)
+    least = 1 if snapshot.status == COMPLETE else 0
+    for channel in execution.engine.channels:
+        if not least <= sent[channel.name] <= 1:
+            return f"{channel.name} carried {sent[channel.name]} {execution.engine.algorithm.marker}s"
+    return None
+
+
+def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
+    history = execution.history
+    if history.is_consistent(snapshot.frontier):
+        return None
+    message = history.violation(snapshot.frontier)
+    assert message is not None  # an effect inside without its cause crosses some channel backwards
+    return f"message {history.sends[message].label} on {history.sends[message].channel}"
+
+
+def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
+    crossing = execution.history.in_channels(snapshot.frontier)
+    for channel in execution.engine.channels:
+        kept = snapshot.channels.get(channel.name, snapshot.open.get(channel.name, ()))
+        recorded = [message.body for message in kept]
+        found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
+        if recorded != found:
+            return f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
+    return None
+
+
+@once
+def conserved_by(execution: Execution) -> Counter[str]:
+    """How much there is of each good that the workload conserves; empty: nothing is conserved."""
+    workload = execution.engine.workload
+    total: Counter[str] = Counter()
+    for process in execution.scenario.processes:
+        total.update(workload.measure(workload.initial(process)))
+    return total
+
+
+def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
+    workload, total = execution.engine.workload, conserved_by(execution)
+    found: Counter[str] = Counter()
+    for local in snapshot.local.values():
+        found.update(workload.measure(local.state))
+    for message in snapshot.recorded_messages:
+        found.update(workload.measure_body(message.body))
+    for good in sorted(total):
+        if found[good] != total[good]:
+            return f"{found[good]} {good} recorded of {total[good]}"
+    return None
+
+
+_FIND: dict[str, Callable[[Execution, Snapshot], Witness]] = {
+    "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
+    "channel_states": _channel_states, "conservation": _conservation,
+}  # fmt: skip

@@ -1,0 +1,129 @@
+"""The checks of sim/verify/checks.py, computed from the event table alone: the second code path.
+
+Nothing here touches messages, states, clocks or the code that made them; a table from elsewhere will
+do. A snapshot's cut is read off its `record` rows, its channels off its `channel_closed` rows. The algorithm is asked
+which checks apply, and what its markers are called.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
+from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, Event
+from sim.verify.checks import Verdict
+
+Measure = Callable[[Any], dict[str, int]]
+
+
+class Conserved:
+    """What a workload conserves: the total it starts with, and how to weigh a state and a body (parsed JSON)."""
+
+    def __init__(self, total: dict[str, int], state: Measure, body: Measure) -> None:
+        self.total, self.state, self.body = total, state, body
+
+
+def verdicts_from_table(
+    events: Sequence[Event],
+    processes: Sequence[str],
+    channels: Sequence[str],
+    snapshot: str,
+    conserved: Conserved,
+    algorithm: SnapshotAlgorithm,
+) -> list[Verdict]:
+    """The verdicts on `snapshot`; `processes` and `channels` are the names of all there are."""
+    own = [event for event in events if event.snapshot_id == snapshot]
+    rows = _kept(own)
+    cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
+    closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
+    contents = {**_recorded(rows, closed), **closed}
+    missing = [f"{name} has not recorded" for name in processes if name not in cut]
+    if algorithm.closes_by != BY_NOTHING:
+        missing += [f"{name} is not closed" for name in channels if name not in closed]
+    found = {
+        "completion": missing,
+        "one_marker": _miscounted(own, channels, not missing, algorithm.marker),
+        "consistency": _backward(events, cut) if len(cut) == len(processes) else None,
+        "channel_states": None if missing else _misrecorded(events, cut, contents, channels),
+        "conservation": None if missing else _lost(rows, contents, conserved),
+    }
+    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
+    return [
+        _verdict(check, None if is_aborted else witnesses)
+        for check, witnesses in found.items()
+        if check in algorithm.checks and (check != "conservation" or conserved.total)
+    ]
+
+
+def _kept(rows: Sequence[Event]) -> list[Event]:
+    """Without what a process recorded and threw away later, when it aborted or recorded again."""
+    last: dict[str, int] = {}
+    for row in rows:
+        if row.kind in (RECORD, SNAPSHOT_ABORTED):
+            last[row.process] = max(row.row, last.get(row.process, 0))
+    own = (RECORD, RECORDED, CHANNEL_CLOSED)
+    return [row for row in rows if row.kind not in own or row.row >= last.get(row.process, 0)]
+
+
+def _recorded(rows: Sequence[Event], closed: dict[str, str]) -> dict[str, str]:
+    """What was recorded in channels that are not closed: the JSON of its bodies, by channel."""
+    open_rows = [row for row in rows if row.kind == RECORDED and row.channel not in closed]
+    names = dict.fromkeys(row.channel or "" for row in open_rows)
+    return {name: f"[{','.join(row.body or 'null' for row in open_rows if row.channel == name)}]" for name in names}
+
+
+def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:
+    """None: it cannot be decided."""
+    if witnesses is None:
+        return Verdict(check, None)
+    witness = next(iter(witnesses), None)
+    return Verdict(check, witness is None, witness)
+
+
+def _miscounted(rows: Sequence[Event], channels: Sequence[str], complete: bool, marker: str) -> Iterable[str]:
+    sent = [row.channel for row in rows if row.kind == MARKER_SEND]
+    for name in channels:
+        count = sent.count(name)
+        if count > 1 or (complete and count == 0):
+            yield f"{name} carried {count} {marker}s"
+
+
+def _target(channel: str | None) -> str:
+    return (channel or "").partition("->")[2]
+
+
+def _backward(events: Sequence[Event], cut: dict[str, int]) -> Iterable[str]:
+    """One scan of the send rows decides: sent outside, received inside."""
+    for row in events:
+        if row.kind != SEND or row.peer_index is None or row.index is None:
+            continue
+        if row.index > cut[row.process] and row.peer_index <= cut[_target(row.channel)]:
+            yield f"message {row.label} on {row.channel}"
+
+
+def _misrecorded(
+    events: Sequence[Event], cut: dict[str, int], closed: dict[str, str], channels: Sequence[str]
+) -> Iterable[str]:
+    crossing: dict[str, list[Event]] = {name: [] for name in channels}
+    for row in events:
+        if row.kind != SEND or (row.index or 0) > cut[row.process]:
+            continue
+        if row.peer_index is None or row.peer_index > cut[_target(row.channel)]:
+            crossing[row.channel or ""].append(row)
+    for name, rows in crossing.items():
+        rows.sort(key=lambda row: (row.peer_index is None, row.peer_index, row.message_id))
+        found = f"[{','.join(row.body or 'null' for row in rows)}]"
+        recorded = closed.get(name, "[]")
+        if found != recorded:
+            yield f"{name} recorded {recorded}, the cut finds {found}"
+
+
+def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
+    weights = [conserved.state(json.loads(row.body or "null")) for row in rows if row.kind == RECORD]
+    weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
+    for good in sorted(conserved.total):
+        found = sum(weight.get(good, 0) for weight in weights)
+        if found != conserved.total[good]:
+            yield f"{found} {good} recorded of {conserved.total[good]}"

@@ -1,0 +1,328 @@
+"""Audits on Spark, held against the simulator's own checks and against a self-join that knows no partner's index."""
+
+from __future__ import annotations
+
+import random
+import re
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pytest
+from pyspark.sql import functions as F
+
+from pipeline.__main__ import main
+from pipeline.cuts import audits, cut_lines
+from pipeline.store.folder import Store
+from pipeline.store.schema import CUT_TYPES, TRACE_TYPES, arrow_schema, spark_schema
+from sim.core.errors import InputError
+from sim.core.model import Event
+from sim.document import library
+from sim.run.execution import run
+from tests.bundled import small
+from tests.pipeline.some_tables import folder_of, numbered
+
+
+@pytest.fixture(scope="module")
+def executions() -> list[Any]:
+    return [run(library.load(name)) for name in small()]
+
+
+@pytest.fixture(scope="module")
+def store(executions, tmp_path_factory):
+    return folder_of(tmp_path_factory.mktemp("data"), numbered(executions), parts=3)
+
+
+@pytest.fixture(scope="module")
+def wanted(executions) -> dict[tuple[int, str], dict[str, int]]:
+    """Twelve cuts of each run: some inside, some at an end, half of them consistent or nearly."""
+    draw = random.Random(7)
+    found = {}
+    for number, execution in enumerate(executions):
+        history = execution.history
+        ends = {name: len(events) for name, events in history.of.items()}
+        for place in range(12):
+            cut = {
+                name: draw.choice((0, end, draw.randint(0, end), draw.randint(0, end))) for name, end in ends.items()
+            }
+            if place % 2:
+                cut = history.consistent_below(cut)
+            found[number, f"cut-{place}"] = cut
+    return found
+
+
+def lines(cuts_by_name) -> list[tuple[int, str, str, int]]:
+    return [(number, cut, name, count) for (number, cut), ends in cuts_by_name.items() for name, count in ends.items()]
+
+
+@pytest.fixture(scope="module")
+def audited(spark, store, wanted):
+    outcome = audits.audit(spark, store, spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES)))
+    return outcome, store.read(spark, "audits").collect(), store.read(spark, "channels").collect()
+
+
+def test_verdicts_and_witnesses_are_those_of_the_simulator(executions, wanted, audited) -> None:
+    found = {(row.run_id, row.cut_id): (row.consistent, row.witness) for row in audited[1]}
+    own = {
+        key: (executions[key[0]].history.is_consistent(cut), executions[key[0]].history.violation(cut))
+        for key, cut in wanted.items()
+    }
+    assert found == own
+    assert len(audited[1]) == len(wanted)
+    assert 20 < sum(consistent for consistent, _ in own.values()) < len(own) - 20  # both kinds are there
+
+
+def test_channels_are_those_of_the_simulator(executions, wanted, audited) -> None:
+    found: dict[tuple[int, str], dict[str, list[int]]] = {key: {} for key in wanted}
+    for row in audited[2]:
+        found[row.run_id, row.cut_id][row.channel] = list(row.messages)
+    own = {key: executions[key[0]].history.in_channels(cut) for key, cut in wanted.items()}
+    assert found == own
+
+
+def test_the_summary_counts_what_was_written(audited) -> None:
+    outcome, verdicts, channels = audited
+    assert outcome.cuts == len(verdicts)
+    assert outcome.inconsistent == sum(not row.consistent for row in verdicts)
+    assert outcome.messages == sum(len(row.messages) for row in channels)
+    assert outcome.first == min((row.run_id, row.cut_id, row.witness) for row in verdicts if not row.consistent)
+
+
+def test_a_self_join_of_sends_and_receives_says_the_same(spark, store, wanted, audited) -> None:
+    """The textbook's plan, which pairs messages by their ids: it reads no peer_index."""
+    spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES)).createOrReplaceTempView("cuts")
+    store.read(spark, "events").createOrReplaceTempView("events")
+    found = spark.sql("""
+        SELECT s.run_id, a.cut_id, MIN(s.message_id) AS witness
+        FROM events s JOIN events r ON s.run_id = r.run_id AND s.message_id = r.message_id
+        JOIN cuts a ON a.run_id = s.run_id AND a.process = s.process
+        JOIN cuts b ON b.run_id = s.run_id AND b.process = r.process AND a.cut_id = b.cut_id
+        WHERE s.kind = 'send' AND r.kind = 'receive' AND s.index > a.index AND r.index <= b.index
+        GROUP BY s.run_id, a.cut_id
+    """).collect()
+    own = {(row.run_id, row.cut_id): row.witness for row in audited[1] if not row.consistent}
+    assert {(row.run_id, row.cut_id): row.witness for row in found} == own
+
+
+def above(plan: str, leaf: str) -> list[str]:
+    """The operators of a plan's tree above the only line that holds `leaf`, from there upwards."""
+    rows = plan.splitlines()
+    depths = [len(row) - len(row.lstrip(" :+-")) for row in rows]
+    (place,) = (number for number, row in enumerate(rows) if leaf in row)
+    found, depth = [], depths[place]
+    for number in range(place, 0, -1):
+        if depths[number] < depth:
+            depth = depths[number]
+            found.append(rows[number].lstrip(" :+-").split()[0])
+    return found
+
+
+def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
+    """From the scan upwards: three joins with what was sent to every worker, the filter, and only then the exchange."""
+    own, heads = lines_of(spark, wanted)
+    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
+    assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
+    assert path.count("Exchange") == 1
+
+
+def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
+    own, heads = lines_of(spark, wanted)
+    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
+    names = {column.split("#")[0] for column in columns.split(",")}
+    assert names == {"run_id", "process", "index", "kind", "channel", "peer_index", "message_id"}
+
+
+def lines_of(spark, cuts_by_name):
+    own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
+    return own, cut_lines.heads_of(own)
+
+
+# ------------------------------------------------------------------ small tables, cell by cell
+
+
+def event(row: int, process: str, index: int, kind: str, **more: Any) -> Event:
+    plain = {"channel": None, "peer_index": None, "message_id": None}
+    others = {"label": None, "body": None, "snapshot_id": None, "state_size": None, "epoch": 0}
+    named = {"run_id": 0, "row": row, "step": row + 1, "time": float(row), "process": process, "index": index}
+    return Event(**{**named, "kind": kind, **plain, **others, **more})
+
+
+A_TO_B = [
+    event(0, "A", 1, "send", channel="A->B", peer_index=1, message_id=0),
+    event(1, "B", 1, "receive", channel="A->B", peer_index=1, message_id=0),
+    event(2, "A", 2, "send", channel="A->B", peer_index=None, message_id=1),
+]
+
+
+Found = tuple[bool, int | None, dict[str, list[int]]]
+
+
+def judged(spark, table, cuts: list[dict[str, int]]) -> list[Found]:
+    """The verdict, the witness and the content of the channels for each of several cuts of run 0."""
+    given = [(0, f"{place:02}", name, count) for place, cut in enumerate(cuts) for name, count in cut.items()]
+    frame = spark.createDataFrame(given, spark_schema(CUT_TYPES))
+    held: dict[str, dict[str, list[int]]] = {f"{place:02}": {} for place in range(len(cuts))}
+    for row in audits.contents(table, frame).collect():
+        held[row.cut_id][row.channel] = list(row.messages)
+    rows = sorted(audits.verdicts(table, frame).collect())
+    assert [row.cut_id for row in rows] == list(held)
+    return [(row.consistent, row.witness, held[row.cut_id]) for row in rows]
+
+
+def test_every_side_of_a_message(spark, tmp_path) -> None:
+    wanted: list[tuple[dict[str, int], Found]] = [
+        ({"A": 0, "B": 0}, (True, None, {})),
+        ({"A": 1, "B": 0}, (True, None, {"A->B": [0]})),
+        ({"A": 2, "B": 1}, (True, None, {"A->B": [1]})),
+        ({"A": 0, "B": 1}, (False, 0, {})),
+        ({"B": 1}, (False, 0, {})),  # A is missing: none of its events is inside
+        ({"A": 2}, (True, None, {"A->B": [0, 1]})),
+        ({"A": 9, "B": 9}, (True, None, {"A->B": [1]})),  # beyond the end: all of them
+    ]
+    table = folder_of(tmp_path, A_TO_B).read(spark, "events")
+    assert judged(spark, table, [cut for cut, _ in wanted]) == [found for _, found in wanted]
+
+
+def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
+    """Received in another order than sent, and one message is never received: it comes last."""
+    sends = [(1, 3), (2, None), (3, 2), (4, 1)]
+    table = folder_of(
+        tmp_path,
+        [event(i, "A", i, "send", channel="A->B", peer_index=peer, message_id=10 + i) for i, peer in sends],
+    )
+    assert judged(spark, table.read(spark, "events"), [{"A": 4}, {"A": 4, "B": 1}]) == [
+        (True, None, {"A->B": [14, 13, 11, 12]}), (True, None, {"A->B": [13, 11, 12]}),
+    ]  # fmt: skip
+
+
+def test_an_event_with_several_partners(spark, tmp_path) -> None:
+    """One send event, two receivers: a row for each."""
+    events = [
+        event(0, "A", 1, "send", channel="A->B", peer_index=1, message_id=0),
+        event(1, "A", 1, "send", channel="A->C", peer_index=1, message_id=1),
+        event(2, "B", 1, "receive", channel="A->B", peer_index=1, message_id=0),
+        event(3, "C", 1, "receive", channel="A->C", peer_index=1, message_id=1),
+    ]
+    table = folder_of(tmp_path, events).read(spark, "events")
+    assert judged(spark, table, [{"A": 1, "B": 1, "C": 0}, {"A": 0, "B": 0, "C": 1}]) == [
+        (True, None, {"A->C": [1]}), (False, 1, {}),
+    ]  # fmt: skip
+
+
+def test_runs_with_the_same_names_are_kept_apart(spark, tmp_path) -> None:
+    table = folder_of(tmp_path, A_TO_B + [row._replace(run_id=1) for row in A_TO_B]).read(spark, "events")
+    frame = spark.createDataFrame(
+        [(0, "c", "A", 0), (0, "c", "B", 1), (1, "c", "A", 1), (1, "c", "B", 0)], spark_schema(CUT_TYPES)
+    )
+    found = {row.run_id: row.witness for row in audits.verdicts(table, frame).collect()}
+    assert found == {0: 0, 1: None}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ([], "there are no cuts to audit"),
+        ([(0, "c", "A", -1)], "run 0, cut c, process A has a negative index"),
+        ([(0, "c", "A", 1), (0, "c", "A", 2)], "run 0, cut c, process A is there twice"),
+        ([(0, "c", None, 1)], "1 lines of the cuts lack a run_id, cut_id, process or index"),
+        ([(7, "c", "A", 1)], "the cuts name run 7, of which there are no events"),
+        ([(0, "c", "AA", 1), (0, "c", "A", 1)], "the cuts name a process 'AA' that has no events; did you mean 'A'"),
+    ],
+)
+def test_cuts_that_make_no_sense(spark, tmp_path, given, told) -> None:
+    store = folder_of(tmp_path, A_TO_B)
+    with pytest.raises(InputError, match=told):
+        audits.audit(spark, store, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
+    assert [path.name for path in store.path.iterdir()] == ["events"]
+
+
+def test_a_cut_of_a_run_without_messages_is_judged_too(spark, tmp_path) -> None:
+    """And where nothing at all is found, the tables are there, and empty."""
+    store = folder_of(tmp_path, [event(0, "A", 1, "internal")])
+    outcome = audits.audit(spark, store, spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(1, 0, 0, None)
+    assert list(map(tuple, store.read(spark, "audits").collect())) == [(0, "c", True, None)]
+    assert store.read(spark, "channels").collect() == []
+
+
+def test_an_answer_takes_the_place_of_the_one_before(spark, tmp_path) -> None:
+    store = folder_of(tmp_path, A_TO_B)
+    for cut in ("first", "second"):
+        audits.audit(spark, store, spark.createDataFrame([(0, cut, "A", 1)], spark_schema(CUT_TYPES)))
+    assert [row.cut_id for row in store.read(spark, "audits").collect()] == ["second"]
+    assert [row.cut_id for row in store.read(spark, "channels").collect()] == ["second"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["audits", "channels", "events"]
+
+
+def test_a_folder_that_is_named_from_here(spark, tmp_path, monkeypatch) -> None:
+    """Spark's server works in a folder of its own."""
+    folder_of(tmp_path / "data", A_TO_B)
+    monkeypatch.chdir(tmp_path)
+    cut = spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES))
+    assert audits.audit(spark, Store(Path("data")), cut).messages == 1
+
+
+def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
+    """The messages of unknown channels; the verdict on the cut is known all the same."""
+    store = folder_of(tmp_path, A_TO_B)
+    trace = dict.fromkeys(TRACE_TYPES) | {"run_id": 0, "unknown_channels": ["A->B", "B->A"]}
+    store.write_part("traces", "traces", pyarrow.Table.from_pylist([trace], arrow_schema(TRACE_TYPES)))
+    given = [(0, "early", "A", 1), (0, "late", "B", 1)]
+    outcome = audits.audit(spark, store, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(2, 1, 0, (0, "late", 0))
+    held = {(row.cut_id, row.channel): row.messages for row in store.read(spark, "channels").collect()}
+    assert held == {(cut, channel): None for cut in ("early", "late") for channel in ("A->B", "B->A")}
+
+
+def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, monkeypatch) -> None:
+    """A range of runs, then a run with many cuts in parts, then the rest."""
+    some = {(run, cut): ends for (run, cut), ends in wanted.items() if run < 4 and (run == 1 or cut == "cut-0")}
+    own, heads = lines_of(spark, some)
+    extent = cut_lines.check_lines(own, heads)
+    monkeypatch.setattr(cut_lines, "MOST_LINES", -(-extent.lines // 4))
+    assert len(cut_lines.slices_of(own, extent)) == 5
+    steps = []
+    frame = spark.createDataFrame(lines(some), spark_schema(CUT_TYPES))
+    audits.audit(spark, store, frame, lambda done, of: steps.append((done, of)))
+    assert steps == [(done, 6) for done in range(7)]
+    found = {(row.run_id, row.cut_id): row.witness for row in store.read(spark, "audits").collect()}
+    assert found == {(run, cut): executions[run].history.violation(ends) for (run, cut), ends in some.items()}
+    held: dict[tuple[int, str], dict[str, list[int]]] = {key: {} for key in some}
+    for row in store.read(spark, "channels").collect():
+        held[row.run_id, row.cut_id][row.channel] = list(row.messages)
+    assert held == {(run, cut): executions[run].history.in_channels(ends) for (run, cut), ends in some.items()}
+
+
+def test_keys_that_collide_are_told_apart(spark, store, wanted, audited, monkeypatch) -> None:
+    """The hash is only there to be fast: were all of them the same, the answer would be the same."""
+    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
+    monkeypatch.setattr(audits.F, "xxhash64", lambda *_: F.lit(7).cast("bigint"))
+    found = {
+        (row.run_id, row.cut_id): row.witness for row in audits.verdicts(store.read(spark, "events"), frame).collect()
+    }
+    assert found == {(row.run_id, row.cut_id): row.witness for row in audited[1]}
+
+
+@pytest.mark.parametrize("run_ids", [(-(2**63), 2**63 - 1), (5, -5)])
+def test_any_number_may_name_a_run(spark, tmp_path, run_ids) -> None:
+    table = folder_of(tmp_path, [row._replace(run_id=run) for run in sorted(run_ids) for row in A_TO_B])
+    given = [(run, "c", "B", 1) for run in run_ids]
+    outcome = audits.audit(spark, table, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
+    assert outcome == audits.Audit(2, 2, 0, (min(run_ids), "c", 0))
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_the_command(spark, tmp_path, capsys) -> None:
+    folder_of(tmp_path, A_TO_B)
+    (tmp_path / "cuts.csv").write_text("run_id,cut_id,process,index\n0,c,A,0\n0,c,B,1\n")
+    assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "cuts.csv")]) == 0
+    assert "1 cuts, 1 of them inconsistent" in (told := capsys.readouterr().out)
+    assert "cut c of run 0; message 0 was received inside it" in told
+    assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "none.csv")]) == 2
+    assert main(["audit", str(tmp_path), "--random", "0"]) == 2
+    assert main(["audit", str(tmp_path / "nowhere"), "--snapshots"]) == 2
+    assert capsys.readouterr().err.count("\n") == 3

@@ -1,0 +1,133 @@
+"""Where cuts come from: files, what snapshots recorded, and chance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas
+import pytest
+
+from pipeline.cuts import cut_sources
+from pipeline.store.schema import CUT_TYPES
+from sim.core.errors import InputError
+from sim.core.model import EVENT_TYPES, Event
+from sim.document import library
+from sim.run.execution import run
+from sim.run.snapshots import snapshots_of
+from tests.bundled import small
+from tests.pipeline.some_tables import folder_of, numbered
+
+
+@pytest.fixture(scope="module")
+def executions() -> list[Any]:
+    return [run(library.load(name)) for name in small()]
+
+
+@pytest.fixture(scope="module")
+def store(executions, tmp_path_factory):
+    return folder_of(tmp_path_factory.mktemp("data"), numbered(executions))
+
+
+def test_the_cuts_of_snapshots_find_what_the_snapshots_recorded(spark, executions, store) -> None:
+    found = cut_sources.from_snapshots(store.read(spark, "events"))
+    by_name: dict[tuple[int, str], dict[str, int]] = {}
+    for row in found.cuts.collect():
+        by_name.setdefault((row.run_id, row.cut_id), {})[row.process] = row["index"]
+    own, others = {}, 0
+    for number, execution in enumerate(executions):
+        for snapshot in snapshots_of(execution):
+            if len(snapshot.local) == len(execution.scenario.processes):
+                own[number, snapshot.id] = snapshot.frontier
+            elif snapshot.local:
+                others += 1
+    assert by_name == own
+    assert found.left_out == others
+
+
+def test_random_cuts_are_the_same_each_time_and_within_the_run(spark, executions, store) -> None:
+    events = store.read(spark, "events")
+    first, again, other = (
+        {
+            (row.run_id, row.cut_id, row.process): row["index"]
+            for row in cut_sources.at_random(events, 30, seed).collect()
+        }
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
+    for number, execution in enumerate(executions):
+        for name, own in execution.history.of.items():
+            drawn = [first[number, f"random-{place}", name] for place in range(1, 31)]
+            assert all(0 <= count <= len(own) for count in drawn)
+            assert len(set(drawn)) > 1 or not own
+
+
+def test_cuts_from_files(spark, tmp_path) -> None:
+    table = pandas.DataFrame({"run_id": [0, 0], "cut_id": ["c", "c"], "process": ["A", "B"], "index": [1, 0]})
+    table.to_csv(tmp_path / "cuts.csv", index=False)
+    table[["index", "process", "cut_id", "run_id"]].to_parquet(tmp_path / "cuts.parquet")
+    wanted = [(0, "c", "A", 1), (0, "c", "B", 0)]
+    for name in ("cuts.csv", "cuts.parquet"):
+        read = cut_sources.from_file(spark, tmp_path / name)
+        assert sorted(map(tuple, read.collect())) == wanted
+        assert read.columns == list(CUT_TYPES)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("run_id,cut_id,process\n0,c,A\n", "cuts.csv: its first line names no column index"),
+        ("run_id,cut_id,process,index,colour\n0,c,A,1,red\n", "'colour' is no column of cuts"),
+        ("run_id,cut_id,process,index\n0,c,A,one\n", "the line '0,c,A,one' has no number as index"),
+        ("run_id,cut_id,process,index\n0,c,,1\n", "the line '0,c,,1' has no text as process"),
+    ],
+)
+def test_files_that_hold_no_cuts(spark, tmp_path, text, told) -> None:
+    (tmp_path / "cuts.csv").write_text(text)
+    with pytest.raises(InputError, match=told):
+        cut_sources.from_file(spark, tmp_path / "cuts.csv")
+
+
+def row(number: int, process: str, kind: str, **more: Any) -> Event:
+    plain = dict.fromkeys(EVENT_TYPES) | {"run_id": 0, "row": number, "step": number + 1, "time": float(number)}
+    return Event(**plain | {"process": process, "kind": kind} | more)
+
+
+WHOLE = [row(0, "A", "record", index=0, snapshot_id="S"), row(1, "B", "record", index=2, snapshot_id="S")]
+
+
+@pytest.mark.parametrize(
+    "also",
+    [
+        [row(2, "C", "internal", index=1)],  # C has not recorded
+        [row(2, "A", "marker_send", channel="A->C", snapshot_id="S")],  # nor has this one, of which nobody has heard
+        [row(2, "A", "send", index=1, channel="A->C", message_id=0)],
+        [row(2, "A", "snapshot_aborted", snapshot_id="S")],
+    ],
+)
+def test_snapshots_that_are_no_cuts_are_left_out_and_counted(spark, tmp_path, also) -> None:
+    assert found_in(spark, tmp_path, WHOLE) == ([(0, "S", "A", 0), (0, "S", "B", 2)], 0)
+    assert found_in(spark, tmp_path / "2", WHOLE + also) == ([], 1)
+
+
+def found_in(spark, path, events) -> tuple[list[Any], int]:
+    found = cut_sources.from_snapshots(folder_of(path, events).read(spark, "events"))
+    return sorted(map(tuple, found.cuts.collect())), found.left_out
+
+
+def test_a_file_as_spreadsheets_write_it(spark, tmp_path) -> None:
+    """A mark of the encoding first, quotes, blanks, lines that end as on Windows, columns in another order."""
+    text = 'index,process,cut_id,run_id\r\n 1 ,"A","one, two",7\r\n'
+    (tmp_path / "cuts.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert list(map(tuple, cut_sources.from_file(spark, tmp_path / "cuts.csv").collect())) == [(7, "one, two", "A", 1)]
+
+
+def test_a_parquet_file_that_is_cut_off(spark, tmp_path) -> None:
+    (tmp_path / "cuts.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(InputError, match=r"cuts\.parquet: is cut off or no Parquet file"):
+        cut_sources.from_file(spark, tmp_path / "cuts.parquet")
+
+
+def test_a_parquet_file_without_a_column(spark, tmp_path) -> None:
+    pandas.DataFrame({"run_id": [0], "cut_id": ["c"], "process": ["A"]}).to_parquet(tmp_path / "cuts.parquet")
+    with pytest.raises(InputError, match=r"cuts\.parquet: has no column 'index'"):
+        cut_sources.from_file(spark, tmp_path / "cuts.parquet")

@@ -1,0 +1,108 @@
+"""Clocks that can be believed are, others are refused: each rule broken once, and the line named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.logs.clocks import Clocks
+from sim.core.errors import InputError
+
+
+def clocks(*told: str) -> Clocks:
+    """From "host {clock}" each; the clock of event n stands in line 10 n."""
+    hosts, texts = zip(*(line.split(" ", 1) for line in told), strict=True)
+    return Clocks("x.log", hosts, texts, [10 * number for number in range(1, len(told) + 1)])
+
+
+def causes(found: Clocks) -> dict[int, list[tuple[int, bool]]]:
+    return {event: [tuple(cause) for cause in senders] for event, senders in found.causes()}
+
+
+def refusal(*told: str) -> str:
+    with pytest.raises(InputError) as refused:
+        list(clocks(*told).causes())
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_of_several_new_entries_those_that_another_one_implies_are_no_messages() -> None:
+    """Mattern's rule: c hears of a by way of b; d hears from c and, of what c does not know, from a."""
+    found = clocks(
+        'a {"a":1}', 'b {"a":1,"b":1}', 'b {"a":1,"b":2}', 'c {"a":1,"b":2,"c":1}', 'a {"a":2}',
+        'd {"a":2,"b":2,"c":1,"d":1}',
+    )  # fmt: skip
+    assert causes(found) == {1: [(0, True)], 3: [(2, True)], 5: [(4, True), (3, True)]}
+    assert found.index == [1, 1, 2, 1, 2, 1] and found.gaps == 0
+
+
+def test_zeros_escaped_quotation_marks_and_any_order_of_lines_are_fine() -> None:
+    found = clocks(r"b {\"b\":1, \"a\":1, \"z\":0}", 'a {"a":1,"b":0}')
+    assert causes(found) == {0: [(1, True)]}
+
+
+BAD = {
+    "no JSON": (['a {"a":1'], ["x.log:10", "no clock", '{"alice": 2, "bob": 1}']),
+    "no object": (["a [1]"], ["x.log:10", "'[1]' is no clock"]),
+    "nested too deeply": (["a " + "[" * 100_000], ["x.log:10", "no clock"]),
+    "a text for a number": (['a {"a":"1"}'], ["x.log:10", "entry 'a' is '1'", "counts events"]),
+    "a truth value": (['a {"a":true}'], ["x.log:10", "entry 'a' is True"]),
+    "half an event": (['a {"a":1.5}'], ["x.log:10", "entry 'a' is 1.5"]),
+    "less than nothing": (['a {"a":1,"b":-1}', 'b {"b":1}'], ["x.log:10", "entry 'b' is -1"]),
+    "more than anybody counts": (['a {"a":4294967296}'], ["x.log:10", "4294967296"]),
+    "no entry of its own": (['a {"b":1}', 'b {"b":1}'], ["x.log:10", "'a' has no entry for itself"]),
+    "backwards": (
+        ['a {"a":1}', 'a {"a":3}', 'b {"b":1}', 'a {"a":2}'],
+        ["x.log:40", "goes back from 3 to 2 (line 20)", "--delimiter"],
+    ),
+    "backwards at once": (['a {"a":2}', 'a {"a":1}'], ["x.log:20", "goes back from 2 to 1 (line 10)"]),
+    "repeated": (['a {"a":1}', 'a {"a":1}'], ["x.log:20", "stays at 1 (line 10)"]),
+    "forgets": (
+        ['b {"b":1}', 'a {"a":1,"b":1}', 'a {"a":2}'],
+        ["x.log:30", "'a' knew 1 events of 'b' (line 20) and now 0"],
+    ),
+    "a host that never logs": (['a {"a":1,"z":1}'], ["x.log:10", "1 events of 'z'", "bring the log of that host"]),
+    "an event that never was": (['b {"b":1}', 'a {"a":1,"b":2}'], ["x.log:20", "2 events of 'b'", "only 1 (line 10)"]),
+    "two that know each other": (
+        ['a {"a":1,"b":1}', 'b {"a":1,"b":1}'],
+        ["x.log:10", "a:1 (line 10) and b:1 (line 20) know of each other"],
+    ),
+    "a circle of three": (
+        ['a {"a":1,"b":1}', 'b {"b":1,"c":1}', 'c {"a":1,"c":1}'],
+        ["x.log:10", "a:1 (line 10) knows of b:1 (line 20)", "1 events of 'c'", "only 0"],
+    ),
+    "not what its cause knew": (
+        ['c {"c":1}', 'b {"b":1,"c":1}', 'a {"a":1,"b":1}'],
+        ["x.log:30", "a:1 (line 30) knows of b:1 (line 20), which knew 1 events of 'c', but knows only 0"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_cannot_have_come_about_is_refused(case: str) -> None:
+    told, words = BAD[case]
+    refused = refusal(*told)
+    assert all(word in refused for word in words), refused
+
+
+def test_a_few_lines_that_racing_threads_wrote_late_change_places() -> None:
+    told = [f'a {{"a":{number}}}' for number in range(1, 101)] + ['b {"a":100,"b":1}']
+    told[49], told[50] = told[50], told[49]
+    found = clocks(*told)
+    assert found.late == [510] and found.own[:100] == list(range(1, 101))
+    assert found.order is not None and found.order[48:52] == [48, 50, 49, 51]
+    assert found.lines[48:52] == [490, 510, 500, 520]
+    assert causes(found) == {100: [(99, True)]}
+    told[10], told[11] = told[11], told[10]
+    assert "x.log:120: the clock of 'a' goes back from 12 to 11 (line 110)" in refusal(*told)
+
+
+def test_a_gap_is_counted_and_what_it_makes_unsure_is_told() -> None:
+    """The send a:2 is not logged: a:1 stands for it. b learns of c as well, but a:2 may have told it that."""
+    found = clocks('a {"a":1}', 'c {"c":1}', 'a {"a":4,"c":1}', 'b {"a":2,"b":1,"c":1}', 'c {"a":4,"c":2}')
+    assert (found.gaps, found.follows_gap) == (2, {2})
+    assert causes(found) == {2: [(1, False)], 3: [(0, False), (1, False)], 4: [(2, True)]}
+
+
+def test_what_was_learned_of_events_before_the_log_began_is_no_message() -> None:
+    found = clocks('a {"a":5}', 'b {"a":3,"b":1}')
+    assert found.gaps == 4 and causes(found) == {}

@@ -1,0 +1,28 @@
+"""Event tables for tests: what the simulator's runs leave behind, as a data folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow
+
+from pipeline.store.folder import Store
+from pipeline.store.schema import arrow_schema
+from sim.core.model import EVENT_TYPES, Event
+from sim.run.execution import Execution
+
+
+def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
+    """A data folder without a manifest that holds `events`, in so many parts."""
+    store = Store(path)
+    size = -(-len(events) // parts) or 1
+    for first in range(0, max(len(events), 1), size):
+        columns = list(zip(*events[first : first + size], strict=True)) or [()] * len(EVENT_TYPES)
+        store.write_part("events", f"part-{first:06}", pyarrow.table(columns, arrow_schema(EVENT_TYPES)))
+    return store
+
+
+def numbered(executions: Sequence[Execution]) -> list[Event]:
+    """The events of several runs, numbered from 0 by their places."""
+    return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.events]

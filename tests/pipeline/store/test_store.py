@@ -1,0 +1,173 @@
+"""A data folder shows nothing that is not whole, and says in one sentence what is wrong with one that is damaged."""
+
+from __future__ import annotations
+
+import errno
+import json
+
+import pyarrow
+import pytest
+from pyarrow import parquet
+
+from pipeline.store.folder import Store, data_root, named
+from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
+from sim import VERSION
+from sim.core.errors import InputError
+from sim.core.model import EVENT_TYPES
+
+EVENTS = arrow_schema(EVENT_TYPES)
+
+
+def events(*runs: int) -> pyarrow.Table:
+    rows = [{"run_id": run, "row": 0, "step": 1, "time": 0.0, "process": "P1", "kind": "internal"} for run in runs]
+    return pyarrow.Table.from_pylist(rows, EVENTS)
+
+
+@pytest.fixture
+def store(tmp_path) -> Store:
+    return Store.create(tmp_path / "one", "ensemble", {"runs": 2})
+
+
+def test_a_part_that_is_not_finished_is_not_seen(store) -> None:
+    store.write_part("events", "chunk-0", events(0))
+    (store.folder("events") / "_hidden-chunk-1.parquet").write_bytes(b"PAR1 half")
+    assert [part.name for part in store.parts("events")] == ["chunk-0.parquet"]
+    assert store.count("events") == 1
+
+
+def test_a_part_written_again_takes_the_place_of_the_first(store, spark) -> None:
+    store.write_part("events", "chunk-0", events(0, 1))
+    store.write_part("events", "chunk-0", events(0, 1))
+    assert store.read(spark, "events").count() == 2
+    assert [path.name for path in store.folder("events").iterdir()] == ["chunk-0.parquet"]
+
+
+def test_a_write_that_fails_leaves_what_was_there(store, monkeypatch) -> None:
+    store.write_part("events", "chunk-0", events(0))
+
+    def full(rows, file) -> None:
+        file.write_bytes(b"PAR1")
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(parquet, "write_table", full)
+    with pytest.raises(InputError, match=r"cannot be written .No space left on device.; make room"):
+        store.write_part("events", "chunk-0", events(0, 1, 2))
+    monkeypatch.undo()
+    assert store.count("events") == 1
+    assert [path.name for path in store.folder("events").iterdir()] == ["chunk-0.parquet"]
+
+
+def test_a_table_is_replaced_whole_or_not_at_all(store) -> None:
+    store.write_part("audits", "old", pyarrow.table({"run_id": [1]}))
+    with pytest.raises(KeyboardInterrupt), store.replacing("audits") as staging:
+        staging.mkdir()
+        (staging / "new.parquet").write_bytes(b"half")
+        raise KeyboardInterrupt
+    assert [part.name for part in store.parts("audits")] == ["old.parquet"]
+    with store.replacing("audits") as staging:
+        staging.mkdir()
+        (staging / "new.parquet").write_bytes(b"whole")
+    assert [part.name for part in store.parts("audits")] == ["new.parquet"]
+    assert sorted(path.name for path in store.path.iterdir()) == ["audits", "manifest.json"]
+
+
+def test_a_folder_that_is_there_is_not_written_into(store, tmp_path) -> None:
+    with pytest.raises(InputError, match="one: the folder exists and is not empty; name a new one"):
+        Store.create(store.path, "trace", {})
+    assert store.manifest["kind"] == "ensemble"
+    (tmp_path / "empty").mkdir()
+    Store.create(tmp_path / "empty", "trace", {})
+
+
+def test_a_file_in_the_place_of_a_folder(tmp_path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="file: cannot be written"):
+        Store.create(tmp_path / "file", "trace", {})
+    with pytest.raises(InputError, match="there is no such folder"):
+        Store.open(tmp_path / "file")
+
+
+def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
+    store.write_part("events", "chunk-0", events(0))
+    store.write_part("events", "chunk-1", events(1))
+    part = store.folder("events") / "chunk-1.parquet"
+    part.write_bytes(part.read_bytes()[:-9])
+    with pytest.raises(InputError, match=r"chunk-1\.parquet: is cut off or no Parquet file"):
+        store.read(spark, "events")
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda t: t.append_column("colour", pyarrow.array(["red"])), "a column 'colour' that this version"),
+        (lambda t: t.drop_columns(["peer_index"]), "has no column 'peer_index'"),
+        (lambda t: t.set_column(5, "index", pyarrow.array(["one"])), "column 'index' is string; it has to be int32"),
+    ],
+)
+def test_columns_that_are_not_those_of_the_event_table(store, spark, change, told: str) -> None:
+    store.write_part("events", "chunk-0", change(events(0)))
+    with pytest.raises(InputError, match=told):
+        store.read(spark, "events")
+
+
+def test_a_table_that_is_not_there(store, spark) -> None:
+    with pytest.raises(InputError, match="holds no events; "):
+        store.read(spark, "events")
+
+
+@pytest.mark.parametrize(
+    ("form", "version", "right"), [(3, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")]
+)
+def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
+    store.note(format=form, version=version)
+    with pytest.raises(InputError, match=f"made by version {version}; this is {VERSION}: {right}"):
+        Store.open(store.path)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"format": "one"}'])
+def test_a_damaged_manifest(store, text: str) -> None:
+    (store.path / "manifest.json").write_text(text)
+    with pytest.raises(InputError, match=r"manifest.json: .*delete the folder"):
+        Store.open(store.path)
+
+
+def test_work_whose_process_is_gone_has_stopped(store) -> None:
+    assert store.status == "running"
+    store.note(pid=2**22 + 1)  # above the highest there can be
+    assert store.status == "stopped"
+    store.begin()
+    store.finish()
+    assert store.status == "complete"
+
+
+def test_rows_are_counted_when_the_work_is_over(store) -> None:
+    store.write_part("events", "chunk-0", events(0, 1))
+    store.finish()
+    assert json.loads((store.path / "manifest.json").read_text())["rows"] == {"events": 2}
+
+
+@pytest.mark.parametrize("name", ["", "..", ".", "../elsewhere", "/etc", "a/b", "a b", ".hidden", "_x", "x" * 81, "ä"])
+def test_a_name_cannot_lead_out_of_the_data_root(name: str, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="is no name of a data folder"):
+        named(name)
+
+
+def test_nor_can_a_link(monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "root"))
+    (tmp_path / "root").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(InputError, match="is no name of a data folder"):
+        named("link")
+    assert named("bank-8.2") == data_root() / "bank-8.2"
+
+
+def test_spark_and_arrow_have_the_same_columns(spark) -> None:
+    for types in (*TABLES.values(), CUT_TYPES):
+        frame = spark.createDataFrame([], spark_schema(types))
+        assert frame.toArrow().schema.names == arrow_schema(types).names
+        assert [str(field.type) for field in frame.toArrow().schema] == [
+            str(field.type).replace("item: ", "element: ") for field in arrow_schema(types)
+        ]
+    assert "consistency" in RUN_TYPES

@@ -1,0 +1,153 @@
+"""Any edits, one after another: each leaves a sensible run, undo is the scenario before, and all can be shared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.document.scenario import Scenario, SchedulerChoice
+from sim.document.writing import dumps
+from sim.edit.edit_words import consequence, describe_edit
+from sim.edit.edits import apply_edit
+from sim.edit.link import Shared, query_of, read_query
+from sim.explain.choices import all_choices, choices_made
+from sim.explain.narration import narrate
+from sim.run.execution import Execution, run
+from sim.run.fifo import due, waits_behind
+from tests.bundled import small
+from tests.sim.strategies import edited, edits, scenarios
+from tests.sim.tools import verdicts
+
+SCENARIOS = scenarios(schedulers=("timed", "tick", "random")) | st.sampled_from(small()).map(library.load)
+
+
+def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
+    """The run of `scenario` and those of a few edits made to it."""
+    execution = run(scenario)
+    return [execution, *(after for _, _, after in data.draw(edited(execution, most)))]
+
+
+@settings(max_examples=80)
+@given(SCENARIOS, st.data())
+def test_undone_one_by_one_edits_give_the_very_scenarios_before(scenario: Scenario, data: Any) -> None:
+    execution = run(scenario)
+    history, written = [scenario], [dumps(scenario)]
+    for _, _, after in data.draw(edited(execution)):
+        history.append(after.scenario)
+        written.append(dumps(after.scenario))
+    while history:
+        before = history.pop()
+        assert dumps(before) == written.pop()
+        assert run(before).events == run(parse_toml(dumps(before), before.name)).events
+    assert scenario == parse_toml(dumps(scenario), scenario.name) and run(scenario).events == execution.events
+
+
+@settings(max_examples=80)
+@given(SCENARIOS, st.data())
+def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
+    """The link holds the file it began with and the edits; the file holds what came out."""
+    execution = run(scenario)
+    made = data.draw(edited(execution))
+    shared = Shared(toml=dumps(scenario), name=scenario.name, edits=tuple((edit, now) for edit, now, _ in made), step=3)
+    again = read_query(query_of(shared))
+    assert again == shared
+    replayed = run(again.base())
+    for edit, now in again.edits:
+        replayed = apply_edit(replayed, edit, now)
+    last = made[-1][2] if made else execution
+    assert replayed.scenario == last.scenario == parse_toml(dumps(last.scenario), scenario.name)
+    assert replayed.events == last.events
+
+
+@settings(max_examples=80)
+@given(SCENARIOS, st.data())
+def test_every_edit_can_be_told_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
+    """What is never delivered leaves a snapshot incomplete; nothing else may ever fail."""
+    execution = run(scenario)
+    expected = set(scenario.expect.get("fails", []))
+    for edit, _, after in data.draw(edited(execution)):
+        assert describe_edit(execution, edit)
+        told = consequence(execution, after, edit)
+        assert told is None or told.endswith(".")
+        if not expected:
+            fails = {v.check for row in verdicts(after).values() for v in row if v.holds is False}
+            assert fails <= {"completion"}
+        execution = after
+
+
+@settings(max_examples=60)
+@given(SCENARIOS, st.data())
+def test_the_choices_that_a_run_made_give_the_same_run_by_hand(scenario: Scenario, data: Any) -> None:
+    execution = versions(scenario, data, 2)[-1]
+    by_hand = apply_edit(execution, {"do": "manual", "after": execution.steps}, 0)
+    rows = [event._replace(time=0.0) for event in execution.events]
+    assert [event._replace(time=0.0) for event in by_hand.events] == rows
+    assert by_hand.scenario.scheduler == SchedulerChoice("manual", order=choices_made(execution, execution.steps))
+    enabled = all_choices(by_hand)
+    assert len(enabled) == by_hand.steps + 1
+    for step, choice in enumerate(by_hand.scenario.scheduler.order):
+        names = [other.choice for other in enabled[step]]
+        assert choice in names and len(set(names)) == len(names)
+    assert all_choices(by_hand, 2, 3) == enabled[2:4]
+
+
+@settings(max_examples=60)
+@given(scenarios(), st.data())
+def test_whatever_is_enabled_may_be_chosen_and_nothing_else(scenario: Scenario, data: Any) -> None:
+    """Every choice offered after every step is accepted, and delivers the message it says."""
+    execution = apply_edit(run(scenario), {"do": "manual", "after": 4 if run(scenario).steps > 4 else 0}, 0)
+    after = data.draw(st.integers(0, execution.steps))
+    for enabled in all_choices(execution, after, after)[0]:
+        chosen = apply_edit(execution, {"do": "choose", "choice": enabled.choice, "after": after}, 0)
+        assert chosen.steps == after + 1
+        rows = [event for event in chosen.events if event.step == after + 1]
+        assert all(event.process == enabled.process for event in rows)
+        if enabled.message is not None:
+            assert rows[0].message_id == enabled.message
+
+
+@settings(max_examples=60)
+@given(SCENARIOS, st.data())
+def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenario, data: Any) -> None:
+    """The only reason to be late is the message in front (ticks aside, where a source takes turns)."""
+    execution = versions(scenario, data, 3)[-1]
+    waits = waits_behind(execution)
+    for flight in execution.flights:
+        if flight.id in waits:
+            front = execution.flights[waits[flight.id]]
+            assert front.channel is flight.channel and front.id < flight.id and front.id not in waits
+        elif execution.scenario.scheduler.kind == "timed":
+            assert flight.receive is None or flight.receive.time == due(execution, flight)
+
+
+@settings(max_examples=30)
+@given(SCENARIOS, st.data())
+def test_any_range_of_steps_is_told_as_in_the_whole(scenario: Scenario, data: Any) -> None:
+    execution = versions(scenario, data, 2)[-1]
+    first = data.draw(st.integers(0, execution.steps))
+    last = data.draw(st.integers(first, execution.steps + 3))
+    assert narrate(execution, first, last) == narrate(execution)[first : last + 1]
+
+
+REASONS = (
+    "cannot reach", "is not enabled", "twice", "there is no channel", "to itself", "would be gone", "cannot send",
+    "holds no token", "give one of them a time", "a message's body", "a transfer's body", "a message of this workload",
+)  # fmt: skip
+
+
+@settings(max_examples=80)
+@given(SCENARIOS, st.data())
+def test_an_edit_that_is_refused_says_why_and_leaves_the_run_as_it_was(scenario: Scenario, data: Any) -> None:
+    execution = run(scenario)
+    before = repr(execution.scenario), execution.events
+    edit, now = data.draw(edits(execution))
+    try:
+        apply_edit(execution, edit, now)
+    except InputError as refusal:
+        assert any(reason in str(refusal) for reason in REASONS), refusal
+    assert (repr(execution.scenario), run(execution.scenario).events) == before

@@ -1,0 +1,279 @@
+"""Edits: each does what it says, is refused with a reason, and undo is the scenario before."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sim.core.delays import Address, DelayRule
+from sim.core.errors import InputError
+from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event
+from sim.document import library
+from sim.document.scenario import Scenario, SchedulerChoice
+from sim.edit.edits import free_snapshot_id
+from sim.edit.items import read_body
+from sim.run.execution import run
+from sim.run.message_names import addresses
+from sim.run.snapshots import snapshots_of
+from sim.verify.expectations import disappointments
+from tests.sim.strategies import scenarios
+from tests.sim.tools import edited_by, send, start, system
+
+M12 = {"channel": "P1->P2", "kind": "marker", "snapshot": "S1"}
+
+
+@pytest.fixture
+def lecture() -> Scenario:
+    return library.load("lecture")
+
+
+def arrival(scenario: Scenario, label: str) -> float | None:
+    """When the receive called `label` happens, if it does."""
+    return next((e.time for e in run(scenario).events if e.label == label), None)
+
+
+def marker_arrival(scenario: Scenario, channel: str) -> float | None:
+    rows = run(scenario).events
+    return next((e.time for e in rows if e.kind == MARKER_RECEIVE and e.channel == channel), None)
+
+
+# --------------------------------------------------------------------------- each edit
+
+
+def test_a_delay_counts_from_the_send(lecture: Scenario) -> None:
+    """H is sent at 736."""
+    edited = edited_by(lecture, {"do": "delay", "message": {"label": "H"}, "delay": 64}, 900)
+    assert (arrival(lecture, "D"), arrival(edited, "D")) == (873, 800)
+
+
+def test_a_delay_may_change_who_is_first(lecture: Scenario) -> None:
+    """With a quick marker P2 hears of the snapshot from P1, before G and H."""
+    edited = edited_by(lecture, {"do": "delay", "message": M12, "delay": 20}, 0)
+    (snapshot,) = snapshots_of(run(edited))
+    assert snapshot.events == {"P1": ("A", "B"), "P2": ("F",), "P3": ("I",)}
+    assert {name: [m.body for m in kept] for name, kept in snapshot.channels.items() if kept} == {"P3->P2": ["I->G"]}
+
+
+def test_hold_is_for_ever_and_holds_back_what_is_behind(lecture: Scenario) -> None:
+    """B -> F is held: the marker behind it on P1->P2 never arrives either."""
+    edited = edited_by(lecture, {"do": "hold", "message": {"label": "B"}}, 0)
+    assert arrival(edited, "F") is None and marker_arrival(edited, "P1->P2") is None
+    assert marker_arrival(edited, "P1->P3") == marker_arrival(lecture, "P1->P3")
+
+
+def test_release_lets_a_message_go_now_and_not_before(lecture: Scenario) -> None:
+    held = edited_by(lecture, {"do": "hold", "message": {"label": "H"}}, 800)
+    released = edited_by(held, {"do": "release", "message": {"label": "H"}}, 2000)
+    assert arrival(released, "D") == 2000
+
+
+def test_a_released_message_does_not_arrive_before_now_by_a_rounding_error() -> None:
+    """8.41 + (63.65 - 8.41) is less than 63.65."""
+    scenario = system("P1 P2", script=(send("P1", "P2", 8.41, label="a", receive_label="b"),))
+    held = edited_by(scenario, {"do": "hold", "message": {"label": "a"}}, 10)
+    arrived = arrival(edited_by(held, {"do": "release", "message": {"label": "a"}}, 63.65), "b")
+    assert arrived is not None and arrived >= 63.65
+
+
+def test_release_before_its_time_gives_the_message_its_usual_delay() -> None:
+    """Sent at 1, it would arrive at 6; released at 3 it still does."""
+    usual = system(
+        "P1 P2", script=(send("P1", "P2", 1, label="a", receive_label="b"),), delay=DelayRule("fixed", 5.0, 5.0)
+    )
+    held = edited_by(usual, {"do": "hold", "message": {"label": "a"}}, 2)
+    assert arrival(edited_by(held, {"do": "release", "message": {"label": "a"}}, 3), "b") == 6
+    assert edited_by(held, {"do": "release", "message": {"label": "a"}}, 3) == usual
+
+
+def test_send_internal_and_snapshot_happen_at_their_time_or_now(lecture: Scenario) -> None:
+    edited = edited_by(lecture, {"do": "send", "process": "P2", "to": "P3", "at": 500, "body": "hello"}, 0)
+    edited = edited_by(edited, {"do": "internal", "process": "P3"}, 900)
+    edited = edited_by(edited, {"do": "snapshot", "process": "P2"}, 1200)
+    rows = run(edited).events
+    assert any((e.kind, e.time, e.channel, e.body) == (SEND, 500, "P2->P3", '"hello"') for e in rows)
+    assert any((e.kind, e.time, e.process) == ("internal", 900, "P3") for e in rows)
+    assert [(s.id, s.status) for s in snapshots_of(run(edited))] == [("S1", "complete"), ("S2", "complete")]
+
+
+def test_an_edit_before_others_does_not_move_their_labels(lecture: Scenario) -> None:
+    """An address by label, or by channel and ordinal, still means the same message after a send before it."""
+    edited = edited_by(lecture, {"do": "send", "process": "P3", "to": "P1", "at": 1}, 0)
+    for scenario in (lecture, edited):
+        moved = edited_by(scenario, {"do": "delay", "message": {"label": "H"}, "delay": 1000}, 0)
+        assert arrival(moved, "D") == 1736
+
+
+def test_an_initiation_at_a_process_that_has_recorded_does_nothing(lecture: Scenario) -> None:
+    edited = edited_by(lecture, {"do": "snapshot", "process": "P2", "id": "S1", "at": 1200}, 1200)
+    assert run(edited).events == run(lecture).events
+    assert run(edited).steps == run(lecture).steps + 1
+
+
+# --------------------------------------------------------------------------- refusals
+
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"do": "explode"}, "'explode'"),
+    ({}, "None"),
+    ({"do": "delay", "message": {"label": "H"}}, "delay"),
+    ({"do": "delay", "message": {"label": "H"}, "delay": -1}, "at least 0"),
+    ({"do": "delay", "message": {"label": "H"}, "delay": math.inf}, "delay"),
+    ({"do": "delay", "message": {"label": "H"}, "delay": math.nan}, "delay"),
+    ({"do": "delay", "message": {"label": "H"}, "delay": "5"}, "'5'"),
+    ({"do": "delay", "message": {"label": "Z"}, "delay": 5}, "'Z'"),
+    ({"do": "hold", "message": {"channel": "P1->P9"}}, "'P1->P9'"),
+    ({"do": "hold", "message": {**M12, "snapshot": "S9"}}, "'S9'"),
+    ({"do": "hold"}, "incomplete"),
+    ({"do": "send", "process": "P1", "to": "P1"}, "itself"),
+    ({"do": "send", "process": "P1", "to": "P9"}, "'P9'"),
+    ({"do": "send", "process": "P1"}, "incomplete"),
+    ({"do": "internal", "process": "P1", "at": -3}, "at least 0"),
+    ({"do": "snapshot", "process": "P9"}, "'P9'"),
+    ({"do": "snapshot", "process": "P1", "id": "S1"}, "twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("edit", "word"), REFUSED, ids=[json.dumps(edit) for edit, _ in REFUSED])
+def test_an_edit_that_is_refused_says_why(lecture: Scenario, edit: dict[str, Any], word: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        edited_by(lecture, edit, 100)
+    assert word in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+MALFORMED: list[dict[str, Any]] = [
+    {"do": ["delay"]},
+    {"do": "hold", "message": "H"},
+    {"do": "hold", "message": {}},
+    {"do": "hold", "message": {"label": ["H"]}},
+    {"do": "hold", "message": {"channel": "P1->P2", "ordinal": "1"}},
+    {"do": "hold", "message": {"channel": "P1->P2", "ordinal": 0}},
+    {"do": "hold", "message": {"channel": "P1->P2", "kind": "post"}},
+    {"do": "hold", "message": {"label": "A"}},
+    {"do": "snapshot", "process": "P1", "id": 5},
+    {"do": "snapshot", "process": "P1", "id": ["S"]},
+    {"do": "send", "process": ["P1"], "to": "P2"},
+    {"do": "send", "process": "P1", "to": "P2", "body": {"a": None}},
+    {"do": "send", "process": "P1", "to": "P2", "body": math.nan},
+    {"do": "internal", "process": None},
+    {"do": "snapshot", "process": "P1", "id": "\ud800"},  # half a character, which no file can hold
+    {"do": "send", "process": "P1", "to": "P2", "body": "\ud800"},
+    {"do": "send", "process": "P1", "to": "P2", "body": json.loads("[" * 900 + "]" * 900)},
+]
+
+
+@pytest.mark.parametrize("edit", MALFORMED, ids=lambda edit: ascii(edit)[:60])
+def test_a_malformed_edit_is_refused_too(lecture: Scenario, edit: dict[str, Any]) -> None:
+    """It may come from a link that anybody can write; what is accepted must survive being shared."""
+    with pytest.raises(InputError):
+        edited_by(lecture, edit, 100)
+
+
+@pytest.mark.parametrize("body", ["9" * 5000, "[" * 900 + "]" * 900, '{"note":' + "[" * 900 + "]" * 900 + "}", "1e999"])
+@pytest.mark.parametrize("workload", ["bank", "trade"])
+def test_what_a_person_types_never_crashes(workload: str, body: str) -> None:
+    goods = {"goods": {"P1": {"cash": 5}}} if workload == "trade" else {}
+    scenario = system("P1 P2", workload=workload, parameters=goods)
+    with pytest.raises(InputError):
+        edited_by(scenario, {"do": "send", "process": "P1", "to": "P2", "body": body}, 0)
+
+
+def test_a_transfer_without_the_money_is_refused_and_so_is_one_that_makes_a_later_line_impossible() -> None:
+    scenario = system("P1 P2", workload="bank", parameters={"balance": 10}, script=(send("P1", "P2", 5, 8, label="A"),))
+    with pytest.raises(InputError, match="P1 has 10 and cannot send 11"):
+        edited_by(scenario, {"do": "send", "process": "P1", "to": "P2", "at": 1, "body": 11}, 0)
+    with pytest.raises(InputError, match=r"\(A\): P1 has 7 and cannot send 8"):
+        edited_by(scenario, {"do": "send", "process": "P1", "to": "P2", "at": 1, "body": 3}, 0)
+    with pytest.raises(InputError, match="whole amount"):
+        edited_by(scenario, {"do": "send", "process": "P1", "to": "P2", "at": 1, "body": ""}, 0)
+
+
+# --------------------------------------------------------------------------- words, bodies, addresses
+
+
+def test_what_a_person_types_is_read_as_the_workload_needs_it() -> None:
+    scripted, bank = system("P1 P2"), system("P1 P2", workload="bank")
+    assert [read_body(scripted, text) for text in ("5", " hi ", "  ", None)] == ["5", "hi", None, None]
+    assert [read_body(bank, text) for text in ("5", "five", "[1", "", 7)] == [5, "five", "[1", None, 7]
+
+
+def test_the_first_free_snapshot_id_fills_gaps() -> None:
+    scenario = system("P1 P2", snapshots=(start("P1", 1), start("P1", 1, "S3"), start("P2", 1, "Z")))
+    assert free_snapshot_id(scenario) == "S2"
+    assert free_snapshot_id(system("P1 P2")) == "S1"
+
+
+def test_a_message_that_the_run_does_not_contain_is_refused_with_what_it_contains(lecture: Scenario) -> None:
+    for message, words in (
+        ({"label": "h"}, "no message is sent at 'h' in this run; known: B, E, H, I"),
+        ({"channel": "P1->P2", "ordinal": 7}, "no message number 7 on P1->P2 in this run; it carries 1 of them"),
+        ({**M12, "ordinal": 2}, "no marker of 'S1' number 2 on P1->P2"),
+        ({"channel": "P1-P2"}, "did you mean 'P1->P2'"),
+    ):
+        for do in ("delay", "hold", "release"):
+            with pytest.raises(InputError) as refusal:
+                edited_by(lecture, {"do": do, "message": message, "delay": 5}, 0)
+            assert words in str(refusal.value)
+
+
+def test_a_delay_in_a_file_that_hits_nothing_stays(lecture: Scenario) -> None:
+    idle = replace(lecture, delays={**lecture.delays, Address(None, "P3->P1", ordinal=9): 5.0})
+    assert edited_by(idle, {"do": "hold", "message": {"label": "H"}}, 0).delays[Address(None, "P3->P1", ordinal=9)] == 5
+
+
+def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
+    """The lecture has 31 consistent cuts; with one event more it has others, and its file must still run."""
+    edited = edited_by(lecture, {"do": "internal", "process": "P1"}, 1)
+    assert lecture.expect and disappointments(run(edited)) == []
+
+
+# --------------------------------------------------------------------------- properties
+
+
+@given(scenarios(schedulers=("timed",)), st.data())
+def test_a_delay_moves_that_message_and_nothing_that_came_before(scenario: Scenario, data: Any) -> None:
+    execution = run(scenario)
+    known = addresses(execution)
+    assume(known)
+    number = data.draw(st.integers(0, len(known) - 1))
+    edited = replace(scenario, delays={**scenario.delays, known[number]: 1000.0})
+    sent = next(e for e in execution.events if e.message_id == number)
+    assert before(run(edited).events, sent.time) == before(execution.events, sent.time)
+
+
+def before(events: list[Event], time: float) -> list[Event]:
+    """The rows before `time`, without the one column that a later row fills in."""
+    return [e if e.kind == RECEIVE else e._replace(peer_index=None) for e in events if e.time < time]
+
+
+# --------------------------------------------------------------------------- one message, several names
+
+
+@pytest.mark.parametrize(
+    "given",
+    [Address(label="A"), Address(label="P1.1"), Address(None, "P1->P2")],
+    ids=["label", "number", "place"],
+)
+@pytest.mark.parametrize("named", [{"label": "A"}, {"label": "P1.1"}, {"channel": "P1->P2"}], ids=str)
+def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(given: Address, named: dict[str, Any]) -> None:
+    scenario = system("P1 P2", script=(send("P1", "P2", 1, label="A", receive_label="F"),), delays={given: 7.0})
+    edited = edited_by(scenario, {"do": "delay", "message": named, "delay": 2}, 0)
+    assert (arrival(scenario, "F"), arrival(edited, "F")) == (8, 3)
+    assert len(edited.delays) == 1
+    held = edited_by(edited, {"do": "hold", "message": named}, 0)
+    assert arrival(edited_by(held, {"do": "release", "message": named}, 0), "F") == 2
+
+
+def test_an_edit_that_the_scheduler_would_ignore_is_refused() -> None:
+    lines = (send("P1", "P2", 1, label="A"),)
+    for scheduler in (SchedulerChoice("manual", order=("act P1",)), SchedulerChoice("random")):
+        with pytest.raises(InputError, match=f"the {scheduler.kind} scheduler knows no delays"):
+            edited_by(
+                system("P1 P2", script=lines, scheduler=scheduler),
+                {"do": "delay", "message": {"label": "A"}, "delay": 5},
+                0,
+            )

@@ -1,0 +1,257 @@
+"""Why a message is recorded: the rule must agree with what was recorded, and with the cut, found another way."""
+
+from __future__ import annotations
+
+import re
+import string
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.core import algorithm_words
+from sim.core.algorithm import ALGORITHMS, Graph
+from sim.core.model import APP, MARKER_RECEIVE, RECORD
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.edit.edits import apply_edit
+from sim.explain import reasons
+from sim.explain.reasons import Reason, explain, why_channel, why_state
+from sim.run.execution import Execution, Flight, run
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.theory.causality import History
+from tests.bundled import small
+from tests.scenarios.test_not_fifo import lai_yang, plain_markers
+from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
+from tests.sim.strategies import edited, scenarios
+from tests.sim.tools import only_snapshot, send, start, system
+
+__all__ = ["plain_markers"]  # a fixture
+BUNDLED = [library.load(name) for name in small()]
+BY_MARKERS = scenarios() | st.sampled_from([s for s in BUNDLED if s.algorithm == ChandyLamport.name])
+BY_RULE = {"recorded_by_rule", "left_out_by_rule"}
+
+
+def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, Reason]]:
+    told = reasons.reasons(execution, snapshot)
+    return [(flight, told[flight.id]) for flight in execution.flights if flight.kind == APP]
+
+
+@settings(max_examples=120)
+@given(BY_MARKERS, st.data())
+def test_what_the_rule_says_is_recorded_is_what_was_recorded(scenario: Scenario, data: Any) -> None:
+    """The cut is found a second way, from its frontier alone; the algorithm needs no rule beyond those of its paper."""
+    execution = run(scenario)
+    made = data.draw(edited(execution, 2))
+    execution = made[-1][2] if made else execution
+    history = History(execution.scenario.processes, execution.events)
+    for snapshot in snapshots_of(execution):
+        told = application(execution, snapshot)
+        recorded = {message.id for message in snapshot.recorded_messages}
+        assert {flight.id for flight, reason in told if reason.recorded} == recorded
+        assert not {reason.case for _, reason in told} & BY_RULE
+        if snapshot.status == "complete":
+            crossing = {message for found in history.in_channels(snapshot.frontier).values() for message in found}
+            assert {flight.id for flight, reason in told if reason.case == "channel"} == crossing
+            assert {reason.case for _, reason in told} <= {"channel", "state", "future"}
+
+
+@settings(max_examples=80)
+@given(BY_MARKERS)
+def test_the_two_events_that_decide_are_what_they_are_said_to_be(scenario: Scenario) -> None:
+    """Each case is a claim about steps, checked against the rows."""
+    execution = run(scenario)
+    for snapshot in snapshots_of(execution):
+        own = [event for event in execution.events if event.snapshot_id == snapshot.id]
+        recorded = {event.process: event.step for event in own if event.kind == RECORD}
+        marker = {event.channel: event.step for event in own if event.kind == MARKER_RECEIVE}
+        for flight, (case, _, first, second) in application(execution, snapshot):
+            send, receive = flight.send, flight.receive
+            source, target = recorded.get(send.process), recorded.get(flight.channel.target_name)
+            if case == "future":
+                assert (first, second) == (source, send.step) and first < second
+            elif case == "state":
+                assert receive and (first, second) == (receive.step, target) and first < second
+            elif case == "channel":
+                assert receive and (first, second) == (target, marker[flight.channel.name])
+                assert first < receive.step < second and source and send.step < source
+            elif case in ("channel_open", "channel_waits"):
+                assert receive and (first, second) == (target, None) and first < receive.step
+                assert flight.channel.name not in marker and (source is None) == (case == "channel_waits")
+            elif case == "unrecorded":
+                assert receive and (first, second, target) == (receive.step, None, None)
+            elif case == "held":
+                assert receive is None and (first, second) == (source, None) and send.step < first
+            else:
+                assert case == "on_its_way" and receive is None and source is None
+
+
+@settings(max_examples=40)
+@given(scenarios() | st.sampled_from(BUNDLED))
+def test_everything_is_explained_in_one_line_without_a_gap(scenario: Scenario) -> None:
+    execution = run(scenario)
+    for snapshot in snapshots_of(execution):
+        told = [explain(execution, snapshot, flight.id) for flight in execution.flights]
+        told += [why_state(execution, snapshot, process) for process in scenario.processes]
+        told += [why_channel(execution, snapshot, channel.name) for channel in scenario.channels]
+        for sentence in told:
+            assert sentence.endswith(".") and "None" not in sentence and "{" not in sentence
+
+
+# What sim/explain/reasons.py hands over, by the beginning of a case's name.
+OF_MESSAGES = {
+    "message", "send", "receive", "sent", "received", "source", "target", "channel", "snapshot", "first", "second",
+    "stamp", "marker", "control",
+}  # fmt: skip
+OF_PROCESSES = {"told", "process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
+OF_CHANNELS = {"channel", "target", "snapshot", "held", "first", "second", "marker", "algorithm"}
+FIELDS = {
+    **dict.fromkeys(("not_recorded", "initiated", "by_marker", "by_message", "by_control", "by_rule"), OF_PROCESSES),
+    **dict.fromkeys(("never_recorded", "still_recorded", "empty_at_once", "recorded_until"), OF_CHANNELS),
+    **dict.fromkeys(BY_RULE, OF_MESSAGES | {"algorithm"}),
+}
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS])
+def test_a_browser_can_fill_the_cases_in(name: str) -> None:
+    """Named fields only: no format, no index, no attribute; and only those that there are."""
+    algorithm = ALGORITHMS[name](Graph((), ()))
+    for case, template in algorithm.all_reasons.items():
+        fields = list(string.Formatter().parse(template))
+        assert all(not spec and conversion is None for _, name, spec, conversion in fields if name)
+        assert set(re.findall(r"\{(.*?)\}", template)) <= FIELDS.get(case, OF_MESSAGES), case
+
+
+@pytest.mark.parametrize("name", [*ALGORITHMS])
+def test_an_algorithm_words_only_what_there_is_to_word(name: str) -> None:
+    """A misspelt key would never be said."""
+    algorithm = ALGORITHMS[name]
+    assert set(algorithm.captions) <= set(algorithm_words.CAPTIONS)
+    assert set(algorithm.clauses) <= set(algorithm_words.CLAUSES)
+    assert set(algorithm.reasons) <= set(algorithm_words.REASONS)
+
+
+# --------------------------------------------------------------------------- the lecture
+
+
+def by_label(execution: Execution) -> dict[str | None, int]:
+    return {flight.send.label: flight.id for flight in execution.flights}
+
+
+def test_the_lecture_in_words() -> None:
+    execution = run(library.load("lecture"))
+    snapshot, ids = only_snapshot(execution), by_label(execution)
+    assert explain(execution, snapshot, ids["H"]) == (
+        "C21 holds H->D: sent at H (step 9), before P2 recorded; received at D (step 13), after P1 recorded (step 5) "
+        "and before C21 was closed (step 15)."
+    )
+    assert explain(execution, snapshot, ids["B"]) == (
+        "B->F is part of P2's state: received at F (step 4), before P2 recorded (step 12)."
+    )
+    assert "sent it at E (step 16), after P1 recorded (step 5)" in explain(execution, snapshot, ids["E"])
+    assert [explain(execution, snapshot, n).partition(":")[0] for n in (2, 3)] == [
+        "This marker of S1 told P2 that everything sent before it has come",
+        "This marker of S1 was P3's first",
+    ]
+    assert [why_state(execution, snapshot, process) for process in execution.scenario.processes] == [
+        "P1 started S1 at step 5: it recorded before any marker came to it. "
+        "B (step 2) is its last event inside; C (step 8) is the first outside.",
+        "P2's first marker of S1 came from P3 on C32 at step 12: it recorded. "
+        "H (step 9) is its last event inside; none is outside.",
+        "P3's first marker of S1 came from P1 on C13 at step 6: it recorded. "
+        "I (step 3) is its last event inside; J (step 10) is the first outside.",
+    ]
+    assert [why_channel(execution, snapshot, channel) for channel in ("P2->P1", "P1->P3", "P1->P2")] == [
+        "P1 recorded C21 from its own recording (step 5) until it was closed by the marker on it (step 15). "
+        "In between came H->D.",
+        "C13 is empty: P3's first marker came on it (step 6), so all that was sent before the marker had been received "
+        "before P3 recorded.",
+        "P2 recorded C12 from its own recording (step 12) until it was closed by the marker on it (step 14). "
+        "In between came nothing.",
+    ]
+
+
+def test_what_has_not_come_is_told_too() -> None:
+    """P1 starts; its markers and H are held: P2 and P3 never record, and the channels into P1 stay open."""
+    execution = run(library.load("lecture"))
+    for channel in ("P1->P2", "P1->P3"):
+        message = {"channel": channel, "kind": "marker", "snapshot": "S1"}
+        execution = apply_edit(execution, {"do": "hold", "message": message}, 0)
+    (snapshot,), ids = snapshots_of(execution), by_label(execution)
+    told = reasons.reasons(execution, snapshot)
+    assert {label: told[ids[label]].case for label in "BIHE"} == {
+        "B": "unrecorded", "I": "unrecorded", "H": "channel_waits", "E": "future",
+    }  # fmt: skip
+    assert [reason.case for flight, reason in zip(execution.flights, told, strict=True) if flight.is_marker] == [
+        "marker_held", "marker_held",
+    ]  # fmt: skip
+    held = apply_edit(execution, {"do": "hold", "message": {"label": "H"}}, 0)
+    assert explain(held, only_snapshot(held), ids["H"]) == (
+        "H->D is still in C21: sent at H (step 8) and not received when the run ends. P2 does not record for S1."
+    )
+    assert why_state(held, only_snapshot(held), "P2") == (
+        "P2 has not recorded for S1: no marker of it has made P2 record."
+    )
+    assert why_channel(execution, snapshot, "P2->P1") == (
+        "P1 records C21 from its own recording (step 5) on. No marker has closed it, and H->D has come so far."
+    )
+    assert why_channel(execution, snapshot, "P1->P2") == "C12 is not recorded: P2 has not recorded for S1."
+
+
+def test_markers_of_overlapping_snapshots_are_kept_apart() -> None:
+    execution = run(library.load("overlapping"))
+    one, two = snapshots_of(execution)
+    for flight in execution.flights:
+        if flight.is_marker:
+            cases = [reasons.reasons(execution, snapshot)[flight.id].case for snapshot in (one, two)]
+            assert cases.count("other_marker") == 1
+
+
+# --------------------------------------------------------------------------- other rules
+
+
+@pytest.mark.parametrize(("arrives", "message", "case"), [(4.5, "m2", "overtaken"), (6.5, "m3", "orphan")])
+def test_on_a_channel_that_is_not_fifo_the_rule_says_what_goes_wrong(
+    plain_markers: str, arrives: float, message: str, case: str
+) -> None:
+    execution = run(lai_yang(plain_markers, marker_arrives=arrives))
+    snapshot = only_snapshot(execution)
+    assert reasons.reasons(execution, snapshot)[by_label(execution)[message]].case == case
+    text = explain(execution, snapshot, by_label(execution)[message])
+    assert ("The marker overtook it" in text) == (case == "overtaken")
+
+
+def test_a_message_that_overtakes_the_marker_is_recorded_though_it_belongs_to_the_future(plain_markers: str) -> None:
+    """Both start at once; m is sent after P1 recorded, and comes before P1's marker. n comes after it, or never."""
+    lines = (send("P1", "P2", 0.5, label="n"), send("P1", "P2", 2, label="m"))
+    scenario = system(
+        "P1 P2", script=lines, snapshots=(start("P1", 1), start("P2", 1)), algorithm=plain_markers, not_fifo=("P1->P2",)
+    )
+    execution = run(scenario)
+    for message, delay in (({"label": "n"}, 20), ({"channel": "P1->P2", "kind": "marker", "snapshot": "S1"}, 10)):
+        execution = apply_edit(execution, {"do": "delay", "message": message, "delay": delay}, 0)
+    cases = {f.send.label: reason.case for f, reason in application(execution, only_snapshot(execution))}
+    assert cases == {"n": "overtaken", "m": "early"}
+    lost = apply_edit(execution, {"do": "hold", "message": {"label": "n"}}, 0)
+    assert reasons.reasons(lost, only_snapshot(lost))[by_label(lost)["n"]].case == "lost"
+
+
+@pytest.mark.parametrize("algorithm", [Stamps, Unaligned, StopTheWorld, Impatient, Aligned], ids=lambda a: a.name)
+def test_other_rule_books_are_told_as_well(algorithm: Any, register: Any) -> None:
+    """Whatever a rule book does, what is said to be recorded is recorded, and everything has a sentence."""
+    lines = tuple(send(f"P{1 + n % 2}", f"P{1 + (n + 1) % 2}", n, f"m{n}") for n in range(8))
+    channels = "P1->P2" if algorithm is Aligned else "P1->P2 P2->P1"
+    used = tuple(line for line in lines if f"{line.process}->{line.to}" in channels)
+    execution = run(
+        system("P1 P2", channels, script=used, snapshots=(start("P1", 2.5),), algorithm=register(algorithm))
+    )
+    (snapshot,) = snapshots_of(execution)
+    recorded = {message.id for message in snapshot.recorded_messages}
+    told = reasons.reasons(execution, snapshot)
+    assert {flight.id for flight, reason in zip(execution.flights, told, strict=True) if reason.recorded} == recorded
+    sentences = [explain(execution, snapshot, flight.id) for flight in execution.flights]
+    sentences += [why_state(execution, snapshot, process) for process in ("P1", "P2")]
+    sentences += [why_channel(execution, snapshot, channel.name) for channel in execution.engine.channels]
+    assert all(sentence.endswith(".") and "None" not in sentence for sentence in sentences)

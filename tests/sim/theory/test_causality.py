@@ -1,0 +1,207 @@
+"""Happened-before, consistency and the lattice, each against a plain definition."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from sim.core.model import RECEIVE, SEND, Event
+from sim.document import library
+from sim.document.scenario import Scenario, ScriptLine
+from sim.run.execution import run
+from sim.theory.causality import Clock, Frontier, History
+from tests.sim.strategies import scenarios
+from tests.sim.tools import send, system
+
+Node = tuple[str, int | None]
+
+
+def history_of(scenario: Scenario) -> History:
+    return History(scenario.processes, run(scenario).events)
+
+
+def events_of(history: History) -> list[Event]:
+    return [event for row in history.of.values() for event in row]
+
+
+def graph_of(history: History) -> nx.DiGraph[Node]:
+    """Lamport's definition: an edge to the next event of the process, and from every send to its receive."""
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    for row in history.of.values():
+        graph.add_nodes_from((e.process, e.index) for e in row)
+        graph.add_edges_from(((a.process, a.index), (b.process, b.index)) for a, b in pairwise(row))
+    sends = {e.message_id: e for e in events_of(history) if e.kind == SEND}
+    for e in events_of(history):
+        if e.kind == RECEIVE:
+            graph.add_edge((sends[e.message_id].process, sends[e.message_id].index), (e.process, e.index))
+    return graph
+
+
+def is_closed(graph: nx.DiGraph[Node], frontier: Frontier) -> bool:
+    """Consistent by definition: whatever leads into the cut is inside."""
+    inside = {node for node in graph if (node[1] or 0) <= frontier.get(node[0], 0)}
+    return all(cause in inside for node in inside for cause in graph.predecessors(node))
+
+
+def draw_frontier(history: History, data: Any) -> dict[str, int]:
+    return {name: data.draw(st.integers(0, len(row)), label=name) for name, row in history.of.items()}
+
+
+@given(scenarios())
+def test_happened_before_is_reachability(scenario: Scenario) -> None:
+    history = history_of(scenario)
+    graph = graph_of(history)
+    for a in events_of(history):
+        after = nx.descendants(graph, (a.process, a.index))
+        for b in events_of(history):
+            assert history.happened_before(a, b) == ((b.process, b.index) in after)
+
+
+@given(scenarios(), st.data())
+def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(scenario: Scenario, data: Any) -> None:
+    history = history_of(scenario)
+    frontier = draw_frontier(history, data)
+    closed = is_closed(graph_of(history), frontier)
+    witness = history.violation(frontier)
+    assert history.is_consistent(frontier) == closed == (witness is None)
+    if witness is not None:
+        sent, received = history.sends[witness], history.receives[witness]
+        assert (sent.index or 0) > frontier[sent.process] and (received.index or 0) <= frontier[received.process]
+
+
+@given(scenarios(), st.data())
+def test_a_cut_finds_what_is_sent_inside_and_not_received_inside(scenario: Scenario, data: Any) -> None:
+    """Each channel in the order of receipt; what is never received comes last, in the order of sending."""
+    history = history_of(scenario)
+    frontier = draw_frontier(history, data)
+    found = history.in_channels(frontier)
+    for channel in scenario.channels:
+        sent = [e for e in history.of[channel.source_name] if e.kind == SEND and e.channel == channel.name]
+        crossing = [e for e in sent if (e.index or 0) <= frontier[e.process]]
+        late = [e for e in crossing if (e.peer_index or 10**9) > frontier[channel.target_name]]
+        assert found.get(channel.name, []) == [e.message_id for e in sorted(late, key=lambda e: e.peer_index or 10**9)]
+    assert all(found.values())
+
+
+def frontiers(history: History) -> list[dict[str, int]]:
+    """Every frontier there is, consistent or not."""
+    ranges = [range(len(row) + 1) for row in history.of.values()]
+    return [dict(zip(history.processes, counts, strict=True)) for counts in product(*ranges)]
+
+
+def linearizations(graph: nx.DiGraph[Node]) -> int:
+    """Every topological order, counted one by one."""
+    return sum(1 for _ in nx.all_topological_sorts(graph))
+
+
+@settings(max_examples=80)
+@given(scenarios())
+def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
+    history = history_of(scenario)
+    everything = frontiers(history) if len(events_of(history)) < 40 else []
+    assume(0 < len(everything) <= 3000)
+    graph = graph_of(history)
+    expected = {tuple(frontier.values()) for frontier in everything if is_closed(graph, frontier)}
+    lattice = history.lattice()
+    assert set(lattice) == expected
+    levels = [sum(cut) for cut in lattice]
+    assert levels == sorted(levels), "level by level"
+
+
+@settings(max_examples=40)
+@given(scenarios())
+def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
+    history = history_of(scenario)
+    assume(len(events_of(history)) <= 9)
+    top: Clock = tuple(len(row) for row in history.of.values())
+    assert history.lattice()[top] == linearizations(graph_of(history))
+
+
+# --------------------------------------------------------------------------- pinned
+
+
+def coulouris() -> History:
+    """Chapter 14: e10, e11 (send m1), e12, e13 (receive m2) and e20 (receive m1), e21, e22 (send m2)."""
+    lines = (
+        ScriptLine("p1", 1, label="e10"),
+        send("p1", "p2", 2, label="e11", receive_label="e20"),
+        ScriptLine("p1", 3, label="e12"),
+        ScriptLine("p2", 4, label="e21"),
+        send("p2", "p1", 5, label="e22", receive_label="e13"),
+    )
+    return history_of(system("p1 p2", script=lines))
+
+
+def test_the_lattice_of_coulouris_and_its_clocks() -> None:
+    history = coulouris()
+    assert [history.clock(e) for e in history.of["p1"]] == [(1, 0), (2, 0), (3, 0), (4, 3)]
+    assert [history.clock(e) for e in history.of["p2"]] == [(2, 1), (2, 2), (2, 3)]
+    cuts = ["00", "10", "20", "30", "21", "31", "22", "32", "23", "33", "43"]
+    assert {f"{a}{b}" for a, b in history.lattice()} == set(cuts) and len(history.lattice()) == 11
+    assert history.lattice()[4, 3] == 4
+    assert not history.is_consistent({"p1": 1, "p2": 1}) and history.is_consistent({"p1": 3, "p2": 3})
+
+
+def test_the_clocks_of_the_lecture_example() -> None:
+    history = history_of(library.load("lecture"))
+    clocks = {e.label: "".join(map(str, history.clock(e))) for e in events_of(history)}
+    expected = "A100 B200 C300 D431 E531 F210 G221 H231 I001 J002 K533"
+    assert clocks == {text[0]: text[1:] for text in expected.split()}
+    assert len(history.lattice()) == 31 and list(history.lattice().values())[-1] == 130
+    assert len(frontiers(history)) == 96
+
+
+def test_no_event_happened_before_itself_and_a_frontier_may_leave_processes_out() -> None:
+    history = coulouris()
+    first = history.of["p1"][0]
+    assert not history.happened_before(first, first)
+    assert history.is_consistent({}) and history.is_consistent({"p1": 2}) and not history.is_consistent({"p2": 1})
+    assert history.violation({"p2": 1}) == 0
+
+
+def test_a_lattice_too_big_to_look_at_is_refused() -> None:
+    with pytest.raises(ValueError, match="more than 10 consistent cuts"):
+        coulouris().lattice(most=10)
+
+
+def test_an_execution_without_events_has_one_cut() -> None:
+    assert history_of(system("P1 P2")).lattice() == {(0, 0): 1}
+
+
+# --------------------------------------------------------------------------- tables from elsewhere
+
+
+def test_a_receive_whose_send_nobody_logged_has_no_cause_elsewhere() -> None:
+    events = run(system("P1 P2", script=(send("P1", "P2", 1), send("P2", "P1", 5)))).events
+    history = History(("P1", "P2"), [e for e in events if e.kind != SEND])
+    assert [history.clock(e) for e in events_of(history)] == [(1, 0), (0, 1)]
+    assert history.violation({"P1": 1, "P2": 0}) is None
+
+
+def foreign(row: int, process: str, index: int, kind: str, channel: str, peer: int | None, message: int) -> Event:
+    """A row as another system's log gives it; a label is all that the other columns hold."""
+    return Event(
+        0, row, row, float(row), process, index, kind, channel, peer, message, f"{process}.{index}", *[None] * 3
+    )
+
+
+def test_an_event_with_several_partners_has_a_row_for_each_and_is_one_event() -> None:
+    """P1's first event reaches P2 and P3; P3's only event hears from both others."""
+    rows = [
+        foreign(0, "P1", 1, SEND, "P1->P2", 1, 0),
+        foreign(1, "P1", 1, SEND, "P1->P3", 1, 1),
+        foreign(2, "P2", 1, RECEIVE, "P1->P2", 1, 0),
+        foreign(3, "P2", 2, SEND, "P2->P3", 1, 2),
+        foreign(4, "P3", 1, RECEIVE, "P1->P3", 1, 1),
+        foreign(5, "P3", 1, RECEIVE, "P2->P3", 2, 2),
+    ]
+    history = History(("P1", "P2", "P3"), rows)
+    assert [history.clock(rows[n]) for n in (0, 2, 3, 5)] == [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 2, 1)]
+    assert set(history.lattice()) == {(0, 0, 0), (1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 2, 1)}
+    assert history.violation({"P1": 1, "P2": 1, "P3": 1}) == 2
+    assert history.in_channels({"P1": 1, "P2": 0, "P3": 0}) == {"P1->P2": [0], "P1->P3": [1]}

@@ -1,0 +1,195 @@
+"""The checks: what each says and when it is silent; on a table that was tampered with, each finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_SEND, RECORD, Event
+from sim.document.scenario import Scenario
+from sim.run.execution import Execution, run
+from sim.run.snapshots import snapshots_of
+from sim.verify.checks import CHECKS, Verdict
+from sim.verify.table_checks import verdicts_from_table
+from tests.sim.tools import bodies, conserved_by, failing, send, start, system, table_verdicts, verdicts
+
+
+def bank() -> Scenario:
+    """P2's 30 and 20 leave at 1 and 2 and arrive at 6; P1 starts at 3, so both are in its channel."""
+    script = (send("P2", "P1", 1, 30, label="m"), send("P2", "P1", 2, 20, label="n"))
+    return system(
+        "P1 P2", workload="bank", script=script, snapshots=(start("P1", 3),), delays={Address(label="m"): 5.0}
+    )
+
+
+def names(row: list[Verdict]) -> list[str]:
+    return [verdict.check for verdict in row]
+
+
+# --------------------------------------------------------------------------- what is decided
+
+
+def test_a_complete_snapshot_has_every_verdict_in_the_listed_order() -> None:
+    (row,) = verdicts(run(bank())).values()
+    assert names(row) == list(CHECKS) and all(v.holds and v.witness is None for v in row)
+
+
+def test_nothing_is_conserved_where_the_workload_says_so() -> None:
+    (row,) = verdicts(run(system("P1 P2", snapshots=(start("P1", 1),)))).values()
+    assert names(row) == ["completion", "one_marker", "consistency", "channel_states"]
+
+
+def test_channels_are_undecided_until_the_snapshot_is_complete() -> None:
+    held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P2->P1", MARKER, "S1"): HOLD})
+    (row,) = verdicts(run(held)).values()
+    assert row == [
+        ("completion", False, "P2->P1 is not closed"), ("one_marker", True, None), ("consistency", True, None),
+        ("channel_states", None, None),
+    ]  # fmt: skip
+
+
+def test_consistency_is_undecided_until_everyone_has_recorded() -> None:
+    held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P1->P2", MARKER, "S1"): HOLD})
+    (row,) = verdicts(run(held)).values()
+    assert row == [
+        ("completion", False, "P2 has not recorded"), ("one_marker", True, None), ("consistency", None, None),
+        ("channel_states", None, None),
+    ]  # fmt: skip
+
+
+def test_a_snapshot_that_never_begins_is_not_complete() -> None:
+    never = system("P1 P2", snapshots=(start("P1", 0, after="P1.1"),))
+    assert failing(run(never)) == {"S1:completion": "P1 has not recorded"}
+
+
+def test_one_process_alone_is_a_complete_snapshot() -> None:
+    (row,) = verdicts(run(system("P1", workload="bank", snapshots=(start("P1", 1),)))).values()
+    assert names(row) == list(CHECKS) and all(v.holds for v in row)
+
+
+def test_every_snapshot_of_a_run_is_judged_by_itself() -> None:
+    two = system(
+        "P1 P2",
+        snapshots=(start("P1", 1), start("P2", 1, "S2")),
+        delays={Address(None, "P1->P2", MARKER, "S2"): HOLD},
+    )
+    assert failing(run(two)) == {"S2:completion": "P1->P2 is not closed"}
+
+
+def test_a_held_marker_of_one_snapshot_stands_in_the_way_of_the_next() -> None:
+    """FIFO: S2's marker is behind S1's."""
+    two = system(
+        "P1 P2",
+        snapshots=(start("P1", 1), start("P1", 2, "S2")),
+        delays={Address(None, "P1->P2", MARKER, "S1"): HOLD},
+    )
+    assert failing(run(two)) == {"S1:completion": "P2 has not recorded", "S2:completion": "P2 has not recorded"}
+
+
+# --------------------------------------------------------------------------- a table that was tampered with
+
+Tamper = Callable[[list[Event]], list[Event]]
+
+
+def without(kind: str, process: str) -> Tamper:
+    return lambda rows: [row for row in rows if (row.kind, row.process) != (kind, process)]
+
+
+def changed(kind: str, process: str, **fields: object) -> Tamper:
+    return lambda rows: [row._replace(**fields) if (row.kind, row.process) == (kind, process) else row for row in rows]
+
+
+def twice(kind: str) -> Tamper:
+    return lambda rows: [row for row in rows for _ in range(2 if row.kind == kind else 1)]
+
+
+TAMPERED: dict[str, tuple[Tamper, list[str]]] = {
+    "a process that has not recorded": (without(RECORD, "P2"), ["completion"]),
+    "a channel that is not closed": (without(CHANNEL_CLOSED, "P1"), ["completion"]),
+    "a marker sent twice": (twice(MARKER_SEND), ["one_marker"]),
+    "a marker not sent": (without(MARKER_SEND, "P2"), ["one_marker"]),
+    "a receive inside, its send outside": (changed(RECORD, "P2", index=0), ["channel_states"]),
+    "P1 records too late": (changed(RECORD, "P1", index=1), ["channel_states"]),
+    "neither sent, one received": (
+        lambda rows: changed(RECORD, "P1", index=1)(changed(RECORD, "P2", index=0)(rows)),
+        ["consistency", "channel_states"],
+    ),
+    "a message lost": (changed(CHANNEL_CLOSED, "P1", body="[30]"), ["channel_states", "conservation"]),
+    "messages in a wrong order": (changed(CHANNEL_CLOSED, "P1", body="[20,30]"), ["channel_states"]),
+    "a message of another amount": (changed(CHANNEL_CLOSED, "P1", body="[30,21]"), ["channel_states", "conservation"]),
+    "money found": (changed(RECORD, "P2", body="51"), ["conservation"]),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_table_that_was_tampered_with_is_caught(name: str) -> None:
+    tamper, checks = TAMPERED[name]
+    execution = run(bank())
+    (row,) = table_verdicts(tamper(execution.events), execution.scenario, execution.engine.workload).values()
+    assert [v.check for v in row if v.holds is False] == checks
+    assert all(v.witness for v in row if v.holds is False)
+
+
+def test_the_table_alone_decides_whatever_order_its_rows_come_in() -> None:
+    execution = run(bank())
+    (row,) = table_verdicts(execution.events[::-1], execution.scenario, execution.engine.workload).values()
+    assert all(v.holds for v in row)
+
+
+def test_a_snapshot_nobody_took_is_not_complete_by_its_table() -> None:
+    engine = run(bank()).engine
+    (row, *others) = verdicts_from_table([], ["P1"], [], "S9", conserved_by(engine.workload), engine.algorithm)
+    assert row == Verdict("completion", False, "P1 has not recorded")
+    assert [v.holds for v in others] == [True, None, None, None]
+
+
+# --------------------------------------------------------------------------- snapshots
+
+
+def test_a_snapshot_put_together() -> None:
+    (snapshot,) = snapshots_of(run(bank()))
+    assert (snapshot.id, snapshot.initiators, snapshot.status, snapshot.markers) == ("S1", ("P1",), "complete", 2)
+    assert snapshot.frontier == {"P1": 0, "P2": 2}
+    assert snapshot.events == {"P1": (), "P2": ("m", "n")}
+    assert bodies(snapshot) == {"P2->P1": [30, 20]}
+    assert (snapshot.began, snapshot.completed) == (3, 7)
+
+
+def test_snapshots_come_in_the_order_of_their_first_recording_and_those_that_never_begin_last() -> None:
+    asked = (
+        start("P1", 0, "A", after="P1.9"),
+        start("P1", 9, "B"),
+        start("P2", 1, "C"),
+        start("P1", 9, "C"),
+    )
+    found = snapshots_of(run(system("P1 P2", snapshots=asked)))
+    assert [(s.id, s.initiators) for s in found] == [("C", ("P2",)), ("B", ("P1",)), ("A", ())]
+    assert [s.status for s in found] == ["complete", "complete", "recording"]
+    assert (found[2].began, found[2].completed, found[2].local) == (None, None, {})
+
+
+def test_overlapping_snapshots_are_kept_apart() -> None:
+    """One message is in S1's channel and inside S2's cut; each adds up."""
+    scenario = system(
+        "P1 P2",
+        workload="bank",
+        script=(send("P2", "P1", 1, 30, label="m"),),
+        snapshots=(start("P1", 2), start("P1", 8, "S2")),
+        delays={Address(label="m"): 5.0, Address(None, "P1->P2", MARKER, "S1"): 20.0},
+        delay=DelayRule("fixed", 1.0, 1.0),
+    )
+    first, second = snapshots_of(execution := run(scenario))
+    assert bodies(first) == {"P2->P1": [30]} and bodies(second) == {}
+    assert second.local["P1"].state == 130 and second.began is not None and first.completed is not None
+    assert second.began < first.completed and failing(execution) == {}
+
+
+def test_an_execution_is_judged_by_what_it_left_behind_and_not_by_how_it_ran() -> None:
+    in_place, copied = run(bank()), run(bank(), copied=True)
+    assert judged(in_place) == judged(copied)
+
+
+def judged(execution: Execution) -> list[object]:
+    return [verdicts(execution), [s.frontier for s in snapshots_of(execution)], execution.events]

@@ -1,0 +1,304 @@
+"""The history of scenarios behind the Explore page, without a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+import views.explore_session
+from sim.core.errors import InputError
+from sim.edit.link import Shared, query_of
+from views.explore_session import SESSIONS, ExploreSession, sentence
+
+ADD = {"do": "internal", "process": "P1", "at": 50}
+IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
+
+
+def entry(seq: int, edit: dict[str, object]) -> dict[str, object]:
+    return {"seq": seq, "step": 0, "time": 0.0, "edit": edit}
+
+
+@pytest.fixture
+def session() -> ExploreSession:
+    session = ExploreSession()
+    session.open(Shared(scenario="lecture"))
+    return session
+
+
+def scene(session: ExploreSession) -> dict[str, Any]:
+    """What the browser draws."""
+    document: dict[str, Any] = json.loads(session.drawn)
+    return document
+
+
+def test_an_edit_makes_a_new_version_and_a_new_revision(session):
+    before, steps = session.data(), len(scene(session)["steps"])
+    session.absorb([entry(1, ADD)])
+    after = session.data()
+    assert (after["ack"], after["undo"], len(after["edits"])) == (1, 1, 1)
+    assert after["revision"] > before["revision"]
+    assert len(scene(session)["steps"]) == steps + 1
+
+
+def test_an_outbox_that_comes_twice_is_applied_once(session):
+    session.absorb([entry(1, ADD)])
+    session.absorb([entry(1, ADD), entry(2, ADD)])
+    session.absorb([entry(1, ADD), entry(2, ADD)])
+    assert (session.ack, len(session.versions)) == (2, 3)
+
+
+def test_a_refused_edit_leaves_everything_and_says_why(session):
+    before = session.data()
+    session.absorb([entry(1, IMPOSSIBLE)])
+    after = session.data()
+    assert after["notice"]["level"] == "error"
+    assert "Nobody" in after["notice"]["text"]
+    assert after["ack"] == 1
+    assert {**after, "ack": 0, "notice": None} == before
+
+
+def test_the_next_good_edit_clears_the_notice(session):
+    session.absorb([entry(1, IMPOSSIBLE), entry(2, ADD)])
+    assert session.notice is None
+
+
+def test_undo_is_the_scenario_before_and_reset_can_be_undone(session):
+    opened = session.scenario
+    session.absorb([entry(1, ADD), entry(2, ADD)])
+    edited = session.scenario
+    session.absorb([entry(3, {"do": "reset"})])
+    assert session.scenario == opened
+    session.absorb([entry(4, {"do": "undo"})])
+    assert session.scenario == edited
+    session.absorb([entry(n, {"do": "undo"}) for n in (5, 6, 7, 8)])
+    assert (session.scenario, session.data()["undo"], session.ack) == (opened, 0, 8)
+
+
+def test_a_scenario_that_cannot_run_is_not_opened(session, monkeypatch):
+    before = session.data()
+
+    def refuse(scenario, **_options):
+        raise InputError("P1 has no money")
+
+    monkeypatch.setattr("views.explore_session.run", refuse)
+    with pytest.raises(InputError):
+        session.open(Shared(scenario="lecture"))
+    assert session.data() == before
+
+
+@pytest.mark.parametrize("outbox", [None, "x", [None], [{"seq": "1"}], [{"seq": 1, "time": 0, "edit": []}]])
+def test_what_is_no_outbox_is_ignored(session, outbox):
+    session.absorb(outbox)
+    assert (session.ack, session.notice) == (0, None)
+
+
+@pytest.mark.parametrize("edit", [{"do": ["delay"]}, {"do": "delay", "message": "H", "delay": 1}])
+def test_what_is_no_edit_is_ignored(session, edit):
+    session.absorb([entry(1, edit)])
+    assert (session.ack, session.notice) == (0, None)
+
+
+@pytest.mark.parametrize("edit", [{"do": "fly"}, {"do": "delay", "message": {}}, {"do": "send", "to": 7}])
+def test_a_malformed_edit_is_refused_in_one_sentence(session, edit):
+    session.absorb([entry(1, edit)])
+    assert "\n" not in session.data()["notice"]["text"]
+
+
+def test_sentences_begin_with_a_capital_unless_with_a_name():
+    assert sentence("there is none") == "There is none."
+    assert sentence("bad.toml: is empty") == "bad.toml: is empty."
+    assert sentence("Done!") == "Done!"
+
+
+def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(session, monkeypatch):
+    before = session.data()
+    with pytest.raises(InputError, match="10302 channels"):
+        session.open(Shared(toml="processes = 102", name="crowd"))
+    monkeypatch.setattr("views.explore_session.MOST_STEPS", 100)
+    text = 'processes = 2\nworkload = { kind = "bank", transfers = 200 }'
+    with pytest.raises(InputError, match="bound its workload"):
+        session.open(Shared(toml=text, name="endless"))
+    assert session.data() == before
+
+
+def test_edits_that_cannot_be_drawn_are_taken_back(session, monkeypatch):
+    def refuse(scene, look):
+        raise InputError("too big")
+
+    before, drawn = session.data(), session.drawn
+    monkeypatch.setattr("views.explore_session.draw", refuse)
+    session.absorb([entry(1, {"do": "internal", "process": "P1", "at": 5})])
+    after = session.data()
+    assert (after["edits"], session.drawn, after["ack"]) == (before["edits"], drawn, 1)
+    assert after["notice"]["text"] == "Too big."
+
+
+LONG = """
+processes = 4
+workload = { kind = "bank", transfers = 2000 }
+snapshots = [{ id = "S1", process = "P1", at = 500.0 }]
+"""
+
+
+def test_redo_brings_back_what_undo_took_and_a_new_edit_ends_that(session):
+    session.absorb([entry(1, ADD), entry(2, {**ADD, "process": "P2"})])
+    edited = session.scenario
+    session.absorb([entry(3, {"do": "undo"}), entry(4, {"do": "undo"})])
+    assert (session.data()["undo"], session.data()["redo"]) == (0, 2)
+    session.absorb([entry(5, {"do": "redo"}), entry(6, {"do": "redo"}), entry(7, {"do": "redo"})])
+    assert session.scenario == edited
+    session.absorb([entry(8, {"do": "undo"}), entry(9, ADD)])
+    assert session.data()["redo"] == 0
+
+
+def test_a_link_opens_the_same_run_with_its_edits(session):
+    session.absorb([entry(1, ADD), entry(2, {"do": "hold", "message": {"label": "H"}})])
+    other = ExploreSession()
+    other.absorb([entry(1, {"do": "restore", "link": session.link() + "&step=7"})])
+    assert other.scenario == session.scenario
+    assert (other.data()["edits"], other.data()["step"]) == (session.data()["edits"], 7)
+
+
+def test_a_damaged_link_leaves_the_run_on_show_and_says_so(session):
+    before = session.scenario
+    session.absorb([entry(1, {"do": "restore", "link": "scenario=lecture&edits=AAAA"})])
+    assert session.scenario == before
+    assert session.notice["level"] == "error"
+
+
+def test_a_change_to_a_line_that_has_another_number_by_now_is_refused(session):
+    seen = {"revision": session.revision}
+    move = {"do": "change", "item": {"script": 3}, "at": 1.0}
+    session.absorb([{**entry(1, {"do": "delete", "item": {"script": 1}}), **seen}, {**entry(2, move), **seen}])
+    assert len(session.version.edits) == 1
+    assert "again" in session.notice["text"]
+    session.absorb([{**entry(3, {"do": "internal", "process": "P2", "at": 3}), "revision": session.revision}])
+    assert len(session.version.edits) == 2
+
+
+def test_what_fifo_does_is_told(session):
+    session.absorb([entry(1, {"do": "hold", "message": {"label": "H"}})])
+    assert session.notice["level"] == "info"
+
+
+def test_a_long_run_is_seen_through_a_window_that_can_be_moved():
+    session = ExploreSession()
+    session.open(Shared(toml=LONG, name="long"))
+    shown = scene(session)
+    assert (shown["first"], len(shown["steps"])) == (0, 301)
+    session.absorb([entry(1, {"do": "look", "step": 2000, "width": 100})])
+    shown = scene(session)
+    assert (shown["first"], shown["until"], len(shown["steps"])) == (1950, 2050, 101)
+    assert all(step["sentence"] for step in shown["steps"])
+    sent = {message["id"]: message for message in shown["messages"]}
+    assert all(message["sent"] <= 2050 and (message["received"] or 0) >= 1950 for message in sent.values())
+    assert session.data()["undo"] == 0, "looking elsewhere is no edit"
+
+
+def test_wishes_are_noted_and_nothing_else_changes(session):
+    before = session.data()
+    session.absorb([entry(1, {"do": "scenarios"})])
+    assert session.wish == "scenarios"
+    assert session.data() == {**before, "ack": 1}
+
+
+def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
+    monkeypatch.setattr("views.explore_session.BIG", 100)
+    sessions = [ExploreSession() for _ in range(views.explore_session.MOST_BIG + 1)]
+    for session in sessions:
+        session.open(Shared(toml=LONG, name="long"))
+    assert sessions[0]._scene is None and sessions[-1]._scene is not None
+    sessions[0].absorb([entry(1, {"do": "look", "step": 2000})])
+    assert scene(sessions[0])["first"] > 0
+
+
+LOOKS = [{"step": "7"}, {"step": None}, {"step": [1]}, {"step": True}, {"step": 10**400}, {"width": "wide"}]
+
+
+@pytest.mark.parametrize("look", LOOKS, ids=lambda look: str(look)[:20])
+def test_a_look_at_what_is_no_step_is_refused_in_one_sentence(session, look):
+    before = session.data()
+    session.absorb([entry(1, {"do": "look", **look})])
+    notice = session.notice
+    assert notice["level"] == "error" and "\n" not in notice["text"]
+    assert {**session.data(), "ack": 0, "notice": None} == before
+
+
+def test_a_look_beyond_the_run_is_a_look_at_its_nearest_part(session):
+    for step in (-5, 10**9, 1e308, math.inf, math.nan):
+        session.absorb([entry(session.ack + 1, {"do": "look", "step": step, "width": step})])
+        assert session.notice is None
+
+
+def test_an_edit_that_comes_with_a_link_is_drawn_too(session):
+    session.absorb([entry(1, {"do": "restore", "link": "scenario=two_banks"}), entry(2, {**ADD, "process": "S1"})])
+    assert session.data()["undo"] == 1
+    assert len(scene(session)["steps"]) == session.scene.last + 1
+    assert scene(session)["last"] == session.scene.last
+
+
+def test_an_undo_where_nothing_is_left_to_undo_is_nothing(session):
+    """The diagram on show is still the one that the next change was made in."""
+    session.absorb([entry(1, {"do": "undo"}), entry(2, {"do": "redo"}), entry(3, {"do": "reset"})])
+    move = {"do": "change", "item": {"snapshots": 0}, "at": 1.0}
+    session.absorb([{**entry(4, move), "revision": session.revision}])
+    assert (session.notice["level"], session.data()["undo"]) == ("info", 1)
+    session.absorb([entry(5, {"do": "undo"}), entry(6, {"do": "redo"})])
+    session.absorb([{**entry(7, {**move, "at": 2.0}), "revision": session.revision}])
+    assert (session.notice, session.data()["undo"]) == (None, 2)
+
+
+FORGED = [
+    {"do": "fly"}, {"do": "send"}, {"do": "internal"}, {"do": "delay", "message": {"label": "H"}, "delay": "x"},
+    {"do": "manual", "after": "x"}, {"do": "choose"}, {"do": "change", "item": {"script": -1}}, {"do": "restore"},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", FORGED, ids=str)
+def test_a_link_with_an_edit_that_is_none_is_refused_in_one_sentence(session, edit):
+    before = session.data()
+    session.absorb([entry(1, {"do": "restore", "link": urlencode(query_of(Shared("lecture", edits=((edit, 1.0),))))})])
+    assert session.notice["level"] == "error"
+    assert {**session.data(), "ack": 0, "notice": None} == before
+
+
+def test_a_link_that_runs_too_much_again_is_refused(session, monkeypatch):
+    monkeypatch.setattr("views.explore_session.MOST_REPLAYED", 50)
+    edits = tuple(({**ADD, "at": 50 + n}, 1.0) for n in range(3))
+    with pytest.raises(InputError, match="as a file"):
+        session.open(Shared("lecture", edits=edits))
+    session.open(Shared("lecture", edits=edits[:2]))
+
+
+def test_an_export_of_a_run_that_is_not_kept_changes_nothing(session, monkeypatch):
+    """It asks from another thread, while an edit may be under way."""
+    session._scene = None
+    assert session.scene.execution.scenario == session.scenario
+    assert session._scene is None
+
+
+@pytest.mark.parametrize("time", [1e18, 1e308, 1.7976931348623157e308])
+def test_a_time_that_no_diagram_can_hold_is_refused(session, time):
+    drawn = session.drawn
+    release = {"do": "release", "message": {"label": "H"}}
+    edits = [{**ADD, "at": time}, {"do": "delay", "message": {"label": "H"}, "delay": time}]
+    session.absorb([entry(n, edit) for n, edit in enumerate(edits, 1)])
+    session.absorb([{**entry(3, release), "time": time}, {**entry(4, {**ADD, "at": 5}), "time": time}])
+    assert session.drawn == drawn
+    assert session.notice["level"] == "error"
+
+
+def test_what_a_run_works_out_goes_with_the_run(session):
+    """Else a long history would hold every run's plan."""
+    session.absorb([entry(n, {**ADD, "at": 50 + n}) for n in range(1, 4)])
+    session.absorb([entry(4, {"do": "undo"})])
+    assert all("agenda" not in vars(version.scenario) for version in session.versions[1:])
+
+
+def test_a_session_is_found_by_its_id():
+    session = ExploreSession()
+    assert SESSIONS[session.id] is session

@@ -1,0 +1,288 @@
+"""What one browser session explores: a history of scenarios, and the answers to its edits.
+
+Everything a user does is an edit, an edit makes a new scenario, and undo is the scenario before. Nothing
+here knows of Streamlit, so it is tested without a browser.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from weakref import WeakValueDictionary
+
+from diagrams.elements import Ghost
+from diagrams.export import offered
+from diagrams.scene import Scene, arrows_as_they_are, compose
+from sim.core.delays import Address
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.document.toml_table import as_float
+from sim.edit.edit_words import consequence, describe_edit
+from sim.edit.edits import apply_edit
+from sim.edit.link import Shared, query_of, read_query
+from sim.run.execution import Execution, run
+from views.look import Look, draw, read_look
+
+MOST_STEPS = 250_000
+MOST_CHANNELS = 10_000
+MOST_REPLAYED = 50_000_000  # steps that a link's edits may have run again, all together
+MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
+BIG = 5_000  # steps of a run whose execution is not kept for every session
+MOST_BIG = 3  # sessions for which it is
+
+WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
+
+
+@dataclass(frozen=True)
+class Version:
+    """A scenario, and the edits that led to it from the one that was opened: as data, and in words."""
+
+    scenario: Scenario
+    edits: tuple[tuple[Mapping[str, Any], float], ...] = ()
+    words: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class ExploreSession:
+    """The state behind the Explore page of one browser session.
+
+    versions, at: the scenario as it was opened and one version per edit since; which of them is on show. Those
+        after it can be redone.
+    ack: the number of the last entry taken from the browser, whether it was applied or refused.
+    revision: grows whenever the browser is to draw something else.
+    notice: what the browser is to tell the user: {"seq", "level": "error" | "info", "text"}.
+    shared: what was opened: a bundled scenario or a file, with the step its link asked for.
+    wish: the dialog that the user has asked for and not been shown.
+    is_chosen: another page has opened this run, so that the browser does not restore what it had before.
+    """
+
+    id: str = field(default_factory=lambda: uuid.uuid4().hex)
+    versions: list[Version] = field(default_factory=list)
+    at: int = 0
+    ack: int = 0
+    revision: int = 0
+    notice: dict[str, Any] | None = None
+    shared: Shared = field(default_factory=Shared)
+    wish: str | None = None
+    is_chosen: bool = False
+    look: Look = field(default_factory=Look)
+
+    def __post_init__(self) -> None:
+        self._scene: Scene | None = None
+        self.drawn = b""  # the part of the scene that is on show, as JSON
+        self._original: dict[Address, Ghost] = {}
+        self._renumbered = 0  # the first revision that shows script lines by the numbers they have now
+        self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` is the drawing of
+        SESSIONS[self.id] = self
+
+    @property
+    def version(self) -> Version:
+        """The version on show."""
+        return self.versions[self.at]
+
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario on show."""
+        return self.version.scenario
+
+    @property
+    def scene(self) -> Scene:
+        """The scene of the whole run on show; that of a big run may have to be composed again.
+
+        Nothing changes by asking: an export asks from a thread of its own.
+        """
+        scene = self._scene
+        return compose(run_of(self.scenario), self._original) if scene is None else scene
+
+    def open(self, shared: Shared) -> None:
+        """Show what a link, a file or a card of the gallery asks for, and forget what was there.
+
+        Raises InputError, and then nothing has changed.
+        """
+        execution = run_of(shared.base())
+        original = _original_arrows(execution) if shared.edits else {}
+        versions = [Version(execution.scenario)]
+        replayed = 0
+        for edit, now in shared.edits:
+            before, execution = execution, apply_edit(execution, edit, now, MOST_STEPS)
+            words = describe_edit(before, edit)
+            replayed += execution.steps
+            if replayed > MOST_REPLAYED:
+                raise InputError(
+                    f"these edits run more than {MOST_REPLAYED} steps again; open the edited run as a file instead"
+                )
+            versions.append(_next_version(versions[-1], execution.scenario, edit, now, words))
+        scene, look = compose(execution, original), Look(step=shared.step)
+        drawn = draw(scene, look)
+        self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
+        self._original, self._renumbered = original, self.revision + 1
+        self._show(scene, look, drawn)
+
+    def absorb(self, outbox: object) -> None:
+        """Take from the browser's outbox every entry that was not taken before, in its order, and draw once."""
+        for entry in outbox if isinstance(outbox, list) else []:
+            if _is_entry(entry) and entry["seq"] > self.ack:
+                self.ack = entry["seq"]  # first of all: an edit that fails must not come again with every run
+                self._take(entry)
+        versions, at, look, renumbered = self._shown
+        if self.versions is versions and (self.at, self.look) == (at, look):
+            self._renumbered = renumbered
+            return
+        try:
+            scene = self.scene
+            self._show(scene, self.look, draw(scene, self.look))
+        except InputError as problem:
+            (self.versions, self.at, self.look, self._renumbered), self._scene = self._shown, None
+            self.tell(str(problem))
+
+    def tell(self, text: str, level: str = "error") -> None:
+        """Have the browser show one sentence."""
+        self.notice = {"seq": self.ack, "level": level, "text": sentence(text)}
+
+    def data(self) -> dict[str, Any]:
+        """What the browser is told at every run of the page, except for `drawn`."""
+        return {
+            "revision": self.revision,
+            "session": self.id,
+            "chosen": self.is_chosen,
+            "ack": self.ack,
+            "notice": self.notice,
+            "undo": self.at,
+            "redo": len(self.versions) - 1 - self.at,
+            "edits": list(self.version.words),
+            "link": self.link(),
+            "step": self.shared.step,
+            "formats": offered(),
+        }
+
+    def link(self) -> str:
+        """The query of a link to the run on show, without a step; empty where no link can hold it."""
+        try:
+            return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0)))
+        except InputError:
+            return ""
+
+    def _take(self, entry: Mapping[str, Any]) -> None:
+        """Do what one entry asks for, or say why not and leave everything as it is."""
+        edit, now = entry["edit"], float(entry["time"])
+        try:
+            if edit["do"] in WISHES:
+                self.wish = edit["do"]
+            elif edit["do"] == "restore":
+                self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
+            elif edit["do"] == "look":
+                self.look = read_look(edit)
+            else:
+                self._change(edit, now, entry.get("revision", self.revision))
+        except InputError as problem:
+            self.tell(str(problem))
+
+    def _change(self, edit: Mapping[str, Any], now: float, seen: int) -> None:
+        """Put another version on show. A reset is an edit too, so it can be undone."""
+        self.notice = None
+        if edit["do"] in ("undo", "redo"):
+            at = self.at + (1 if edit["do"] == "redo" else -1)
+            if not 0 <= at < len(self.versions):
+                return
+            self.at = at
+            self._scenario_changed(None)
+        elif edit["do"] == "reset":
+            if not self.version.edits:
+                return
+            self._add(self.versions[0], None)
+        elif "item" in edit and seen < self._renumbered:
+            raise InputError("the script has changed since this diagram was drawn; make the change again")
+        else:
+            before = self.scene.execution
+            if self.at == 0:
+                self._original = _original_arrows(before)
+            after = apply_edit(before, edit, now, MOST_STEPS)
+            words = describe_edit(before, edit)
+            self._add(_next_version(self.version, after.scenario, edit, now, words), after)
+            told = consequence(before, after, edit)
+            if told:
+                self.tell(told, "info")
+            if edit["do"] != "delete":
+                return
+        self._renumbered = self.revision + 1
+
+    def _add(self, version: Version, execution: Execution | None) -> None:
+        """Put a version on top of the one on show; what had been undone is gone."""
+        self.versions = [*self.versions[: self.at + 1], version]
+        self.at += 1
+        self._scenario_changed(execution)
+
+    def _scenario_changed(self, execution: Execution | None) -> None:
+        self._keep(compose(execution or run_of(self.scenario), self._original))
+
+    def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
+        """Note that something else is on show."""
+        self.look, self.drawn = look, drawn
+        self._keep(scene)
+        self.revision += 1
+        self._shown = self.versions, self.at, look, self._renumbered
+
+    def _keep(self, scene: Scene) -> None:
+        """Keep a scene at hand; those of big runs only for the sessions that looked at one last."""
+        self._scene = scene
+        if scene.last <= BIG:
+            return
+        with _KEEPING:  # every session has a thread of its own
+            if self in _WITH_BIG_RUN:
+                _WITH_BIG_RUN.remove(self)
+            _WITH_BIG_RUN.append(self)
+            while len(_WITH_BIG_RUN) > MOST_BIG:
+                _WITH_BIG_RUN.pop(0)._scene = None
+
+
+SESSIONS: WeakValueDictionary[str, ExploreSession] = WeakValueDictionary()
+_WITH_BIG_RUN: list[ExploreSession] = []
+_KEEPING = Lock()
+
+
+def run_of(scenario: Scenario) -> Execution:
+    """The run of a scenario. Raises InputError when it cannot run, or is too big for a page."""
+    if len(scenario.channels) > MOST_CHANNELS:
+        raise InputError(
+            f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
+        )
+    return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: what a run works out goes when the run goes
+
+
+def _original_arrows(execution: Execution) -> dict[Address, Ghost]:
+    """Where the arrows are before any edit; of a big run they are not remembered."""
+    return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
+
+
+def sentence(text: str) -> str:
+    """`text` with a stop at its end and a capital at its front, unless a file or a key stands there."""
+    text = text.strip()
+    opens_with_name = text.partition(" ")[0].endswith(":")
+    front = text[:1] if opens_with_name else text[:1].upper()
+    return front + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
+
+
+def _next_version(version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str) -> Version:
+    """The version after one more edit; of its scenario it keeps nothing that a run has worked out."""
+    return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether the browser sent what it should: state can come from anywhere."""
+    if not isinstance(entry, dict):
+        return False
+    edit, time = entry.get("edit"), entry.get("time")
+    return (
+        isinstance(entry.get("seq"), int)
+        and isinstance(entry.get("revision", 0), int)
+        and isinstance(time, int | float)
+        and math.isfinite(as_float(time))
+        and isinstance(edit, dict)
+        and isinstance(edit.get("do"), str)
+        and isinstance(edit.get("message", {}), dict)
+    )
