@@ -10,7 +10,7 @@ from diagrams.elements import Span
 from diagrams.scene import Scene
 
 Trace = dict[str, Any]
-Point = tuple[float, float]  # (lane, place)
+Point = tuple[float, float]  # (lane, position)
 
 
 def plain(text: str) -> str:
@@ -31,9 +31,9 @@ class Canvas:
         """A trace of elements, each a list of points (None: a gap); one without elements is not drawn."""
         flat = [point for element in points for point in element]
         lanes = [point[0] if point else None for point in flat]
-        places = [round(point[1], 4) if point else None for point in flat]
+        positions = [round(point[1], 4) if point else None for point in flat]
         trace: Trace = {"type": "scatter", "showlegend": False, "hoverinfo": "skip"}
-        trace |= {"x": lanes, "y": places} if self.down else {"x": places, "y": lanes}
+        trace |= {"x": lanes, "y": positions} if self.down else {"x": positions, "y": lanes}
         trace |= look
         if show is not None:
             trace["meta"] = {

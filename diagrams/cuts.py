@@ -16,17 +16,17 @@ CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 
 
-def curve(places: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
-    """A smooth line through one place per lane, half a lane beyond both ends; it never overshoots a place.
+def curve(positions: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
+    """A smooth line through one position per lane, half a lane beyond both ends; it never overshoots a position.
 
     From the lanes in `straight` to the next it is a straight line.
     """
-    points: list[Point] = [(-0.5, places[0])]
-    parts = parts if len(places) <= MOST_CURVED else 1
-    for lane, (here, there) in enumerate(pairwise(places)):
+    points: list[Point] = [(-0.5, positions[0])]
+    parts = parts if len(positions) <= MOST_CURVED else 1
+    for lane, (here, there) in enumerate(pairwise(positions)):
         for part in range(1 if lane in straight else parts):
             points.append((lane + part / parts, _between(here, there, part / parts)))
-    return [*points, (float(len(places) - 1), places[-1]), (len(places) - 0.5, places[-1])]
+    return [*points, (float(len(positions) - 1), positions[-1]), (len(positions) - 0.5, positions[-1])]
 
 
 def _between(here: float, there: float, share: float) -> float:
@@ -34,24 +34,24 @@ def _between(here: float, there: float, share: float) -> float:
     return here + (there - here) * share * share * (3 - 2 * share)
 
 
-def straight_at(scene: Scene, places: Sequence[float]) -> set[int]:
+def straight_at(scene: Scene, positions: Sequence[float]) -> set[int]:
     """The lanes from which a cut has to go straight to the next one.
 
     There a curve would cross a message that is on one side of the cut at both its ends.
     """
     found: set[int] = set()
-    if len(places) > MOST_CURVED:
+    if len(positions) > MOST_CURVED:
         return found
     for arrow in scene.arrows:
         lane = min(arrow.source, arrow.target)
-        is_near = abs(arrow.source - arrow.target) == 1 and lane + 1 < len(places)
+        is_near = abs(arrow.source - arrow.target) == 1 and lane + 1 < len(positions)
         if arrow.kind != APP or arrow.end is None or not is_near or lane in found:
             continue
         ends = (arrow.start, arrow.end) if arrow.source == lane else (arrow.end, arrow.start)
-        side, other = ends[0] - places[lane], ends[1] - places[lane + 1]
+        side, other = ends[0] - positions[lane], ends[1] - positions[lane + 1]
         shares = (part / CURVE for part in range(1, CURVE))
         if side * other > 0 and any(
-            (ends[0] + (ends[1] - ends[0]) * share - _between(places[lane], places[lane + 1], share)) * side < 0
+            (ends[0] + (ends[1] - ends[0]) * share - _between(positions[lane], positions[lane + 1], share)) * side < 0
             for share in shares
         ):
             found.add(lane)
@@ -59,9 +59,9 @@ def straight_at(scene: Scene, places: Sequence[float]) -> set[int]:
 
 
 def complete(cut: Cut) -> list[float] | None:
-    """The places of a cut that has one on every lane."""
-    places = [place for place in cut.places if place is not None]
-    return places if len(places) == len(cut.places) and cut.known is not None else None
+    """The positions of a cut that has one on every lane."""
+    positions = [position for position in cut.positions if position is not None]
+    return positions if len(positions) == len(cut.positions) and cut.known is not None else None
 
 
 def tints(canvas: Canvas) -> None:
@@ -69,10 +69,10 @@ def tints(canvas: Canvas) -> None:
     low, high = canvas.scene.extent
     own = [cut for cut in canvas.scene.cuts if cut.snapshot is not None]
     for cut in own:
-        places = complete(cut)
-        if places is None:
+        positions = complete(cut)
+        if positions is None:
             continue
-        line = curve(places, straight=straight_at(canvas.scene, places))
+        line = curve(positions, straight=straight_at(canvas.scene, positions))
         past = [(line[0][0], low), *line, (line[-1][0], low)]
         future = [(line[0][0], high), *line, (line[-1][0], high)]
         show = [(cut.known or 0, None)]
@@ -86,11 +86,11 @@ def tints(canvas: Canvas) -> None:
 
 def _side_names(canvas: Canvas, line: Sequence[Point], show: Sequence[Span]) -> None:
     low, high = canvas.scene.extent
-    lane, place = line[-1]
+    lane, position = line[-1]
     room = (high - low) * 0.035
-    points = [(lane, place - room), (lane, place + room)]
-    position = ["middle left", "middle left"] if canvas.down else ["top left", "top right"]
-    write(canvas, points, ["<i>past</i>", "<i>future</i>"], position, "@faint", 15, [*show, *show])
+    points = [(lane, position - room), (lane, position + room)]
+    sides = ["middle left", "middle left"] if canvas.down else ["top left", "top right"]
+    write(canvas, points, ["<i>past</i>", "<i>future</i>"], sides, "@faint", 15, [*show, *show])
 
 
 def cuts(canvas: Canvas) -> None:
@@ -100,10 +100,10 @@ def cuts(canvas: Canvas) -> None:
             continue
         colour = theme.cut_colour(cut.rank, cut.consistent)
         dash = "dash" if cut.consistent else "dot"
-        places = complete(cut)
-        if places is not None:
+        positions = complete(cut)
+        if positions is not None:
             look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
-            line = curve(places, straight=straight_at(canvas.scene, places))
+            line = curve(positions, straight=straight_at(canvas.scene, positions))
             canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look)
         if len(canvas.scene.snapshots) > 1:
             _cut_name(canvas, cut, theme.snapshot_colour(cut.rank))
@@ -112,12 +112,12 @@ def cuts(canvas: Canvas) -> None:
 def story_cuts(canvas: Canvas) -> None:
     """The cuts of the story, hidden until one is chosen; the message that decides against one in red."""
     for number, cut in enumerate(cut for cut in canvas.scene.cuts if cut.snapshot is None):
-        places = complete(cut)
-        if places is None:
+        positions = complete(cut)
+        if positions is None:
             continue
         hidden: Trace = {"visible": False, "meta": {"cut": number}}
         colour = theme.verdict_colour(cut.consistent)
-        line = curve(places, straight=straight_at(canvas.scene, places))
+        line = curve(positions, straight=straight_at(canvas.scene, positions))
         canvas.add([line], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]
@@ -126,9 +126,9 @@ def story_cuts(canvas: Canvas) -> None:
 
 def _cut_name(canvas: Canvas, cut: Cut, colour: str) -> None:
     """The snapshot's name at the end of its line, on the side of the past."""
-    places = complete(cut)
-    if places is None:
+    positions = complete(cut)
+    if positions is None:
         return
     text = f"<b>{plain(cut.name)}</b>" if canvas.down else f"<b>{plain(cut.name)}</b>\u00a0"
-    point = (len(places) - 0.5, places[-1])
+    point = (len(positions) - 0.5, positions[-1])
     write(canvas, [point], [text], "top left", colour, 16, [(cut.known or 0, None)])

@@ -94,10 +94,10 @@ class Drawing:
         return Picture(self.frame.width, self.frame.height, clip, tuple(inside), tuple(around))
 
     def _trace(self, trace: Trace, step: int) -> Iterator[Primitive]:
-        place = self.scene.places[step]
+        position = self.scene.positions[step]
         if "cursor" in trace.get("meta", {}):
-            trace = _moved(trace, place, step == self.scene.last)
-        points = seen(trace, step, place)
+            trace = _moved(trace, position, step == self.scene.last)
+        points = seen(trace, step, position)
         yield from _shapes(trace, points, self.frame, 1.0)
         if "text" in trace.get("mode", ""):
             yield from _texts(trace, points, self.frame)
@@ -135,7 +135,7 @@ def sketch(scene: Scene, orientation: str, width: int, height: int, scale: float
     parts: list[Primitive] = []
     for trace in plot["data"]:
         if "cursor" not in trace.get("meta", {}):
-            parts += _shapes(trace, seen(trace, scene.last, scene.places[-1]), frame, scale)
+            parts += _shapes(trace, seen(trace, scene.last, scene.positions[-1]), frame, scale)
     return Picture(width, height, None, tuple(parts), ())
 
 
@@ -143,8 +143,8 @@ def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Fra
     return Frame(width, height, plot, layout["xaxis"]["range"], layout["yaxis"]["range"])
 
 
-def seen(trace: Trace, step: int, place: float) -> list[Place]:
-    """The points of a trace at a step that lies at `place` on the time axis; None where nothing is seen.
+def seen(trace: Trace, step: int, position: float) -> list[Place]:
+    """The points of a trace at a step that lies at `position` on the time axis; None where nothing is seen.
 
     As in the browser (assets/explore/timeline.js, Mask.at): an arrow that grows ends where its message is.
     """
@@ -159,7 +159,7 @@ def seen(trace: Trace, step: int, place: float) -> list[Place]:
             points[first : first + stride] = [None] * stride
         elif "grow" in meta:
             sent, received = meta["grow"][element]
-            share = (place - sent) / (received - sent) if received > sent else 1.0
+            share = (position - sent) / (received - sent) if received > sent else 1.0
             points[first + 1] = _on_the_way(points[first], points[first + 1], share)
     return points
 
@@ -172,10 +172,10 @@ def _on_the_way(start: Place, end: Place, share: float) -> Place:
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
 
-def _moved(trace: Trace, place: float, hidden: bool) -> Trace:
-    """The line of now at `place`; no line at the end of the run, where there is no later moment."""
+def _moved(trace: Trace, position: float, hidden: bool) -> Trace:
+    """The line of now at `position`; no line at the end of the run, where there is no later moment."""
     axis = trace["meta"]["cursor"]
-    return {**trace, axis: [place] * len(trace[axis]), "visible": not hidden}
+    return {**trace, axis: [position] * len(trace[axis]), "visible": not hidden}
 
 
 def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:

@@ -12,11 +12,11 @@ Span = tuple[int, int | None]
 class Dot:
     """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
 
-    A long run of internal events is one dot: `count` of them, the last at place `until`.
+    A long run of internal events is one dot: `count` of them, the last at position `until`.
     """
 
     lane: int
-    place: float
+    position: float
     label: str
     named: bool
     kind: str
@@ -67,7 +67,7 @@ class Recording:
     """A process's recording of its state: a point of the cut."""
 
     lane: int
-    place: float
+    position: float
     step: int
     text: str
 
@@ -78,7 +78,7 @@ class Cut:
 
     name: str
     rank: int
-    places: tuple[float | None, ...]
+    positions: tuple[float | None, ...]
     known: int | None
     consistent: bool
     snapshot: str | None = None

@@ -14,19 +14,19 @@ from sim.run.execution import Execution
 KINDS = (INTERNAL, SEND, RECEIVE)
 
 
-def columns(execution: Execution, place: Callable[[Event], float], places: Sequence[float]) -> dict[str, Any]:
+def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
     """One entry per application event, in order of their rows.
 
-    `lane` (uint16), `kind` (uint8, a place in KINDS), `step` and `message` (int32, -1: none) are little-endian
-    numbers in base64; `labels` holds those labels that are more than process and index, by place in the columns.
-    `apart` holds, likewise, the places on the time axis of events that do not lie where their step does; `place` says
-    where an event lies, `places` where each step does.
+    `lane` (uint16), `kind` (uint8, an index into KINDS), `step` and `message` (int32, -1: none) are little-endian
+    numbers in base64. `labels` holds, by number of the event, those labels that are more than process and index.
+    `apart` holds, by number of the event, its position on the time axis where that is not its step's: `position` gives
+    an event's, `positions` each step's.
     """
     lane_of = {name: lane for lane, name in enumerate(execution.scenario.processes)}
     events = [event for event in execution.events if event.kind in APPLICATION_KINDS]
     labels = {
-        place: event.label
-        for place, event in enumerate(events)
+        number: event.label
+        for number, event in enumerate(events)
         if event.label != label_of(event.process, event.index or 0, None)
     }
     return {
@@ -36,7 +36,11 @@ def columns(execution: Execution, place: Callable[[Event], float], places: Seque
         "step": _packed("i", [event.step for event in events]),
         "message": _packed("i", [-1 if event.message_id is None else event.message_id for event in events]),
         "labels": labels,
-        "apart": {at: round(place(event), 4) for at, event in enumerate(events) if place(event) != places[event.step]},
+        "apart": {
+            number: round(position(event), 4)
+            for number, event in enumerate(events)
+            if position(event) != positions[event.step]
+        },
     }
 
 

@@ -21,7 +21,7 @@ from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
 from sim.explain.reasons import reasons
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
-from sim.run.message_names import addresses
+from sim.run.references import references
 
 
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "steps": [
             {
                 "time": scene.times[step],
-                "place": round(scene.places[step], 4),
+                "place": round(scene.positions[step], 4),
                 "rule": told.rule,
                 "sentence": told.sentence,
             }
@@ -55,7 +55,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "meters": record.meters(scene),
         "messages": _messages(scene),
         "items": _items(scene),
-        "events": scene.whole.columns,
+        "events": scene.whole_run.columns,
         "processes": list(scene.processes),
         "lanes": list(scene.lanes),
         "channels": [
@@ -74,9 +74,9 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
             if c.snapshot is None
         ],
         "body_hint": scene.execution.engine.workload.body_hint,
-        "cases": dict(scene.whole.words.algorithm.all_reasons),
-        "marker": scene.whole.words.algorithm.marker,
-        "control": scene.whole.words.algorithm.control_message,
+        "cases": dict(scene.whole_run.words.algorithm.all_reasons),
+        "marker": scene.whole_run.words.algorithm.marker,
+        "control": scene.whole_run.words.algorithm.control_message,
         "kinds": _kinds(scene),
         "algorithm": scene.execution.engine.algorithm.title,
         "rules": scenario.algorithm,
@@ -90,7 +90,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
 
 def _kinds(scene: Scene) -> dict[str, str]:
     """What messages of each kind are called in a list of them."""
-    algorithm = scene.whole.words.algorithm
+    algorithm = scene.whole_run.words.algorithm
     named = {APP: "message", MARKER: algorithm.marker, CONTROL: algorithm.control_message}
     return {kind: f"{name[0].upper()}{name[1:]}s" for kind, name in named.items()}
 
@@ -117,11 +117,11 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     sim/explain/reasons.py.
     """
     execution = scene.execution
-    own, behind = addresses(execution), waits_behind(execution)
+    own, behind = references(execution), waits_behind(execution)
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
     why = {snapshot.id: reasons(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
     found = []
-    for place, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
+    for number, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
         channel = flight.channel.name
         earliest = earliest_arrival(execution, flight)
         waits = flight.id in stuck or flight.id in behind
@@ -132,11 +132,11 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "name": arrow.name,
                 "kind": flight.kind,
                 "snapshot": flight.send.snapshot_id,
-                "stamp": scene.whole.words.stamp(flight),
+                "stamp": scene.whole_run.words.stamp(flight),
                 "channel": channel,
                 "caption": scene.captions[channel],
                 "way": channel.replace("->", " → ") if flight.is_control else scene.captions[channel],
-                "where": scene.whole.words.where(flight),
+                "where": scene.whole_run.words.where(flight),
                 "colour": theme.message_colour(arrow.source, arrow.kind, arrow.head),
                 "source": arrow.source,
                 "target": arrow.target,
@@ -146,17 +146,17 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "sent_place": round(arrow.start, 4),
                 "sent_label": flight.send.label,
                 "arrival": flight.receive.time if flight.receive else None,
-                "arrival_place": round(scene.places[flight.receive.step], 4) if flight.receive else None,
+                "arrival_place": round(scene.positions[flight.receive.step], 4) if flight.receive else None,
                 "arrival_label": flight.receive.label if flight.receive else None,
                 "earliest": earliest,
                 "delay": flight.receive.time - earliest if flight.receive else None,
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,
                 "overtakes": flight.is_marker and execution.engine.algorithm.overtakes,
                 "held": flight.receive is None and waits,
-                "behind": scene.whole.words.label(execution.flights[behind[flight.id]])
+                "behind": scene.whole_run.words.label(execution.flights[behind[flight.id]])
                 if flight.id in behind
                 else None,
-                "reasons": {snapshot: list(told[place]) for snapshot, told in why.items()},
+                "reasons": {snapshot: list(told[number]) for snapshot, told in why.items()},
             }
         )
     return found
@@ -175,11 +175,11 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
         if step is None or not scene.first <= step <= scene.until:
             continue
         action = item.action
-        key, place = ("script", item.number) if item.number < lines else ("snapshots", item.number - lines)
-        planned = scenario.script[place] if key == "script" else scenario.snapshots[place]
+        key, number = ("script", item.number) if item.number < lines else ("snapshots", item.number - lines)
+        planned = scenario.script[number] if key == "script" else scenario.snapshots[number]
         found.append(
             {
-                "item": {key: place},
+                "item": {key: number},
                 "kind": "snapshot"
                 if isinstance(action, Initiate)
                 else "send"
@@ -196,7 +196,7 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
                 "since": 0.0 if planned.after is None else execution.times[step] - planned.at,
                 "step": step,
                 "time": execution.times[step],
-                "place": round(scene.places[step], 4),
+                "place": round(scene.positions[step], 4),
             }
         )
     return found

@@ -33,7 +33,7 @@ NAMES = {
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
     """Every snapshot of the scene: status, processes, channels, reasons and verdicts over the steps."""
-    verdicts = scene.whole.verdicts
+    verdicts = scene.whole_run.verdicts
     return [_snapshot(scene, rank, snapshot, verdicts[snapshot.id]) for rank, snapshot in enumerate(scene.snapshots)]
 
 
@@ -63,7 +63,7 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
 
 def _facts(scene: Scene, snapshot: Snapshot) -> str:
     """What it took: `6 markers, 1 recorded message`."""
-    algorithm = scene.whole.words.algorithm
+    algorithm = scene.whole_run.words.algorithm
     sent = ((snapshot.markers, algorithm.marker), (snapshot.controls, algorithm.control_message))
     parts = [words.counted(count, what) for count, what in sent if count]
     return ", ".join([*parts, words.counted(len(snapshot.recorded_messages), "recorded message")])
@@ -104,7 +104,7 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     """What a process recorded; what it threw away again is gone from the step on at which it did."""
     text: Timeline = [[0, NOT_YET]]
     if step is not None and name in snapshot.local:
-        text.append([step, scene.whole.words.state(snapshot.local[name].state, snapshot.events[name])])
+        text.append([step, scene.whole_run.words.state(snapshot.local[name].state, snapshot.events[name])])
     elif step is not None:
         text += [[step, "recorded"], [_thrown_away(scene, snapshot, name), "thrown away"]]
     return {"name": name, "text": text}
@@ -130,7 +130,7 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         state.append([_thrown_away(scene, snapshot, target), "idle"])
     found: list[str] = []
     for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
-        found.append(scene.whole.words.label(scene.execution.flights[message.id]))
+        found.append(scene.whole_run.words.label(scene.execution.flights[message.id]))
         so_far = words.sequence(found).removesuffix(">")
         text.append([message.step, f"{caption} = {so_far}, ...recording..."])
     if closed is not None:
@@ -154,7 +154,7 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
     if ended is None and _may_go_on(scene):
         return [[0, []]]
     step = scene.last if ended is None else ended
-    marker = scene.whole.words.algorithm.marker
+    marker = scene.whole_run.words.algorithm.marker
     told = [
         {
             "check": NAMES[verdict.check].format(marker=marker),
@@ -191,7 +191,7 @@ def meters(scene: Scene) -> list[dict[str, Any]]:
     """Per conserved good: its total, and how much of it is in processes and in channels at each step of the window."""
     return [
         {**meter, **{part: _clipped(meter[part], scene.first, scene.until) for part in ("processes", "channels")}}
-        for meter in scene.whole.meters
+        for meter in scene.whole_run.meters
     ]
 
 

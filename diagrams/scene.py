@@ -4,7 +4,7 @@ A scene knows lanes and times, not pixels: a renderer decides which way time run
 from 0 (the initial state). A span (from, until) is the steps from <= k < until (None: to the end).
 
 A long run is seen through a window, a range of its steps: dots, arrows and sentences are those of the
-window, all else (`Whole`) is computed once for the run.
+window, all else (`WholeRun`) is computed once for the run.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
 from diagrams.meters import meters_of
-from diagrams.places import places_of_rows, places_of_steps
-from sim.core.delays import Address
+from diagrams.positions import positions_of_rows, positions_of_steps
+from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
-from sim.explain.narration import Told, narrate
+from sim.explain.narration import StepText, narrate
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
-from sim.run.message_names import addresses
+from sim.run.references import references
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.verify.checks import Verdict, verdicts_of
 from sim.verify.expectations import frontier_of
@@ -34,7 +34,7 @@ from sim.verify.expectations import frontier_of
 LONG_RUN = 6  # so many internal events in a row are drawn as one
 
 
-class Whole:
+class WholeRun:
     """What concerns a whole run, whatever part of it is on show; each thing computed once, when asked for.
 
     There is a lane for each process, then one for each service.
@@ -60,18 +60,18 @@ class Whole:
         return tuple(snapshots_of(self.execution))
 
     @cached_property
-    def places(self) -> tuple[float, ...]:
+    def positions(self) -> tuple[float, ...]:
         """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
-        return places_of_steps(self.times)
+        return positions_of_steps(self.times)
 
-    def place(self, row: Event) -> float:
+    def position(self, row: Event) -> float:
         """Where a row lies on the time axis: where its step does, unless more of that step is to be seen after it."""
-        return self._rows_apart.get(row.row, self.places[row.step])
+        return self._rows_apart.get(row.row, self.positions[row.step])
 
     @cached_property
     def _rows_apart(self) -> dict[int, float]:
-        """The places of those rows that are followed by others of their step: a little earlier, in their order."""
-        return places_of_rows(self.execution.events, self.places)
+        """The positions of those rows that are followed by others of their step: a little earlier, in their order."""
+        return positions_of_rows(self.execution.events, self.positions)
 
     @cached_property
     def recordings(self) -> dict[str, tuple[Recording, ...]]:
@@ -95,7 +95,7 @@ class Whole:
     @cached_property
     def columns(self) -> dict[str, Any]:
         """All application events, to be searched and asked."""
-        return columns(self.execution, self.place, self.places)
+        return columns(self.execution, self.position, self.positions)
 
     @cached_property
     def meters(self) -> list[dict[str, Any]]:
@@ -121,20 +121,22 @@ class Whole:
 class Scene:
     """Everything to be seen of the steps `first` to `until` of one execution."""
 
-    def __init__(self, whole: Whole, first: int, until: int, original: Mapping[Address, Ghost], expanded: bool) -> None:
-        self.whole = whole
+    def __init__(
+        self, whole_run: WholeRun, first: int, until: int, original: Mapping[MessageReference, Ghost], expanded: bool
+    ) -> None:
+        self.whole_run = whole_run
         self.first, self.until = first, until
         self.original = original
         self.expanded = expanded
-        self.execution = whole.execution
-        self.lanes, self.processes = whole.lanes, whole.processes
-        self.times, self.places = whole.times, whole.places
-        self.snapshots, self.recordings = whole.snapshots, whole.recordings
-        self.cuts, self.captions = whole.cuts, whole.captions
+        self.execution = whole_run.execution
+        self.lanes, self.processes = whole_run.lanes, whole_run.processes
+        self.times, self.positions = whole_run.times, whole_run.positions
+        self.snapshots, self.recordings = whole_run.snapshots, whole_run.recordings
+        self.cuts, self.captions = whole_run.cuts, whole_run.captions
 
     def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
         """The same run, seen from step `first` to step `until`."""
-        return Scene(self.whole, max(0, first), min(until, self.last), self.original, expanded)
+        return Scene(self.whole_run, max(0, first), min(until, self.last), self.original, expanded)
 
     @property
     def last(self) -> int:
@@ -148,8 +150,8 @@ class Scene:
 
     @cached_property
     def extent(self) -> tuple[float, float]:
-        """The first and last place on the time axis, with a little room."""
-        shown = self.places[max(self.first, 1) : self.until + 1]
+        """The first and last position on the time axis, with a little room."""
+        shown = self.positions[max(self.first, 1) : self.until + 1]
         low, high = min(shown, default=0.0), max(shown, default=1.0)
         ghosts = [end for ghost in self.ghosts for end in (ghost.start, ghost.end) if end is not None]
         if self.is_whole and ghosts:
@@ -158,7 +160,7 @@ class Scene:
         return low - room, high + room
 
     @cached_property
-    def steps(self) -> dict[int, Told]:
+    def steps(self) -> dict[int, StepText]:
         """Each step of the window told, by its number."""
         return dict(enumerate(narrate(self.execution, self.first, self.until), start=self.first))
 
@@ -170,7 +172,7 @@ class Scene:
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
         """The messages that are sent, received or on their way in the window."""
-        return tuple(_arrow(self.whole, flight) for flight in self.flights)
+        return tuple(_arrow(self.whole_run, flight) for flight in self.flights)
 
     @cached_property
     def flights(self) -> list[Flight]:
@@ -188,7 +190,7 @@ class Scene:
         if not self.original or not self.execution.scenario.scheduler.has_time:
             return []
         now = arrows_as_they_are(self.execution)
-        moved = [ghost for address, ghost in self.original.items() if now.get(address) != ghost]
+        moved = [ghost for reference, ghost in self.original.items() if now.get(reference) != ghost]
         if self.is_whole:
             return moved
         low, high = self.times[self.first], self.times[self.until]
@@ -199,52 +201,52 @@ class Scene:
         return next((i for i, own in enumerate(self.snapshots) if own.id == snapshot), 0)
 
 
-def compose(execution: Execution, original: Mapping[Address, Ghost] | None = None) -> Scene:
+def compose(execution: Execution, original: Mapping[MessageReference, Ghost] | None = None) -> Scene:
     """The scene of a whole finished execution; `original` says where the arrows were before any edit."""
-    return Scene(Whole(execution), 0, execution.steps, original or {}, expanded=False)
+    return Scene(WholeRun(execution), 0, execution.steps, original or {}, expanded=False)
 
 
-def arrows_as_they_are(execution: Execution) -> dict[Address, Ghost]:
-    """Every arrow of a run by its address, to be compared with those of the run that an edit makes of it."""
+def arrows_as_they_are(execution: Execution) -> dict[MessageReference, Ghost]:
+    """Every arrow of a run by its reference, to be compared with those of the run that an edit makes of it."""
     return {
-        address: Ghost(
+        reference: Ghost(
             flight.channel.source,
             flight.channel.target,
             flight.send.time,
             flight.receive.time if flight.receive else None,
         )
-        for address, flight in zip(addresses(execution), execution.flights, strict=True)
+        for reference, flight in zip(references(execution), execution.flights, strict=True)
     }
 
 
-def _recordings(whole: Whole) -> dict[str, tuple[Recording, ...]]:
+def _recordings(whole_run: WholeRun) -> dict[str, tuple[Recording, ...]]:
     found: dict[str, list[Recording]] = {}
-    for event in whole.execution.events:
+    for event in whole_run.execution.events:
         if event.kind == RECORD:
             text = f"{event.process} records its state for {event.snapshot_id} (step {event.step})"
-            recording = Recording(whole.lane_of[event.process], whole.place(event), event.step, text)
+            recording = Recording(whole_run.lane_of[event.process], whole_run.position(event), event.step, text)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
 
 
 def _dots(scene: Scene) -> list[Dot]:
-    whole = scene.whole
+    whole_run = scene.whole_run
     recorded_at = {(name, r.lane): r.step for name, row in scene.recordings.items() for r in row}
     frontiers = [(snapshot.id, snapshot.frontier) for snapshot in scene.snapshots]
     dots = []
-    for event in whole.rows(scene.first, scene.until):
+    for event in whole_run.rows(scene.first, scene.until):
         if event.kind not in APPLICATION_KINDS:
             continue
-        lane = whole.lane_of[event.process]
+        lane = whole_run.lane_of[event.process]
         inside = {
             name: recorded_at[name, lane]
             for name, frontier in frontiers
             if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
         }
         named = event.label != f"{event.process}.{event.index}"
-        place = whole.place(event)
-        text = _hover(event, whole)
-        dots.append(Dot(lane, place, event.label or "", named, event.kind, event.step, text, inside, until=place))
+        position = whole_run.position(event)
+        text = _hover(event, whole_run)
+        dots.append(Dot(lane, position, event.label or "", named, event.kind, event.step, text, inside, until=position))
     return dots if scene.expanded else _collapsed(dots)
 
 
@@ -258,24 +260,24 @@ def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
             text = (
                 f"{len(run)} internal events, {run[0].label} to {run[-1].label}, steps {run[0].step} to {run[-1].step}"
             )
-            found.append(replace(run[0], text=text, count=len(run), until=run[-1].place))
+            found.append(replace(run[0], text=text, count=len(run), until=run[-1].position))
         else:
             found += run
     return sorted(found, key=lambda dot: dot.step)
 
 
-def _hover(event: Event, whole: Whole) -> str:
+def _hover(event: Event, whole_run: WholeRun) -> str:
     what = event.kind
     if what == INTERNAL:
-        body = whole.words.workload.tell_body(whole.execution.body_of(event))
+        body = whole_run.words.workload.tell_body(whole_run.execution.body_of(event))
         what = f"internal event {body}".strip()
     on = f" on {event.channel}" if event.channel else ""
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"
 
 
-def _arrow(whole: Whole, flight: Flight) -> Arrow:
+def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
     send, receive = flight.send, flight.receive
-    words, stamp = whole.words, whole.words.stamp(flight)
+    words, stamp = whole_run.words, whole_run.words.stamp(flight)
     told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
     kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP else None
     end = f", received at step {receive.step}" if receive else ", never received"
@@ -284,8 +286,8 @@ def _arrow(whole: Whole, flight: Flight) -> Arrow:
         kind=flight.kind,
         source=flight.channel.source,
         target=flight.channel.target,
-        start=whole.place(send),
-        end=whole.place(receive) if receive else None,
+        start=whole_run.position(send),
+        end=whole_run.position(receive) if receive else None,
         sent=send.step,
         received=receive.step if receive else None,
         snapshot=send.snapshot_id,
@@ -293,25 +295,25 @@ def _arrow(whole: Whole, flight: Flight) -> Arrow:
         stamp=kind_of_stamp or "",
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
         text=f"{told} {words.where(flight)}: sent at step {send.step}{end}",
-        kept=whole.recorders.get(flight.id, {}),
+        kept=whole_run.recorders.get(flight.id, {}),
     )
 
 
-def _snapshot_cuts(whole: Whole) -> list[Cut]:
+def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     cuts = []
-    for rank, snapshot in enumerate(whole.snapshots):
-        places: list[float | None] = [None] * len(whole.processes)
-        recordings = whole.recordings.get(snapshot.id, ())
+    for rank, snapshot in enumerate(whole_run.snapshots):
+        positions: list[float | None] = [None] * len(whole_run.processes)
+        recordings = whole_run.recordings.get(snapshot.id, ())
         for recording in recordings:
-            places[recording.lane] = recording.place
-        is_cut = len(snapshot.local) == len(places)
+            positions[recording.lane] = recording.position
+        is_cut = len(snapshot.local) == len(positions)
         known = max(local.step for local in snapshot.local.values()) if is_cut else None
-        witness = None if known is None else whole.execution.history.violation(snapshot.frontier)
+        witness = None if known is None else whole_run.execution.history.violation(snapshot.frontier)
         cuts.append(
             Cut(
                 name=snapshot.id,
                 rank=rank,
-                places=tuple(places),
+                positions=tuple(positions),
                 known=known,
                 consistent=witness is None,
                 snapshot=snapshot.id,
@@ -321,24 +323,26 @@ def _snapshot_cuts(whole: Whole) -> list[Cut]:
     return cuts
 
 
-def _named_cuts(whole: Whole) -> list[Cut]:
+def _named_cuts(whole_run: WholeRun) -> list[Cut]:
     """The cuts that the story discusses, each a little after its last events; left out if an edit removed one."""
-    execution, history = whole.execution, whole.execution.history
+    execution, history = whole_run.execution, whole_run.execution.history
     cuts = []
     for number, named in enumerate(execution.scenario.cuts):
         try:
             frontier = frontier_of(execution, named)
         except InputError:
             continue
-        points = [_just_after(whole, name, frontier.get(name, 0)) for name in whole.processes]
+        points = [_just_after(whole_run, name, frontier.get(name, 0)) for name in whole_run.processes]
         witness = history.violation(frontier)
-        crossing = tuple(f"{whole.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items())
+        crossing = tuple(
+            f"{whole_run.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items()
+        )
         label = history.sends[witness].label if witness is not None else None
         cuts.append(
             Cut(
                 name=named.name,
-                rank=len(whole.snapshots) + number,
-                places=tuple(points),
+                rank=len(whole_run.snapshots) + number,
+                positions=tuple(points),
                 known=0,
                 consistent=witness is None,
                 text=named.text,
@@ -350,10 +354,10 @@ def _named_cuts(whole: Whole) -> list[Cut]:
     return cuts
 
 
-def _just_after(whole: Whole, process: str, inside: int) -> float:
+def _just_after(whole_run: WholeRun, process: str, inside: int) -> float:
     """Between the last event inside and the first outside."""
-    events, places = whole.execution.history.of[process], whole.places
-    low, high = min(places[1:], default=0.0), max(places[1:], default=1.0)
-    before = whole.place(events[inside - 1]) if inside else low - (high - low) * 0.06
-    after = whole.place(events[inside]) if inside < len(events) else high + (high - low) * 0.06
+    events, positions = whole_run.execution.history.of[process], whole_run.positions
+    low, high = min(positions[1:], default=0.0), max(positions[1:], default=1.0)
+    before = whole_run.position(events[inside - 1]) if inside else low - (high - low) * 0.06
+    after = whole_run.position(events[inside]) if inside < len(events) else high + (high - low) * 0.06
     return before + min((after - before) / 2, (high - low) * 0.03)

@@ -110,7 +110,7 @@ def _is_at_once(arrow: Arrow) -> bool:
 
 def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[str]:
     """What a note says: whatever the arrows leave out."""
-    own = scene.whole.words
+    own = scene.whole_run.words
     for row in rows:
         arrow = arrows[row.message_id or 0] if row.kind in SENT else None
         if row.kind == INTERNAL:

@@ -64,12 +64,12 @@ def _always(scene: Scene) -> bool:
 
 
 def _has_stamps(scene: Scene) -> bool:
-    return bool(scene.whole.words.algorithm.stamps)
+    return bool(scene.whole_run.words.algorithm.stamps)
 
 
 def _has_markers(scene: Scene) -> bool:
     """Whether markers are part of this algorithm, or a run has some all the same."""
-    closes_by = scene.whole.words.algorithm.closes_by
+    closes_by = scene.whole_run.words.algorithm.closes_by
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
 
 
@@ -160,13 +160,13 @@ def _of_stamps(scene: Scene) -> list[Sign]:
             f"stamp-{stamp.name}", f"{stamp.name} message", stamp.title,
             icon(30, arrow(theme.message_colour(0, APP, stamp.head), is_open=stamp.head == "open")),
         )
-        for stamp in scene.whole.words.algorithm.stamps
+        for stamp in scene.whole_run.words.algorithm.stamps
     ]  # fmt: skip
 
 
 def signs(scene: Scene) -> list[dict[str, Any]]:
     """The signs of a scene, in the order in which they are listed, ready for JSON."""
-    algorithm = scene.whole.words.algorithm
+    algorithm = scene.whole_run.words.algorithm
     own = {"marker": algorithm.marker, "control": algorithm.control_message}
     first, *others = SIGNS
     return [

@@ -63,7 +63,7 @@ def _dots(canvas: Canvas) -> None:
     """Hollow while ahead, filled once it has happened; a long run of internal events is one bar."""
     dots = [dot for dot in canvas.scene.dots if dot.count == 1]
     size = 11 * max(canvas.scale, 0.4)
-    points = [[(dot.lane, dot.place)] for dot in dots]
+    points = [[(dot.lane, dot.position)] for dot in dots]
     hover = {"text": [plain(dot.text) for dot in dots], "hoverinfo": "text", "mode": "markers"}
     hollow = {"size": size, "color": "@paper", "line": {"color": "@faint", "width": 1.5}}
     canvas.add(points, [(0, dot.step) for dot in dots], marker=hollow, **hover)
@@ -73,14 +73,14 @@ def _dots(canvas: Canvas) -> None:
 
 
 def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
-    bars: list[list[Point | None]] = [[(run.lane, run.place), (run.lane, run.until), None] for run in runs]
+    bars: list[list[Point | None]] = [[(run.lane, run.position), (run.lane, run.until), None] for run in runs]
     hover = {"text": [text for run in runs for text in (plain(run.text), plain(run.text), None)], "hoverinfo": "text"}
     ahead = {"color": "@faint/0.5", "width": size * 0.8}
     canvas.add(bars, [(0, run.step) for run in runs], mode="lines", line=ahead, **hover)
     canvas.add(
         bars, [(run.step, None) for run in runs], mode="lines", line={"color": "@ink", "width": size * 0.8}, **hover
     )
-    middles = [(run.lane, (run.place + run.until) / 2) for run in runs]
+    middles = [(run.lane, (run.position + run.until) / 2) for run in runs]
     counts = [f"\u00a0\u00a0×{run.count}" for run in runs]
     write(canvas, middles, counts, "middle right" if canvas.down else "top center", "@ink", 13, None)
 
@@ -93,7 +93,7 @@ def _rings(canvas: Canvas) -> None:
         symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)]
         colour = theme.snapshot_colour(rank)
         ring = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 3 * max(canvas.scale, 0.5)}}
-        points = [[(dot.lane, dot.place)] for dot in dots]
+        points = [[(dot.lane, dot.position)] for dot in dots]
         canvas.add(points, [(dot.recorded[snapshot.id], None) for dot in dots], mode="markers", marker=ring)
 
 
@@ -101,7 +101,7 @@ def _recordings(canvas: Canvas) -> None:
     """Where each process records: a diamond on its line."""
     for rank, snapshot in enumerate(canvas.scene.snapshots):
         recordings = canvas.scene.recordings.get(snapshot.id, ())
-        points = [[(r.lane, r.place)] for r in recordings]
+        points = [[(r.lane, r.position)] for r in recordings]
         outline = {"color": "@paper", "width": 1.5}
         size = 14 * max(canvas.scale, 0.45)
         diamond = {"symbol": "diamond", "size": size, "color": theme.snapshot_colour(rank), "line": outline}

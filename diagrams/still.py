@@ -35,9 +35,9 @@ def still(
     The last trace holds one point for each application event, with customdata [process, its number].
     """
     drawn = figure(scene, orientation)
-    place = scene.places[scene.until]
+    position = scene.positions[scene.until]
     kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
-    traces = [_still(trace, scene.until, place, cut) for trace in kept]
+    traces = [_still(trace, scene.until, position, cut) for trace in kept]
     for trace in traces:
         if not consistent and trace.get("line", {}).get("color") == theme.verdict_colour(True):
             trace["line"] = {**trace["line"], "color": theme.verdict_colour(False)}
@@ -48,11 +48,11 @@ def still(
     return resolved
 
 
-def _still(trace: dict[str, Any], step: int, place: float, cut: int | None) -> dict[str, Any]:
+def _still(trace: dict[str, Any], step: int, position: float, cut: int | None) -> dict[str, Any]:
     """A trace as it is at `step`; where nothing of it is seen, its points are gaps."""
     meta = trace.get("meta", {})
     shown = {**trace, "visible": True} if cut is not None and meta.get("cut") == cut else trace
-    points = seen(shown, step, place)
+    points = seen(shown, step, position)
     if not points:
         return {**trace, "visible": False}
     xs, ys = ([point and point[axis] for point in points] for axis in (0, 1))
@@ -70,8 +70,8 @@ def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]])
         for event, number in zip(own, numbers[process], strict=True)
     ]
     lanes = [scene.lanes.index(event.process) for event, _ in named]
-    places = [scene.whole.place(event) for event, _ in named]
-    x, y = (lanes, places) if orientation == "down" else (places, lanes)
+    positions = [scene.whole_run.position(event) for event, _ in named]
+    x, y = (lanes, positions) if orientation == "down" else (positions, lanes)
     bare = {"marker": {"opacity": 0}, "textfont": {"color": "@faint"}}
     return {
         "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers", "x": x, "y": y,

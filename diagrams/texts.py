@@ -56,17 +56,17 @@ def _obstacles(canvas: Canvas) -> Labels:
         if start and end:
             labels.avoid_line([start, end], 7 if arrow.kind == APP else 4)
     for cut in scene.cuts:
-        places = complete(cut) if cut.snapshot is not None else None
-        if places:
-            labels.avoid_line(curve(places, COARSE), 1)
+        positions = complete(cut) if cut.snapshot is not None else None
+        if positions:
+            labels.avoid_line(curve(positions, COARSE), 1)
     low, high = scene.extent
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)
     for dot in scene.dots:
-        labels.avoid_dot((dot.lane, dot.place), (12 if dot.recorded else 6) * canvas.scale, 20)
+        labels.avoid_dot((dot.lane, dot.position), (12 if dot.recorded else 6) * canvas.scale, 20)
     for recordings in scene.recordings.values():
         for recording in recordings:
-            labels.avoid_dot((recording.lane, recording.place), 8 * canvas.scale, 20)
+            labels.avoid_dot((recording.lane, recording.position), 8 * canvas.scale, 20)
     return labels
 
 
@@ -92,11 +92,11 @@ def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
     """Where a letter may stand: beside a line down the page, above or below one across it."""
     if canvas.down:
         sides = ["middle left", "middle right"] if dot.lane == 0 else ["middle right", "middle left"]
-        return [Spot((dot.lane, dot.place), side) for side in sides]
+        return [Spot((dot.lane, dot.position), side) for side in sides]
     aside = 0.034 * lanes  # of a lane: about as far at any number of them
     above, below = dot.lane - aside, dot.lane + aside
-    upper = [Spot((above, dot.place), f"top {side}") for side in ("center", "left", "right")]
-    lower = [Spot((below, dot.place), f"bottom {side}") for side in ("center", "left", "right")]
+    upper = [Spot((above, dot.position), f"top {side}") for side in ("center", "left", "right")]
+    lower = [Spot((below, dot.position), f"bottom {side}") for side in ("center", "left", "right")]
     return [*lower, *upper] if dot.lane == lanes - 1 and lanes > 1 else [*upper, *lower]
 
 

@@ -12,7 +12,7 @@ from pipeline.ensembles.rerun import scenario_of
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
-from sim.exchange.reconstruct import retell
+from sim.exchange.reconstruct import reconstruct
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -39,4 +39,4 @@ def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row
     if not events:
         raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
     processes = list(one_execution.extents(spark, store, run_id))
-    return retell(events, processes, f"{store.name}-{run_id}")
+    return reconstruct(events, processes, f"{store.name}-{run_id}")

@@ -26,7 +26,7 @@ from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
-from sim.verify.expectations import disappointments
+from sim.verify.expectations import unmet_expectations
 
 
 def report(execution: Execution) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def report(execution: Execution) -> dict[str, Any]:
 
 def _run(arguments: argparse.Namespace) -> int:
     execution = run(library.find(arguments.scenario))
-    problems = disappointments(execution)
+    problems = unmet_expectations(execution)
     if arguments.json:
         print(json.dumps(report(execution), ensure_ascii=False))
     else:

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 from diagrams.elements import Ghost
 from diagrams.export import offered
 from diagrams.scene import Scene, arrows_as_they_are, compose
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.document.toml_table import as_float
@@ -75,7 +75,7 @@ class ExploreSession:
     def __post_init__(self) -> None:
         self._scene: Scene | None = None
         self.drawn = b""  # the part of the scene that is on show, as JSON
-        self._original: dict[Address, Ghost] = {}
+        self._original: dict[MessageReference, Ghost] = {}
         self._renumbered = 0  # the first revision that shows script lines by the numbers they have now
         self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` is the drawing of
         SESSIONS[self.id] = self
@@ -254,7 +254,7 @@ def run_of(scenario: Scenario) -> Execution:
     return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: what a run works out goes when the run goes
 
 
-def _original_arrows(execution: Execution) -> dict[Address, Ghost]:
+def _original_arrows(execution: Execution) -> dict[MessageReference, Ghost]:
     """Where the arrows are before any edit; of a big run they are not remembered."""
     return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
 

@@ -22,7 +22,7 @@ from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, Event
 from sim.document.scenario import NamedCut
-from sim.exchange.reconstruct import retell
+from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
 from sim.theory.causality import Frontier
 from views.errors import complain
@@ -37,7 +37,7 @@ class Window:
 
     def __init__(self, events: list[Event], processes: list[str], name: str) -> None:
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
-        self.scenario = retell(events, processes, name)
+        self.scenario = reconstruct(events, processes, name)
         self.history = run(self.scenario).history
 
     @property

@@ -60,19 +60,19 @@ def _columns() -> list[Column]:
 
 def extremes(runs: DataFrame, most: int = MOST_EXTREMES) -> DataFrame:
     """The failing, the longest, those that recorded most and the strangest: EXTREME_TYPES, at most `most` of each."""
-    strange = F.col("strangeness")
+    strange = F.col("outlier_score")
     ranks = {
         "failing": F.when(F.col("failed"), F.lit(0.0)),
         "longest": F.col("latency"),
         "most recorded": F.col("recorded_messages").cast("double"),
         "strangest": F.when(strange > 0, strange),
     }
-    row = F.struct("strangeness", *RUN_TYPES)
+    row = F.struct("outlier_score", *RUN_TYPES)
     found = [
         F.transform(F.max_by(row, F.when(rank.isNotNull(), F.struct(rank, -F.col("run_id"))), most), _because(why))
         for why, rank in ranks.items()
     ]
-    together = with_strangeness(runs).agg(F.flatten(F.array_compact(F.array(*found))).alias("found"))
+    together = with_outlier_scores(runs).agg(F.flatten(F.array_compact(F.array(*found))).alias("found"))
     return together.select(F.explode("found").alias("one")).select("one.why", "one.row.*").select(*EXTREME_TYPES)
 
 
@@ -80,8 +80,8 @@ def _because(why: str) -> Callable[[Column], Column]:
     return lambda row: F.struct(F.lit(why).alias("why"), row.alias("row"))
 
 
-def with_strangeness(runs: DataFrame) -> DataFrame:
-    """The rows with their `strangeness`: how far a snapshot is from the median of its cell.
+def with_outlier_scores(runs: DataFrame) -> DataFrame:
+    """The rows with their `outlier_score`: how far a snapshot is from the median of its cell.
 
     In (normal) standard deviations, estimated from where the middle 80 % of the cell lie, and by the measure of
     STRANGE in which that is furthest; null where a cell shows no variation to measure it by.
@@ -93,7 +93,7 @@ def with_strangeness(runs: DataFrame) -> DataFrame:
         quantiles = F.col(f"of_{name}")
         spread = F.nullif((quantiles[high] - quantiles[low]) / MIDDLE, F.lit(0.0))
         away.append(F.abs(F.col(name) - quantiles[middle]) / spread)
-    return runs.join(F.broadcast(spots), "cell", how="inner").withColumn("strangeness", F.greatest(*away))
+    return runs.join(F.broadcast(spots), "cell", how="inner").withColumn("outlier_score", F.greatest(*away))
 
 
 def sample(runs: DataFrame, most: int) -> DataFrame:

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.logs.clocks import Clocks
-from pipeline.logs.event_rows import Rows, partner_rows, to_table
+from pipeline.logs.event_rows import EventRows, partner_rows, to_table
 from pipeline.logs.format import ANYTHING, Option, Options, Piece, Reading
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
-from pipeline.logs.parsed_log import GROUPS, Log, take_apart
+from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
 from pipeline.logs.patterns import TooSlow, compiled, watched
-from pipeline.logs.statements import Claim, claims_of
+from pipeline.logs.statements import Statement, statements_of
 from sim.core.errors import InputError
 
 TITLE = "a log with vector clocks, as ShiViz reads it"
@@ -148,7 +148,7 @@ def _divides(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
 def read(piece: Piece) -> Reading:
     """The events that the pattern finds, and the messages that clocks and text tell of."""
     text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
-    log = take_apart(text, compiled(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
+    log = parse_log(text, compiled(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
     processes = log.processes()
     clocks = Clocks(piece.source, log.host, log.clock, log.line)
     if clocks.order is not None:
@@ -171,7 +171,7 @@ def read(piece: Piece) -> Reading:
     )  # fmt: skip
 
 
-def _claims(log: Log, clocks: Clocks) -> dict[int, Claim] | None:
+def _claims(log: ParsedLog, clocks: Clocks) -> dict[int, Statement] | None:
     """What the text says of events, where the pattern asks it."""
     if "kind" not in log.others:
         for group in ("peer", "msg"):
@@ -181,16 +181,16 @@ def _claims(log: Log, clocks: Clocks) -> dict[int, Claim] | None:
                 )
         return None
     nothing: list[str | None] = [None] * len(log.host)
-    return claims_of(clocks, log.others["kind"], log.others.get("peer", nothing), log.others.get("msg", nothing))
+    return statements_of(clocks, log.others["kind"], log.others.get("peer", nothing), log.others.get("msg", nothing))
 
 
-def _rows(log: Log, clocks: Clocks, pairing: Pairing, processes: list[str]) -> Rows:
+def _rows(log: ParsedLog, clocks: Clocks, pairing: Pairing, processes: list[str]) -> EventRows:
     """A row for each message that an event sends or receives, else one row."""
     name_of = {(m.source, m.target): f"{processes[m.source]}->{processes[m.target]}" for m in pairing.messages}
     ends = [(message.send, message.receive) for message in pairing.messages]
     event, kind, message, partner = partner_rows(len(log.host), ends)
     bodies, times = log.bodies(), log.times()
-    return Rows(
+    return EventRows(
         event=event,
         process=[processes[clocks.host[place]] for place in event],
         index=[clocks.index[place] for place in event],

@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 @dataclass
-class Rows:
+class EventRows:
     """The rows of one execution: a list for each column, in the order of the log.
 
     `event` numbers the events from 0, by their first row: rows of one event share its number. `partner` is the row at
@@ -93,7 +93,7 @@ def partner_rows(
     return event, kind, message, partner
 
 
-def to_table(rows: Rows) -> tuple[pyarrow.Table, list[str]]:
+def to_table(rows: EventRows) -> tuple[pyarrow.Table, list[str]]:
     """The event table, its run_id 0, and what there is to say about it.
 
     Raises InputError where an event is its own cause, naming its place.
@@ -123,7 +123,7 @@ def to_table(rows: Rows) -> tuple[pyarrow.Table, list[str]]:
     return pyarrow.table(columns, arrow_schema(EVENT_TYPES)), notes
 
 
-def _steps(rows: Rows, order: Sequence[int]) -> list[int]:
+def _steps(rows: EventRows, order: Sequence[int]) -> list[int]:
     """The log's own numbers of steps where they rise, else the events numbered from 1."""
     if rows.step is not None:
         given = [rows.step[row] for row in order]
@@ -141,14 +141,14 @@ def _rises(values: Sequence[float]) -> bool:
     return all(a <= b for a, b in pairwise(values)) and all(map(math.isfinite, values))
 
 
-def _peer_indices(rows: Rows) -> list[int | None]:
+def _peer_indices(rows: EventRows) -> list[int | None]:
     return [
         rows.index[partner] if partner >= 0 and kind in APPLICATION_KINDS else None
         for partner, kind in zip(rows.partner, rows.kind, strict=True)
     ]
 
 
-def _numbers(rows: Rows, order: Sequence[int]) -> list[int | None]:
+def _numbers(rows: EventRows, order: Sequence[int]) -> list[int | None]:
     """Messages numbered from 0 in the order of their sends."""
     found: list[int | None] = [None] * len(rows)
     number = 0
@@ -161,7 +161,7 @@ def _numbers(rows: Rows, order: Sequence[int]) -> list[int | None]:
     return found
 
 
-def _labels(rows: Rows) -> list[str | None]:
+def _labels(rows: EventRows) -> list[str | None]:
     return [
         label or label_of(process, index or 0, None) if kind in APPLICATION_KINDS else label
         for label, process, index, kind in zip(rows.label, rows.process, rows.index, rows.kind, strict=True)
@@ -171,7 +171,7 @@ def _labels(rows: Rows) -> list[str | None]:
 # ------------------------------------------------------------------ order
 
 
-def causal_order(rows: Rows) -> Sequence[int]:
+def causal_order(rows: EventRows) -> Sequence[int]:
     """The rows in an order in which causes come first and the rows of an event together.
 
     Among those it is the order of time where the log has times, else that of the log. Raises InputError where
@@ -203,7 +203,7 @@ def causal_order(rows: Rows) -> Sequence[int]:
     return order
 
 
-def _is_in_order(rows: Rows) -> bool:
+def _is_in_order(rows: EventRows) -> bool:
     """Whether the rows are as they should be already; that is usual."""
     event, partner = rows.event, rows.partner
     causes_first = all(
@@ -212,7 +212,7 @@ def _is_in_order(rows: Rows) -> bool:
     return causes_first and _rises(event) and (rows.time is None or _rises(rows.time))
 
 
-def _edges(rows: Rows, rows_of: list[list[int]]) -> tuple[list[int], list[list[int]]]:
+def _edges(rows: EventRows, rows_of: list[list[int]]) -> tuple[list[int], list[list[int]]]:
     """Per event, how many events come right before it, and which come right after it."""
     causes = [0] * len(rows_of)
     effects: list[list[int]] = [[] for _ in rows_of]
@@ -229,5 +229,5 @@ def _edges(rows: Rows, rows_of: list[list[int]]) -> tuple[list[int], list[list[i
     return causes, effects
 
 
-def _is_received(rows: Rows, row: int) -> bool:
+def _is_received(rows: EventRows, row: int) -> bool:
     return rows.kind[row] in RECEIVED and rows.partner[row] >= 0

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import Any
 
 from pipeline.logs.column_types import Columns, Where, order_of, typed
-from pipeline.logs.event_rows import Rows, to_table
+from pipeline.logs.event_rows import EventRows, to_table
 from pipeline.logs.format import Reading
 from pipeline.logs.pairing import FIFO, GIVEN, UNKNOWN
 from sim import VERSION
@@ -64,7 +64,7 @@ class _Table:
         self.how = GIVEN
         self.unknown: set[str] = set()
         self.notes: list[str] = []
-        self.rows = Rows(
+        self.rows = EventRows(
             event=[],
             process=self.given["process"],
             index=[],

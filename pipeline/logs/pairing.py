@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.logs.clocks import Cause, Clocks
-from pipeline.logs.statements import Claim, Queue
+from pipeline.logs.statements import Queue, Statement
 from sim.core.errors import InputError
 from sim.core.model import RECEIVE, SEND
 
@@ -57,19 +57,19 @@ class Pairing:
         self.how = max(self.how, how, key=PAIRINGS.index)
 
 
-def pair(clocks: Clocks, claims: dict[int, Claim] | None) -> Pairing:
-    """The messages of a log; `claims` holds what its text says of events (None: it was not asked).
+def pair(clocks: Clocks, statements: dict[int, Statement] | None) -> Pairing:
+    """The messages of a log; `statements` holds what its text says of events (None: it was not asked).
 
     Raises InputError, naming file and line, where clocks cannot be believed, or text contradicts them.
     """
     causes = dict(clocks.causes())
-    if claims is None:
+    if statements is None:
         found = Pairing(how=CLOCK, exact=False)
         for event, senders in causes.items():
             for cause in senders:
                 _add(found, clocks, cause, event)
     else:
-        found = _Text(clocks, claims, causes).pairing()
+        found = _Text(clocks, statements, causes).pairing()
     if clocks.gaps:
         found.exact = False
     return found
@@ -87,9 +87,9 @@ def _add(found: Pairing, clocks: Clocks, cause: Cause, event: int) -> None:
 class _Text:
     """Pairing in a log whose text names sends and receives."""
 
-    def __init__(self, clocks: Clocks, claims: dict[int, Claim], causes: dict[int, list[Cause]]) -> None:
+    def __init__(self, clocks: Clocks, statements: dict[int, Statement], causes: dict[int, list[Cause]]) -> None:
         self._clocks = clocks
-        self._claims = claims
+        self._claims = statements
         self._causes = causes
         self._found = Pairing()
         self._queues: dict[tuple[int, int, str | None], Queue] = {}
@@ -99,20 +99,22 @@ class _Text:
         self._told: set[int] = set()  # hosts whose sends the text names
         self._received: set[int] = set()  # sends
         self._undecided: list[int] = []
-        for event, claim in claims.items():
-            if claim.kind == SEND:
-                self._sends[clocks.host[event], claim.peer, claim.message].append(event)
-                self._senders[claim.message][clocks.host[event]] = None
+        for event, statement in statements.items():
+            if statement.kind == SEND:
+                self._sends[clocks.host[event], statement.peer, statement.message].append(event)
+                self._senders[statement.message][clocks.host[event]] = None
                 self._told.add(clocks.host[event])
 
     def pairing(self) -> Pairing:
         """All messages."""
         proven = 0
-        for event in sorted({*self._causes, *(e for e, claim in self._claims.items() if claim.kind == RECEIVE)}):
-            claim = self._claims.get(event)
+        for event in sorted(
+            {*self._causes, *(e for e, statement in self._claims.items() if statement.kind == RECEIVE)}
+        ):
+            statement = self._claims.get(event)
             causes = self._causes.get(event, [])
-            if claim is not None and claim.kind == RECEIVE:
-                causes = self._receive(event, claim, causes)
+            if statement is not None and statement.kind == RECEIVE:
+                causes = self._receive(event, statement, causes)
             for cause in causes:
                 self._prove(event, cause)
             proven += len(causes)
@@ -132,9 +134,9 @@ class _Text:
     def _prove(self, event: int, cause: Cause) -> None:
         """A message of which the clocks tell and the text does not."""
         host = self._clocks.host[event]
-        claim = self._claims.get(cause.event)
-        if claim is not None and claim.kind == SEND:
-            taken = self._queue(self._clocks.host[cause.event], host, claim.message).take(cause.event)
+        statement = self._claims.get(cause.event)
+        if statement is not None and statement.kind == SEND:
+            taken = self._queue(self._clocks.host[cause.event], host, statement.message).take(cause.event)
             if not taken and cause.is_sure:
                 raise self._contradiction(event, cause.event)
             self._received.add(cause.event)
@@ -142,9 +144,9 @@ class _Text:
 
     # ------------------------------------------------------------------ receives
 
-    def _receive(self, event: int, claim: Claim, causes: list[Cause]) -> list[Cause]:
+    def _receive(self, event: int, statement: Statement, causes: list[Cause]) -> list[Cause]:
         """Match a receive that the text names. Returns what the clocks tell of besides."""
-        source = self._source(claim, causes)
+        source = self._source(statement, causes)
         if source is None:
             if not causes:
                 self._give_up(event, ((other, self._clocks.host[event]) for other in range(len(self._clocks.hosts))))
@@ -154,50 +156,52 @@ class _Text:
         if others and not own and all(cause.is_sure for cause in others):
             raise self._contradiction(event, others[0].event)
         if own and own[0].is_sure:
-            self._receive_proven(event, claim, own[0])
+            self._receive_proven(event, statement, own[0])
         else:
-            self._receive_next(event, claim, source, own)
+            self._receive_next(event, statement, source, own)
         return others
 
-    def _source(self, claim: Claim, causes: list[Cause]) -> int | None:
+    def _source(self, statement: Statement, causes: list[Cause]) -> int | None:
         """Who sent it, as far as text or clocks tell."""
-        if claim.peer is not None:
-            return claim.peer
+        if statement.peer is not None:
+            return statement.peer
         if len(causes) == 1:
             return self._clocks.host[causes[0].event]
-        senders = self._senders.get(claim.message, {}) if claim.message is not None else {}
+        senders = self._senders.get(statement.message, {}) if statement.message is not None else {}
         return next(iter(senders)) if len(senders) == 1 else None
 
-    def _receive_proven(self, event: int, claim: Claim, cause: Cause) -> None:
+    def _receive_proven(self, event: int, statement: Statement, cause: Cause) -> None:
         """The clocks prove which send it was; where the text says something of it, it must say the same."""
         sent = self._claims.get(cause.event)
         if sent is None or sent.kind != SEND:
             self._found.exact = False
         else:
-            queue = self._queue(self._clocks.host[cause.event], self._clocks.host[event], claim.message)
+            queue = self._queue(self._clocks.host[cause.event], self._clocks.host[event], statement.message)
             if not queue.take(cause.event):
                 raise self._contradiction(event, cause.event)
-        self._match(cause.event, event, GIVEN if claim.message is not None else CLOCK)
+        self._match(cause.event, event, GIVEN if statement.message is not None else CLOCK)
 
-    def _receive_next(self, event: int, claim: Claim, source: int, causes: list[Cause]) -> None:
+    def _receive_next(self, event: int, statement: Statement, source: int, causes: list[Cause]) -> None:
         """The clocks do not say which send it was: it is the next one in FIFO order."""
         clocks, target = self._clocks, self._clocks.host[event]
-        queue = self._queue(source, target, claim.message)
+        queue = self._queue(source, target, statement.message)
         send = queue.first()
-        if send is not None and claim.message is None and self._claims[send].peer is None:
+        if send is not None and statement.message is None and self._claims[send].peer is None:
             send = None  # a send to nobody in particular may be to somebody else
         if send is not None and clocks.own[send] <= clocks.known(event, source):
             if queue.is_one_of_many() or not self._with_gap.isdisjoint((source, target)):
                 self._found.unknown.add((source, target))
             queue.take(send)
-            self._match(send, event, FIFO if claim.message is None or queue.left else GIVEN)
+            self._match(send, event, FIFO if statement.message is None or queue.left else GIVEN)
         elif causes:
             _add(self._found, clocks, causes[0], event)
-        elif source in self._with_gap or source not in self._told or self._sends.get((source, None, claim.message)):
+        elif source in self._with_gap or source not in self._told or self._sends.get((source, None, statement.message)):
             self._give_up(event, [(source, target)])
         else:
             name = clocks.hosts[source]
-            what = f"{claim.message!r} from {name!r}" if claim.message is not None else f"a message from {name!r}"
+            what = (
+                f"{statement.message!r} from {name!r}" if statement.message is not None else f"a message from {name!r}"
+            )
             known = "none is left" if send is None else f"of {clocks.told(send)}, the next one, its clock does not know"
             raise InputError(
                 f"{clocks.where(event)}: receives {what}, but no send of it can be the one: {known}; a receive needs "
@@ -222,13 +226,13 @@ class _Text:
 
     def _words(self, event: int) -> str:
         """What the text says of an event."""
-        claim = self._claims.get(event)
-        if claim is None:
+        statement = self._claims.get(event)
+        if statement is None:
             return "is no send and no receive"
-        to, peer = ("to" if claim.kind == SEND else "from"), claim.peer
+        to, peer = ("to" if statement.kind == SEND else "from"), statement.peer
         where = "" if peer is None else f" {to} {self._clocks.hosts[peer]!r}"
-        what = "a message" if claim.message is None else repr(claim.message)
-        return f"{'sends' if claim.kind == SEND else 'receives'} {what}{where}"
+        what = "a message" if statement.message is None else repr(statement.message)
+        return f"{'sends' if statement.kind == SEND else 'receives'} {what}{where}"
 
     # ------------------------------------------------------------------ sends
 

@@ -18,7 +18,7 @@ _NO_NAME = re.compile(r"\s+|->")
 
 
 @dataclass
-class Log:
+class ParsedLog:
     """The events of one execution, in the order of the log: a list for each group of the pattern.
 
     `line` is where an event's clock stands. `others` holds those groups of FURTHER that the pattern has.
@@ -76,13 +76,13 @@ class Log:
         return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
 
 
-def take_apart(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> Log:
+def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> ParsedLog:
     """The events that `pattern` finds in `text`, whose first line is line number `first_line` of `source`.
 
     Raises InputError, naming file and line, where it finds no host, clock or event, or searches too long.
     """
     names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
-    log = Log(source, others={name: [] for name in names[len(GROUPS) :]})
+    log = ParsedLog(source, others={name: [] for name in names[len(GROUPS) :]})
     others = list(log.others.values())
     line, counted, last = first_line, 0, 0
     skipped = _Skipped(source)

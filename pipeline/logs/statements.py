@@ -16,7 +16,7 @@ WORDS = {
 }
 
 
-class Claim(NamedTuple):
+class Statement(NamedTuple):
     """What the text says of an event: it sends or receives (SEND, RECEIVE), with which host, which message."""
 
     kind: str
@@ -24,12 +24,12 @@ class Claim(NamedTuple):
     message: str | None
 
 
-def claims_of(
+def statements_of(
     clocks: Clocks, kinds: Sequence[str | None], peers: Sequence[str | None], messages: Sequence[str | None]
-) -> dict[int, Claim]:
+) -> dict[int, Statement]:
     """What the text says of each event that it calls a send or a receive. Raises InputError for a peer nobody knows."""
     rank = {name: number for number, name in enumerate(clocks.hosts)}
-    claims: dict[int, Claim] = {}
+    statements: dict[int, Statement] = {}
     for event, (word, peer, message) in enumerate(zip(kinds, peers, messages, strict=True)):
         kind = WORDS.get((word or "").lower())
         if kind is None:
@@ -39,8 +39,8 @@ def claims_of(
             raise InputError(f"{clocks.where(event)}: the peer {peer!r} logs no event; the hosts are {known}")
         if peer is not None and rank[peer] == clocks.host[event]:
             raise InputError(f"{clocks.where(event)}: {peer!r} names itself as its peer; a channel joins two hosts")
-        claims[event] = Claim(kind, None if peer is None else rank[peer], message)
-    return claims
+        statements[event] = Statement(kind, None if peer is None else rank[peer], message)
+    return statements
 
 
 class Queue:

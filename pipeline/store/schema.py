@@ -64,7 +64,7 @@ SUMMARY_TYPES: Types = {
     "runs": "int64", "snapshots": "int64", "failures": "int64", "errors": "int64",
     **{f"{measure}_{percent}": "float64" for measure in MEASURES for percent in QUANTILES},
 }  # fmt: skip
-EXTREME_TYPES: Types = {"why": "string", "strangeness": "float64", **RUN_TYPES}
+EXTREME_TYPES: Types = {"why": "string", "outlier_score": "float64", **RUN_TYPES}
 
 TABLES: Mapping[str, Types] = {
     "events": EVENT_TYPES,

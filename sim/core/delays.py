@@ -17,7 +17,7 @@ from sim.core.model import APP, CONTROL, MARKER, Channel, Message, label_of
 HOLD = math.inf
 
 
-class Address(NamedTuple):
+class MessageReference(NamedTuple):
     """Which message: by `label` of its send, or by channel, kind, snapshot and ordinal (from 1) among those."""
 
     label: str | None = None
@@ -89,7 +89,7 @@ class Delays:
         app: DelayRule,
         marker: DelayRule,
         control: DelayRule,
-        overrides: Mapping[Address, float],
+        overrides: Mapping[MessageReference, float],
         processes: tuple[str, ...],
     ) -> None:
         self._seed = seed
@@ -133,12 +133,12 @@ class Delays:
         return values[message.id]
 
     def _override(self, message: Message, ordinal: int) -> float | None:
-        by_place = Address(None, message.channel.name, message.kind, message.snapshot, ordinal)
-        if by_place in self._overrides:
-            return self._overrides[by_place]
+        by_ordinal = MessageReference(None, message.channel.name, message.kind, message.snapshot, ordinal)
+        if by_ordinal in self._overrides:
+            return self._overrides[by_ordinal]
         if message.sent_index is None:
             return None
         numbered = label_of(self._processes[message.channel.source], message.sent_index, None)
         return self._overrides.get(
-            Address(label=message.label or numbered), self._overrides.get(Address(label=numbered))
+            MessageReference(label=message.label or numbered), self._overrides.get(MessageReference(label=numbered))
         )

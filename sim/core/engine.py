@@ -64,10 +64,10 @@ class Engine:
         self.between = {(channel.source, channel.target): channel for channel in channels}
         self.number_of = {name: number for number, name in enumerate(self.nodes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
-        self._timed = {(item.process, item.place): item for item in agenda if item.place is not None}
+        self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
         self._waiting: list[list[AgendaItem]] = [[] for _ in self.nodes]
         for item in agenda:
-            if item.place is None:
+            if item.rank is None:
                 self._waiting[item.process].append(item)
         self._control: dict[tuple[int, int], Channel] = {}
         eager = (own for own in self.services if type(own).on_start is not Service.on_start)
@@ -158,7 +158,7 @@ class Engine:
             return True
         item = self.agenda[action.item]
         if item.after is None:
-            return process.position == item.place
+            return process.position == item.rank
         return item.number in state.waiting and item.after in state.happened
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:

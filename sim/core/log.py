@@ -65,8 +65,8 @@ class Log:
             elif kind in (RECORD, CHANNEL_CLOSED):
                 text = to_json(body)
                 size = len(text.encode())
-            place = (run_id, number, step, times[step - 1], process)
-            events.append(Event(*place, index, kind, channel, peer, message, label, text, snapshot, size))
+            first = (run_id, number, step, times[step - 1], process)
+            events.append(Event(*first, index, kind, channel, peer, message, label, text, snapshot, size))
         return events
 
 

@@ -256,7 +256,7 @@ Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start
 class AgendaItem:
     """Something the scenario plans: a script line or an initiation.
 
-    It happens at `time`, or `time` units after the event labelled `after`. `place` is its rank among
+    It happens at `time`, or `time` units after the event labelled `after`. `rank` is its number among
     the timed items of its process (None for items that wait for an event).
     """
 
@@ -265,7 +265,7 @@ class AgendaItem:
     action: Action
     time: float
     after: str | None
-    place: int | None
+    rank: int | None
 
 
 class Event(NamedTuple):

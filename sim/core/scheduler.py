@@ -290,8 +290,8 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     if isinstance(action, Fire):
         return f"timer {action.timer.name} of {state.node(action.timer.process).name}"
     if isinstance(action, Deliver):
-        place = state.queues[action.channel.number].index(action.message)
-        return _numbered(f"deliver {action.channel.name}", place)
+        rank = state.queues[action.channel.number].index(action.message)
+        return _numbered(f"deliver {action.channel.name}", rank)
     process = state.node(engine.actor(action))
     if isinstance(action, Start):
         return f"start {process.name}"
@@ -304,5 +304,5 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     return _numbered(f"act {process.name}", enabled.index(action.item))
 
 
-def _numbered(name: str, place: int) -> str:
-    return name if place == 0 else f"{name} #{place + 1}"
+def _numbered(name: str, rank: int) -> str:
+    return name if rank == 0 else f"{name} #{rank + 1}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from sim import FILE_VERSION
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import Address, DelayRule
+from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError, brief
 from sim.core.model import APP, CONTROL, MARKER
 from sim.core.parameters import Parameter
@@ -244,10 +244,10 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
     return inner.values
 
 
-def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]:
-    """The lines, and the delays given on them; those address their message by its label."""
+def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[MessageReference, float]]:
+    """The lines, and the delays given on them; those reference their message by its label."""
     lines: list[ScriptLine] = []
-    delays: dict[Address, float] = {}
+    delays: dict[MessageReference, float] = {}
     for entry in table.tables("script"):
         line = ScriptLine(
             process=entry.required("process"),
@@ -265,7 +265,7 @@ def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[Address, float]]
         if "delay" in entry.values:
             if line.to is None or line.label is None:
                 raise entry.fail("delay", "only a send with a label can carry its delay; or use [[delays]]")
-            delays[Address(label=line.label)] = entry.number("delay", 1.0, infinite=True)
+            delays[MessageReference(label=line.label)] = entry.number("delay", 1.0, infinite=True)
         entry.expects("delay")
         entry.done()
         lines.append(line)
@@ -279,28 +279,28 @@ def _time(entry: Table) -> float:
     return entry.number("at", 0.0)
 
 
-def _overrides(table: Table, on_lines: Mapping[Address, float]) -> dict[Address, float]:
+def _overrides(table: Table, on_lines: Mapping[MessageReference, float]) -> dict[MessageReference, float]:
     """All delays set for single messages: those given on script lines, and those of [[delays]]."""
     found = dict(on_lines)
     for entry in table.tables("delays"):
-        address = read_address(entry)
-        if address in found:
-            raise InputError(f"{entry.where[:-1]}: sets the delay of {address.in_words()} twice; once is enough")
+        reference = read_reference(entry)
+        if reference in found:
+            raise InputError(f"{entry.where[:-1]}: sets the delay of {reference.in_words()} twice; once is enough")
         if "delay" not in entry.values:
             raise entry.missing("delay", "give a number of time units, or inf to hold the message")
-        found[address] = entry.number("delay", 1.0, infinite=True)
+        found[reference] = entry.number("delay", 1.0, infinite=True)
         entry.done()
     return found
 
 
-def read_address(entry: Table) -> Address:
+def read_reference(entry: Table) -> MessageReference:
     """Which message a table means: by `label`, or by `channel`, `kind`, `snapshot` and `ordinal`."""
     label = entry.optional("label")
     if label is not None:
-        return Address(label=label)
+        return MessageReference(label=label)
     kind = entry.choice("kind", (APP, MARKER, CONTROL), APP)
     snapshot = entry.required("snapshot") if kind == MARKER else entry.optional("snapshot") if kind == CONTROL else None
-    return Address(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
+    return MessageReference(None, entry.required("channel"), kind, snapshot, entry.whole("ordinal", 1, 1))
 
 
 def _initiation(entry: Table) -> Initiation:

@@ -12,7 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
-from sim.core.delays import Address, DelayRule, Delays
+from sim.core.delays import DelayRule, Delays, MessageReference
 from sim.core.engine import Engine
 from sim.core.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
@@ -105,7 +105,7 @@ class Scenario:
     delay: DelayRule = field(default_factory=DelayRule)
     marker_delay: DelayRule | None = None
     control_delay: DelayRule = field(default_factory=DelayRule)
-    delays: Mapping[Address, float] = field(default_factory=dict)
+    delays: Mapping[MessageReference, float] = field(default_factory=dict)
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
     cuts: tuple[NamedCut, ...] = ()
@@ -118,9 +118,9 @@ class Scenario:
         drawn_by = self.seed if self.topology.kind == "random" else 0
         return _channels(self.topology, self.processes, drawn_by, self.not_fifo)
 
-    def at(self, place: str) -> str:
-        """`place` in this document, as an error names it."""
-        return f"{self.origin}: {place}" if self.origin else place
+    def at(self, key: str) -> str:
+        """`key` of this document, as an error names it."""
+        return f"{self.origin}: {key}" if self.origin else key
 
     def where(self, item: int) -> str:
         """Where agenda item number `item` was written: script lines first, then initiations."""
@@ -194,14 +194,14 @@ def _channels(
 
 
 def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem, ...]:
-    place_of: dict[int, int] = {}
-    next_place: dict[int, int] = {}
+    rank_of: dict[int, int] = {}
+    next_rank: dict[int, int] = {}
     actors = [a.channel.source if isinstance(a, Send) else a.process for a, _, _ in planned]  # type: ignore[union-attr]
     for number in sorted(range(len(planned)), key=lambda n: (planned[n][1], n)):
         if planned[number][2] is None:
-            place_of[number] = next_place.get(actors[number], 0)
-            next_place[actors[number]] = place_of[number] + 1
+            rank_of[number] = next_rank.get(actors[number], 0)
+            next_rank[actors[number]] = rank_of[number] + 1
     return tuple(
-        AgendaItem(number, actors[number], action, time, after, place_of.get(number))
+        AgendaItem(number, actors[number], action, time, after, rank_of.get(number))
         for number, (action, time, after) in enumerate(planned)
     )

@@ -222,24 +222,24 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
     sends = {line.label for line in scenario.script if line.to is not None and line.label}
     snapshots = {start.snapshot for start in scenario.snapshots}
-    for address, delay in scenario.delays.items():
+    for reference, delay in scenario.delays.items():
         where = scenario.at("delays")
         if math.isnan(delay) or delay < 0:
-            words = address.in_words(ALGORITHMS[scenario.algorithm].marker)
+            words = reference.in_words(ALGORITHMS[scenario.algorithm].marker)
             yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
-        if address.label is not None:
-            if address.label not in sends and not _is_numbered(scenario, address.label):
-                yield where, f"{address.label!r} is not the label of a send; a delay names the send of its message"
-        elif address.kind == CONTROL:
+        if reference.label is not None:
+            if reference.label not in sends and not _is_numbered(scenario, reference.label):
+                yield where, f"{reference.label!r} is not the label of a send; a delay names the send of its message"
+        elif reference.kind == CONTROL:
             nodes = (*scenario.processes, *(own.name for own in ALGORITHMS[scenario.algorithm].services))
-            ends = (address.channel or "").split("->")
+            ends = (reference.channel or "").split("->")
             if len(ends) != 2 or not set(ends) <= set(nodes):
-                yield where, f"{address.channel!r} is no way of control messages; write it as P1->P2"
-        elif address.channel not in names:
-            yield where, f"{address.channel!r} is no channel of this topology; write it as P1->P2"
-        elif address.kind == MARKER and address.snapshot not in snapshots:
+                yield where, f"{reference.channel!r} is no way of control messages; write it as P1->P2"
+        elif reference.channel not in names:
+            yield where, f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
+        elif reference.kind == MARKER and reference.snapshot not in snapshots:
             known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
-            yield where, f"no snapshot is called {address.snapshot!r}; {known}"
+            yield where, f"no snapshot is called {reference.snapshot!r}; {known}"
 
 
 def _workload(scenario: Scenario) -> Iterator[Problem]:

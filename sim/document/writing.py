@@ -7,7 +7,7 @@ from typing import Any
 import tomli_w
 
 from sim import FILE_VERSION
-from sim.core.delays import Address, DelayRule
+from sim.core.delays import DelayRule, MessageReference
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 
@@ -40,7 +40,7 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
         document["expect"] = dict(scenario.expect)
     document["script"] = [_line_out(line) for line in scenario.script]
     document["snapshots"] = [_start_out(start) for start in scenario.snapshots]
-    document["delays"] = [{**_address_out(address), "delay": delay} for address, delay in scenario.delays.items()]
+    document["delays"] = [{**_reference_out(reference), "delay": delay} for reference, delay in scenario.delays.items()]
     document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
     return {key: value for key, value in document.items() if value != []}
 
@@ -83,8 +83,8 @@ def _start_out(start: Initiation) -> dict[str, Any]:
     return {"id": start.snapshot, "process": start.process, "at": start.at, **waits}
 
 
-def _address_out(address: Address) -> dict[str, Any]:
-    if address.label is not None:
-        return {"label": address.label}
-    named = {"channel": address.channel, "kind": address.kind, "ordinal": address.ordinal}
-    return {**named, **({"snapshot": address.snapshot} if address.snapshot else {})}
+def _reference_out(reference: MessageReference) -> dict[str, Any]:
+    if reference.label is not None:
+        return {"label": reference.label}
+    named = {"channel": reference.channel, "kind": reference.kind, "ordinal": reference.ordinal}
+    return {**named, **({"snapshot": reference.snapshot} if reference.snapshot else {})}

@@ -13,7 +13,7 @@ from sim.explain.choices import all_choices
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, waits_behind
-from sim.run.message_names import addresses, find
+from sim.run.references import find, references
 
 
 def describe_edit(before: Execution, edit: Edit) -> str:
@@ -45,9 +45,9 @@ def _change_in_words(planned: ScriptLine | Initiation, table: Table) -> str:
     of = f" of {planned.process}" if isinstance(planned, ScriptLine) and planned.label else ""
     after = f" after {planned.after}" if planned.after else ""
     given = {key: table.values[key] for key in changes_of(table)}
-    places = [f"{given['at']:g}{after}"] if "at" in given else []
-    places += [f"process {given['process']}"] if "process" in given else []
-    told = [f"move {name}{of} to {' on '.join(places)}"] if places else []
+    targets = [f"{given['at']:g}{after}"] if "at" in given else []
+    targets += [f"process {given['process']}"] if "process" in given else []
+    told = [f"move {name}{of} to {' on '.join(targets)}"] if targets else []
     told += [f"send {name}{of} to {given['to']}"] if "to" in given else []
     told += [f"body of {name}: {'none' if given['body'] == '' else given['body']}"] if "body" in given else []
     return ", ".join(told)
@@ -93,15 +93,15 @@ def _moved(after: Execution, edit: Edit) -> Flight | None:
 
 def _sent_by(execution: Execution, item: Item) -> Flight | None:
     """The message that a script line sends, if it does."""
-    step = execution.done.get(item.place) if item.key == "script" else None
+    step = execution.done.get(item.number) if item.key == "script" else None
     return next((f for f in execution.flights if f.send.step == step and f.send.kind == SEND), None)
 
 
 def _newly_waiting(before: Execution, after: Execution) -> list[int]:
     """The messages of `after`, by id, that wait behind another and did not in `before`, or had not the same reason."""
-    known = {address: message for message, address in enumerate(addresses(before))}
-    reasons = {addresses(before)[m]: addresses(before)[front] for m, front in waits_behind(before).items()}
-    own = addresses(after)
+    known = {reference: message for message, reference in enumerate(references(before))}
+    reasons = {references(before)[m]: references(before)[front] for m, front in waits_behind(before).items()}
+    own = references(after)
     return [
         message
         for message, front in waits_behind(after).items()

@@ -11,7 +11,7 @@ An edit is plain JSON, so it can come from a page, a file or a link:
     {"do": "manual", "after"?: 4}                           from the step after on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
 
-ADDRESS is the JSON of an `Address`, ITEM `{"script": 2}` or `{"snapshots": 0}`, counted from 0. `after` is the
+ADDRESS is the JSON of an `MessageReference`, ITEM `{"script": 2}` or `{"snapshots": 0}`, counted from 0. `after` is the
 last step that stays as it is (default: the last of the run), `choice` is written as `choice_name` does.
 
 An edit that makes the run impossible is refused with the reason, and the scenario stays as it was. An edited
@@ -26,17 +26,17 @@ from dataclasses import replace
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import CONTROL
-from sim.document.files import read_address
+from sim.document.files import read_reference
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import validate
 from sim.edit.items import change, delete, read_body
 from sim.explain.choices import choices_made
 from sim.run.execution import MOST_STEPS, Execution, run
-from sim.run.message_names import all_names, find, the_message
+from sim.run.references import all_references, find, the_message
 
 Edit = Mapping[str, Any]
 
@@ -60,24 +60,24 @@ def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = M
 # --------------------------------------------------------------------------- how long a message takes
 
 
-def read_message(table: Table) -> Address:
+def read_message(table: Table) -> MessageReference:
     """Which message an edit means. Raises InputError where it says none."""
     if "message" not in table.values:
         raise table.missing("message", "the edit is incomplete: it says which message it means")
     given = Table({key: value for key, value in table.table("message").values.items() if value is not None}, "message.")
-    return read_address(given)
+    return read_reference(given)
 
 
-def _freed(execution: Execution, address: Address) -> Scenario:
-    """The scenario without any delay set for the message at `address`, under whichever of its names."""
-    names = all_names(execution)[the_message(execution, address).id]
+def _freed(execution: Execution, reference: MessageReference) -> Scenario:
+    """The scenario without any delay set for the message at `reference`, under whichever of its names."""
+    names = all_references(execution)[the_message(execution, reference).id]
     kept = {known: delay for known, delay in execution.scenario.delays.items() if known not in names}
     return replace(execution.scenario, delays=kept)
 
 
-def _with_delay(execution: Execution, address: Address, delay: float) -> Scenario:
-    freed = _freed(execution, address)
-    return replace(freed, delays={**freed.delays, address: delay})
+def _with_delay(execution: Execution, reference: MessageReference, delay: float) -> Scenario:
+    freed = _freed(execution, reference)
+    return replace(freed, delays={**freed.delays, reference: delay})
 
 
 def _delay(execution: Execution, table: Table, now: float) -> Scenario:
@@ -95,18 +95,18 @@ def _hold(execution: Execution, table: Table, now: float) -> Scenario:
 
 def _release(execution: Execution, table: Table, now: float) -> Scenario:
     """Forget what was set for the message; but do not let it arrive before `now`, when it is let go."""
-    address = read_message(table)
-    freed = _freed(execution, address)
+    reference = read_message(table)
+    freed = _freed(execution, reference)
     if not freed.scheduler.has_time:
         return freed
-    flight = find(run(freed), address)
+    flight = find(run(freed), reference)
     if flight is None or flight.send.time > now or flight.receive is None or flight.receive.time >= now:
         return freed
     sent = flight.send.time
     delay = now - sent
     while sent + delay < now:  # by a rounding error
         delay = math.nextafter(delay, HOLD)
-    return replace(freed, delays={**freed.delays, address: delay})
+    return replace(freed, delays={**freed.delays, reference: delay})
 
 
 # --------------------------------------------------------------------------- something more to do
@@ -152,7 +152,7 @@ def _algorithm(execution: Execution, table: Table, now: float) -> Scenario:
     """Other rules, of which no parameter and no control message is known here."""
     scenario = execution.scenario
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
-    kept = {address: delay for address, delay in scenario.delays.items() if address.kind != CONTROL}
+    kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
 
 

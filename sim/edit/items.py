@@ -1,6 +1,6 @@
 """What a scenario plans, script lines and initiations, and the edits that change or delete one of them.
 
-An item is named by its place, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
+An item is named by its number, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
 """
 
 from __future__ import annotations
@@ -11,28 +11,28 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, SEND, Event, label_of
 from sim.core.workload import WORKLOADS
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.run.execution import Execution
-from sim.run.message_names import all_names
+from sim.run.references import all_references
 
 Planned = ScriptLine | Initiation
 _CHANGEABLE = ("at", "to", "body", "process")
 
 
 class Item(NamedTuple):
-    """Which planned thing: `key` is "script" or "snapshots", `place` counts from 0."""
+    """Which planned thing: `key` is "script" or "snapshots", `number` counts from 0."""
 
     key: str
-    place: int
+    number: int
 
     def of(self, scenario: Scenario) -> Planned:
         """The script line or initiation itself."""
-        return scenario.script[self.place] if self.key == "script" else scenario.snapshots[self.place]
+        return scenario.script[self.number] if self.key == "script" else scenario.snapshots[self.number]
 
 
 def read_item(scenario: Scenario, table: Table) -> Item:
@@ -43,11 +43,11 @@ def read_item(scenario: Scenario, table: Table) -> Item:
     if len(given.values) != 1 or not set(given.values) <= {"script", "snapshots"}:
         raise table.fail("item", 'expected {"script": n} or {"snapshots": n}')
     (key,) = given.values
-    place = given.whole(key, 0)
+    number = given.whole(key, 0)
     count = len(scenario.script if key == "script" else scenario.snapshots)
-    if place >= count:
-        raise given.fail(key, f"there is no number {place}; this scenario has {count} of them, counted from 0")
-    return Item(key, place)
+    if number >= count:
+        raise given.fail(key, f"there is no number {number}; this scenario has {count} of them, counted from 0")
+    return Item(key, number)
 
 
 def name_of(planned: Planned) -> str:
@@ -103,9 +103,9 @@ def _read(scenario: Scenario, table: Table, key: str) -> Any:
 
 
 def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
-    """`scenario` with `planned`, one or none, in the place of `item`."""
+    """`scenario` with `planned`, one or none, instead of `item`."""
     entries: list[Any] = list(scenario.script if item.key == "script" else scenario.snapshots)
-    entries[item.place : item.place + 1] = planned
+    entries[item.number : item.number + 1] = planned
     if item.key == "script":
         return replace(scenario, script=tuple(entries))
     return replace(scenario, snapshots=tuple(entries))
@@ -119,7 +119,7 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
     without = _with(scenario, item)
     if isinstance(planned, Initiation):
         return _without_markers(without, planned.snapshot)
-    event = _event_of(execution, item.place)
+    event = _event_of(execution, item.number)
     _check_nobody_waits(without, _events_of(execution, planned, event))
     labels = {planned.label, planned.receive_label}
     cuts = tuple(cut for cut in without.cuts if not labels & set(cut.frontier.values()))
@@ -161,18 +161,20 @@ def _check_nobody_waits(scenario: Scenario, names: set[str]) -> None:
             )
 
 
-def _delays_without(execution: Execution, line: ScriptLine, event: Event | None) -> Mapping[Address, float]:
+def _delays_without(execution: Execution, line: ScriptLine, event: Event | None) -> Mapping[MessageReference, float]:
     """The delays but that of the message of `line`; those behind it on its channel move up by one."""
     delays = execution.scenario.delays
     if event is None or event.message_id is None:
         return {
-            address: delay for address, delay in delays.items() if line.label is None or address.label != line.label
+            reference: delay
+            for reference, delay in delays.items()
+            if line.label is None or reference.label != line.label
         }
-    names = all_names(execution)[event.message_id]
-    place = next(name for name in names if name.label is None)
+    names = all_references(execution)[event.message_id]
+    by_ordinal = next(name for name in names if name.label is None)
     kept = {}
-    for address, delay in delays.items():
-        behind = address[:4] == place[:4] and address.ordinal > place.ordinal
-        if address not in names:
-            kept[address._replace(ordinal=address.ordinal - 1) if behind else address] = delay
+    for reference, delay in delays.items():
+        behind = reference[:4] == by_ordinal[:4] and reference.ordinal > by_ordinal.ordinal
+        if reference not in names:
+            kept[reference._replace(ordinal=reference.ordinal - 1) if behind else reference] = delay
     return kept

@@ -194,7 +194,7 @@ def _place(script: _Script, between: list[tuple[str, list[str]]]) -> None:
 def snap_texts(execution: Execution) -> list[str]:
     """The content of the .snap files, in order of initiation; messages by target, in order of receipt."""
     received = {event.message_id: event.row for event in execution.events if event.kind == RECEIVE}
-    order = {start.snapshot: place for place, start in enumerate(execution.scenario.snapshots)}
+    order = {start.snapshot: number for number, start in enumerate(execution.scenario.snapshots)}
     texts = []
     for snapshot in sorted(snapshots_of(execution), key=lambda s: order[s.id]):
         lines = [snapshot.id]

@@ -7,7 +7,7 @@ held; a receipt of one sent before it becomes an internal event that says so.
 Names. An event keeps its label, cut short if it is long. What a scenario needs and a log need not have is that names
 differ, and that an event is one send, one receive or neither. So where labels are alike, or an event has several
 partners and becomes several events, the process and index it had stand behind its label, such as `flush (P2.17)` or
-`flush (P2.17, 1 of 3)`; an event without a label is called `(P2.17)`, unless that is its place here as well.
+`flush (P2.17, 1 of 3)`; an event without a label is called `(P2.17)`, unless that is its number here as well.
 
 Times. Events happen at the times of the table, or where the scheduler would then order them otherwise, a little apart,
 or as a last resort at 1, 2, 3, ... A window that begins long after time 0 is told from its own beginning.
@@ -22,7 +22,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from sim.core.delays import HOLD, Address
+from sim.core.delays import HOLD, MessageReference
 from sim.core.model import APP, APPLICATION_KINDS, RECEIVE, SEND, Event, label_of
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario, ScriptLine
@@ -33,24 +33,24 @@ _FAR = 100  # times as far from time 0 as the window is long: then its times wou
 _SPREAD = 0.7  # of the time between two moments, taken by events that happen at the first
 
 
-def retell(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
+def reconstruct(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
     """The scenario called `name`, of all `processes`, whose run has the application events among `events`.
 
     `events` are rows of one run, in their order. Snapshots are not told again.
     """
-    return _Retold(events, processes).scenario(name)
+    return _Reconstruction(events, processes).scenario(name)
 
 
-class _Retold:
+class _Reconstruction:
     """The rows that are told: each is a script line, or the delivery of a message that a line sends."""
 
     def __init__(self, events: Sequence[Event], processes: Sequence[str]) -> None:
         self.processes = tuple(processes)
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
-        self.send_of = {row.message_id: place for place, row in enumerate(self.rows) if row.kind == SEND}
+        self.send_of = {row.message_id: number for number, row in enumerate(self.rows) if row.kind == SEND}
         self.receive_of = {
-            row.message_id: place
-            for place, row in enumerate(self.rows)
+            row.message_id: number
+            for number, row in enumerate(self.rows)
             if row.kind == RECEIVE and row.message_id in self.send_of
         }
         self.channels = list(dict.fromkeys(row.channel or "" for row in self.rows if row.kind == SEND))
@@ -61,21 +61,21 @@ class _Retold:
         """See `retell`."""
         times, story = self._times()
         lines: list[ScriptLine] = []
-        delays: dict[Address, float] = {}
+        delays: dict[MessageReference, float] = {}
         sent: Counter[str] = Counter()
-        for place, row in enumerate(self.rows):
+        for number, row in enumerate(self.rows):
             if row.kind == SEND:
                 channel = row.channel or ""
                 receive = self.receive_of.get(row.message_id)
                 sent[channel] += 1
-                delays[Address(None, channel, APP, None, sent[channel])] = (
-                    HOLD if receive is None else times[receive] - times[place]
+                delays[MessageReference(None, channel, APP, None, sent[channel])] = (
+                    HOLD if receive is None else times[receive] - times[number]
                 )
-                names = (self.labels[place], None if receive is None else self.labels[receive])
+                names = (self.labels[number], None if receive is None else self.labels[receive])
                 target = channel.partition("->")[2]
-                lines.append(ScriptLine(row.process, times[place], None, target, _body(row, names), *names))
+                lines.append(ScriptLine(row.process, times[number], None, target, _body(row, names), *names))
             elif row.message_id not in self.receive_of or row.kind != RECEIVE:
-                lines.append(ScriptLine(row.process, times[place], None, None, _body(row), self.labels[place]))
+                lines.append(ScriptLine(row.process, times[number], None, None, _body(row), self.labels[number]))
         edges = tuple((source, target) for source, _, target in (name.partition("->") for name in self.channels))
         return Scenario(
             name,
@@ -94,7 +94,7 @@ class _Retold:
         for row in self.rows:
             if row.kind == SEND:
                 arrivals[row.channel or ""].append(self.receive_of.get(row.message_id, HOLD))
-        return tuple(name for name, places in arrivals.items() if any(a > b for a, b in pairwise(places)))
+        return tuple(name for name, numbers in arrivals.items() if any(a > b for a, b in pairwise(numbers)))
 
     # ------------------------------------------------------------------ times
 
@@ -109,7 +109,7 @@ class _Retold:
         for candidate in (times, _spread(times)):
             if self._keeps_order(candidate):
                 return candidate, story
-        return [float(place) for place in range(1, len(self.rows) + 1)], f"{story} Time is the number of the row."
+        return [float(number) for number in range(1, len(self.rows) + 1)], f"{story} Time is the number of the row."
 
     def _keeps_order(self, times: Sequence[float]) -> bool:
         """Whether a timed scheduler carries out the rows in their order: by time, lines before deliveries, ..."""
@@ -117,15 +117,15 @@ class _Retold:
         busy_until: dict[str, float] = defaultdict(float)
         due: dict[int, tuple[float, int, int, int]] = {}
         keys = []
-        for place, row in enumerate(self.rows):
-            keys.append(due.pop(place, (times[place], 0, place, 0)))
+        for number, row in enumerate(self.rows):
+            keys.append(due.pop(number, (times[number], 0, number, 0)))
             receive = self.receive_of.get(row.message_id) if row.kind == SEND else None
             if receive is not None:
                 channel = row.channel or ""
-                arrival = times[place] + (times[receive] - times[place])
+                arrival = times[number] + (times[receive] - times[number])
                 if channel not in self.not_fifo:
                     arrival = busy_until[channel] = max(arrival, busy_until[channel])
-                due[receive] = (arrival, 1, number_of[channel], place)
+                due[receive] = (arrival, 1, number_of[channel], number)
         return all(a < b for a, b in pairwise(keys)) and all(0 <= key[0] < MOST_NUMBER for key in keys)
 
 
@@ -151,7 +151,7 @@ def _spread(times: Sequence[float]) -> list[float]:
 def _labels(
     rows: Sequence[Event], processes: Sequence[str], received: Mapping[int | None, int]
 ) -> Iterator[str | None]:
-    """What each row's event is called here (None: by its place)."""
+    """What each row's event is called here (None: by its number)."""
     texts = [_text(row) for row in rows]
     partners = Counter((row.process, row.index) for row in rows)
     uses = Counter(
@@ -183,7 +183,7 @@ def _labels(
 
 
 def _text(row: Event) -> str:
-    """The event's own label, not too long; empty where it has none but its place."""
+    """The event's own label, not too long; empty where it has none but its number."""
     label = (row.label or "").strip()
     if label == label_of(row.process, row.index or 0, None):
         return ""

@@ -38,7 +38,7 @@ from sim.run.snapshots import Snapshot, snapshots_of
 START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
 
 
-class Told(NamedTuple):
+class StepText(NamedTuple):
     """A step told: the rule it follows, and the sentence."""
 
     rule: str
@@ -50,7 +50,7 @@ def sentences(execution: Execution) -> list[str]:
     return [told.sentence for told in narrate(execution)]
 
 
-def narrate(execution: Execution, first: int = 0, last: int | None = None) -> list[Told]:
+def narrate(execution: Execution, first: int = 0, last: int | None = None) -> list[StepText]:
     """The steps `first` to `last` told, both included; from 0 (the initial state) to the end where not given."""
     last = execution.steps if last is None else min(last, execution.steps)
     low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
@@ -77,14 +77,14 @@ class Narrator:
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
-    def tell(self, step: int, rows: Sequence[Event]) -> Told:
+    def tell(self, step: int, rows: Sequence[Event]) -> StepText:
         """The sentence of a step from its rows."""
         if step == 0:
-            return Told("", START)
+            return StepText("", START)
         if not rows:
             return self._nothing(step)
         rule, told_parts = self._told(rows)
-        told = Told(rule, " ".join(told_parts))
+        told = StepText(rule, " ".join(told_parts))
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
             told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
@@ -113,21 +113,23 @@ class Narrator:
         names = list(dict.fromkeys(other.snapshot_id for other in own if other.snapshot_id is not None))
         return names.index(row.snapshot_id) if row.snapshot_id in names else 0
 
-    def _nothing(self, step: int) -> Told:
+    def _nothing(self, step: int) -> StepText:
         """A step without rows: an initiation of what has been recorded here already, or has been given up."""
         engine = self.execution.engine
         item = next((number for number, done in self.execution.done.items() if done == step), None)
         action = None if item is None else engine.agenda[item].action
         if not isinstance(action, Initiate):
-            return Told("", "A service begins its work; nothing can be seen of it yet.")
+            return StepText("", "A service begins its work; nothing can be seen of it yet.")
         process = engine.nodes[action.process]
         snapshot = action.snapshot
         own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
         before = [row.kind for row in own if row.step < step]
         if RECORD not in before:
-            return Told("", f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
+            return StepText("", f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
         why = "has given it up before" if SNAPSHOT_ABORTED in before else "has already recorded for it"
-        return Told("Initiating twice does nothing", f"{process} was to start {snapshot}, but {why}: nothing happens.")
+        return StepText(
+            "Initiating twice does nothing", f"{process} was to start {snapshot}, but {why}: nothing happens."
+        )
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
@@ -168,7 +170,7 @@ class Narrator:
 
     # ------------------------------------------------------------------ the snapshot algorithm
 
-    def _control(self, rows: Sequence[Event], events: Sequence[Event]) -> Told:
+    def _control(self, rows: Sequence[Event], events: Sequence[Event]) -> StepText:
         """What the algorithm did for one snapshot in one step."""
         first = rows[0]
         situation = self._situation(rows, events)
@@ -182,7 +184,7 @@ class Narrator:
             }  # fmt: skip
         clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
         caption = self.algorithm.all_captions[situation]
-        return Told(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
+        return StepText(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
 
     def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
         """Which caption a step has: what came, and whether it made the process record."""

@@ -21,7 +21,7 @@ from sim.theory.causality import History
 from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
 
-def disappointments(execution: Execution) -> list[str]:
+def unmet_expectations(execution: Execution) -> list[str]:
     """A sentence for every expectation that the run does not meet, and for every undeclared failing check.
 
     Raises InputError for an expectation of something that is not there.
@@ -44,9 +44,9 @@ def disappointments(execution: Execution) -> list[str]:
 def _check_names(scenario: Scenario) -> None:
     """An expectation of a process, channel or check that does not exist could never fail."""
     channels = {channel.name for channel in scenario.channels}
-    places = {"processes": set(scenario.processes), "states": set(scenario.processes), "channels": channels}
+    names = {"processes": set(scenario.processes), "states": set(scenario.processes), "channels": channels}
     for name, wanted in scenario.expect.get("snapshots", {}).items():
-        for key, known in places.items():
+        for key, known in names.items():
             for given in set(wanted.get(key, {})) - known:
                 where = scenario.at(f"expect.snapshots.{name}.{key}")
                 raise InputError(f"{where}: {given!r} is not there; {nearest(given, known)}")
@@ -113,12 +113,12 @@ def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
         if "witness" in expected and label != expected["witness"]:
             yield f"the cut {name!r}: witness {label}, expected {expected['witness']}"
         if "channels" in expected:
-            found = {c: [message_name(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
+            found = {c: [send_and_receive(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
             if found != expected["channels"]:
                 yield f"the cut {name!r} finds {found} in the channels, expected {expected['channels']}"
 
 
-def message_name(history: History, message: int) -> str:
+def send_and_receive(history: History, message: int) -> str:
     """A message by its two events, such as H->D; by its send alone while it is on its way."""
     send, receive = history.sends[message], history.receives.get(message)
     label = label_of(send.process, send.index or 0, send.label)

@@ -125,25 +125,25 @@ def test_a_marker_is_seen_to_arrive_before_the_recording_that_it_makes(form: str
 def test_what_is_seen_of_one_step_lies_apart_and_in_the_order_of_its_rows(name: str) -> None:
     """Dots and diamonds of a process never share a place; what is inside a cut lies before it, the rest after it."""
     scene = compose(run(library.load(name)))
-    place, execution = scene.whole.place, scene.execution
+    position, execution = scene.whole_run.position, scene.execution
     for process in scene.processes:
         own = [
             e for e in execution.events if e.process == process and (e.kind in APPLICATION_KINDS or e.kind == RECORD)
         ]
-        places = [place(event) for event in own]
-        assert places == sorted(set(places)), f"{process}: {places}"
+        positions = [position(event) for event in own]
+        assert positions == sorted(set(positions)), f"{process}: {positions}"
     for event in execution.events:
         if event.kind in (RECEIVE, MARKER_RECEIVE):
             sent = next(flight for flight in execution.flights if flight.id == event.message_id).send
-            assert place(sent) < place(event), "no arrow runs backwards"
+            assert position(sent) < position(event), "no arrow runs backwards"
 
 
 def test_a_marker_arrives_before_its_recording_and_a_red_message_after_it() -> None:
     for name, kind, is_before in (("lecture", MARKER_RECEIVE, True), ("lai_yang", RECEIVE, False)):
-        whole = compose(run(library.load(name))).whole
+        whole = compose(run(library.load(name))).whole_run
         records = {e.step: e for e in whole.execution.events if e.kind == RECORD}
         came = [e for e in whole.execution.events if e.kind == kind and e.step in records]
-        assert came and all((whole.place(e) < whole.place(records[e.step])) == is_before for e in came), name
+        assert came and all((whole.position(e) < whole.position(records[e.step])) == is_before for e in came), name
 
 
 # --------------------------------------------------------------------------- workloads
@@ -225,7 +225,7 @@ def test_a_service_has_a_lane_beside_the_processes_and_no_cut_reaches_it(monkeyp
     scene = compose(run(two(Commanded.name, snapshots=(start("boss", 2),))))
     assert (scene.processes, scene.lanes) == (("P1", "P2"), ("P1", "P2", "boss"))
     (cut,) = scene.cuts
-    assert len(cut.places) == 2 and cut.known is not None
+    assert len(cut.positions) == 2 and cut.known is not None
     assert [row["name"] for row in payload(scene)["snapshots"][0]["processes"]] == ["P1", "P2"]
     assert [node["name"] for node in payload(scene)["topology"]["nodes"]] == ["P1", "P2"]
 
@@ -239,10 +239,10 @@ def test_a_cut_goes_straight_where_a_curve_would_cross_a_message() -> None:
     )  # fmt: skip
     scene = compose(run(scenario))
     (cut,) = scene.cuts
-    places = complete(cut)
-    assert places is not None
+    positions = complete(cut)
+    assert positions is not None
     (arrow,) = [arrow for arrow in scene.arrows if arrow.kind == "app"]
-    assert arrow.end is not None and straight_at(scene, places) == {0}
-    for lane, place in curve(places, straight={0})[1:-1]:
-        assert arrow.start + (arrow.end - arrow.start) * lane >= place
-    assert any(arrow.start + (arrow.end - arrow.start) * lane < place for lane, place in curve(places)[1:-1])
+    assert arrow.end is not None and straight_at(scene, positions) == {0}
+    for lane, position in curve(positions, straight={0})[1:-1]:
+        assert arrow.start + (arrow.end - arrow.start) * lane >= position
+    assert any(arrow.start + (arrow.end - arrow.start) * lane < position for lane, position in curve(positions)[1:-1])

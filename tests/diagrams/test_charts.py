@@ -97,7 +97,7 @@ def test_single_runs_lie_beside_their_place_and_say_which_they_are():
     four, eight = by_mode(figure, "markers")
     assert eight["customdata"] == [[7, "S1", 0], [8, "S1", 1]]
     assert eight["y"] == [41.5, 4.5]
-    assert all(abs(x - place) < 19 / 2 for x, place in zip(eight["x"], (20.0, 1.0), strict=True))
+    assert all(abs(x - position) < 19 / 2 for x, position in zip(eight["x"], (20.0, 1.0), strict=True))
     assert four["customdata"] == [[10, "S1", 3]], "what was not measured is not drawn"
 
 

@@ -129,10 +129,10 @@ def test_long_names_are_made_smaller_and_then_cropped_to_their_room(orientation)
 
 
 def test_a_cut_line_passes_its_places_and_never_overshoots():
-    places = [5.0, 1.0, 9.0]
-    line = curve(places)
-    assert all((float(lane), place) in line for lane, place in enumerate(places))
-    assert min(place for _, place in line) == 1.0 and max(place for _, place in line) == 9.0
+    positions = [5.0, 1.0, 9.0]
+    line = curve(positions)
+    assert all((float(lane), position) in line for lane, position in enumerate(positions))
+    assert min(position for _, position in line) == 1.0 and max(position for _, position in line) == 9.0
 
 
 def test_the_witness_of_a_story_cut_is_drawn():

@@ -27,9 +27,9 @@ def test_the_line_of_now_lies_at_the_step_and_is_gone_at_the_end(orientation):
         lines = [part for part in drawing.at(step).inside if isinstance(part, Line) and part.dash == (3.0, 4.0)]
         return [point[axis] for line in lines for stroke in line.strokes for point in stroke]
 
-    places = [now(step) for step in range(1, 19)]
-    assert all(start == end for start, end in places[:-1]) and places[-1] == []
-    assert places[:-1] == sorted(places[:-1])
+    positions = [now(step) for step in range(1, 19)]
+    assert all(start == end for start, end in positions[:-1]) and positions[-1] == []
+    assert positions[:-1] == sorted(positions[:-1])
 
 
 def test_bold_arrows_end_at_the_line_of_now():

@@ -18,8 +18,8 @@ LIGHTER = [name for name in formats() if name not in ("deck", "gif")]
 
 
 def test_formats_come_in_the_order_that_they_declare():
-    places = [getattr(exporter(name), "ORDER", inf) for name in formats()]
-    assert places == sorted(places)
+    positions = [getattr(exporter(name), "ORDER", inf) for name in formats()]
+    assert positions == sorted(positions)
     assert set(formats()) == {path.stem for path in Path(export.__file__).parent.glob("[!_]*.py")}
 
 

@@ -1,4 +1,4 @@
-"""One place names colours: diagrams/theme.py. Everything else names their meanings."""
+"""One position names colours: diagrams/theme.py. Everything else names their meanings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sim.run.execution import run
 from tests.tools import ROOT
 
 PLACES = ("diagrams/**/*.py", "views/**/*.py", "assets/**/*.js", "assets/**/*.css", "assets/**/*.html")
-FILES = sorted(path for place in PLACES for path in ROOT.glob(place) if path != ROOT / "diagrams" / "theme.py")
+FILES = sorted(path for position in PLACES for path in ROOT.glob(position) if path != ROOT / "diagrams" / "theme.py")
 
 NAMES = """
 aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
@@ -49,7 +49,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.S)
 
 
 def colours_in(text: str, suffix: str) -> Iterator[str]:
-    """Every place in a text of a kind that names a colour."""
+    """Every position in a text of a kind that names a colour."""
     for pattern in (HEX, FUNCTION, QUOTED):
         yield from (found[0] for found in pattern.finditer(text))
     sheets = [text] if suffix == ".css" else re.findall(r"style\s*[:=]\s*[\"'`]([^\"'`]*)", text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.run.execution import run
 from tests.scenarios.tools import Global, global_states, recorded_state, run_of
 from tests.sim.tools import only_snapshot
@@ -60,7 +60,7 @@ def test_the_permuted_run_passes_through_the_recorded_state() -> None:
     execution = run_of("never_occurred")
     assert only_snapshot(execution).events == {"p": (), "q": ("e1",)}
     script = tuple(replace(line, at=15.0) if line.label == "e1" else line for line in execution.scenario.script)
-    delays = {**execution.scenario.delays, Address(label="e1"): 50.0}
+    delays = {**execution.scenario.delays, MessageReference(label="e1"): 50.0}
     permuted = run(replace(execution.scenario, script=script, delays=delays))
     happened = [event.label for event in permuted.events if event.label]
     assert happened == ["e1", "e0", "e2"]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
 from sim.document import library
 from sim.run.execution import run
@@ -111,7 +111,7 @@ def test_lecture_document_from_the_command_line() -> None:
 def test_the_two_nearly_simultaneous_markers_may_arrive_in_either_order() -> None:
     """M21@P1 before M12@P2, as measured on the figure: the same snapshot."""
     lecture = library.load("lecture")
-    slower = {**lecture.delays, Address(None, "P1->P2", MARKER, "S1"): 483.0}
+    slower = {**lecture.delays, MessageReference(None, "P1->P2", MARKER, "S1"): 483.0}
     swapped = run(replace(lecture, delays=slower))
     closed = [event.channel for event in swapped.events if event.kind == CHANNEL_CLOSED]
     assert closed.index("P2->P1") < closed.index("P1->P2")

@@ -8,7 +8,7 @@ import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.core.model import MARKER
 from sim.document.scenario import Scenario
 from sim.run.execution import run
@@ -39,9 +39,9 @@ def lai_yang(algorithm: str, marker_arrives: float) -> Scenario:
         send(process, other[process], at, amount, label=f"m{n}", receive_label=f"m{n} arrives")
         for n, (process, amount, at, _) in enumerate(transfers, start=1)
     )
-    delays = {Address(label=f"m{n}"): float(end - at) for n, (_, _, at, end) in enumerate(transfers, start=1)}
-    delays[Address(None, "P1->P2", MARKER, "S1")] = marker_arrives - 2.5
-    delays[Address(None, "P2->P1", MARKER, "S1")] = 6.9 - marker_arrives
+    delays = {MessageReference(label=f"m{n}"): float(end - at) for n, (_, _, at, end) in enumerate(transfers, start=1)}
+    delays[MessageReference(None, "P1->P2", MARKER, "S1")] = marker_arrives - 2.5
+    delays[MessageReference(None, "P2->P1", MARKER, "S1")] = 6.9 - marker_arrives
     return system(
         "P1 P2", "P1->P2 P2->P1", algorithm=algorithm, not_fifo=("P1->P2",), workload="bank",
         parameters={"balance": {"P1": 800, "P2": 200}}, script=script, snapshots=(start("P1", 2.5),), delays=delays,

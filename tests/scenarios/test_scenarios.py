@@ -24,7 +24,7 @@ from sim.document.scenario import Scenario
 from sim.document.writing import dumps
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
-from sim.verify.expectations import disappointments
+from sim.verify.expectations import unmet_expectations
 from tests.bundled import small
 
 NAMES = library.names()
@@ -54,7 +54,7 @@ def test_the_scenarios_of_the_story_are_there() -> None:
 
 @every_scenario
 def test_ends_as_declared(name: str) -> None:
-    assert disappointments(execution_of(name)) == []
+    assert unmet_expectations(execution_of(name)) == []
 
 
 @every_scenario
@@ -111,7 +111,7 @@ def broken(expected: Any) -> Iterator[tuple[str, Any]]:
 def disappoints(execution: Execution) -> bool:
     """Whether somebody would notice that the outcome is not as expected: it is told, or refused as of nothing here."""
     try:
-        return disappointments(execution) != []
+        return unmet_expectations(execution) != []
     except InputError:
         return True
 
@@ -147,7 +147,7 @@ channels = {}
 
 def test_an_expectation_that_something_fails_can_disappoint_too() -> None:
     execution = run(parse_toml(LOST, "lost"))
-    assert disappointments(execution) == []
+    assert unmet_expectations(execution) == []
     every_one_can_disappoint(execution)
 
 
@@ -159,7 +159,7 @@ def test_a_channel_left_out_is_expected_to_be_empty(name: str) -> None:
             fewer = {key: bodies for key, bodies in wanted["channels"].items() if key != channel}
             expect = {**execution.scenario.expect, "snapshots": {snapshot: {**wanted, "channels": fewer}}}
             changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
-            assert [text for text in disappointments(changed) if channel in text], channel
+            assert [text for text in unmet_expectations(changed) if channel in text], channel
 
 
 @every_scenario

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import Address, DelayRule
+from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, MARKER
 from sim.core.topology import Edge, Topology, unreachable
@@ -17,7 +17,7 @@ from sim.document.validate import validate
 from sim.edit.edits import apply_edit
 from sim.explain.choices import all_choices
 from sim.run.execution import Execution
-from sim.run.message_names import addresses
+from sim.run.references import references
 
 NAMES = ("P1", "P2", "P10", "Zoë", "Q")  # string order is not listed order, and not all is ASCII
 TIMES = st.integers(0, 40).map(float)  # whole, so that ties are common
@@ -113,16 +113,16 @@ def delay_rules() -> st.SearchStrategy[DelayRule]:
 @st.composite
 def overrides(
     draw: Any, edges: tuple[Edge, ...], snapshots: tuple[Initiation, ...], holds: bool
-) -> dict[Address, float]:
+) -> dict[MessageReference, float]:
     """Delays set by hand for some messages and markers, which may or may not come to be; some are held."""
     if not edges:
         return {}
     delay = st.integers(0, 60).map(float)
     ids = [start.snapshot for start in snapshots]
     channel = st.sampled_from(edges).map(lambda edge: f"{edge[0]}->{edge[1]}")
-    apps = st.builds(Address, st.none(), channel, st.just(APP), st.none(), st.integers(1, 3))
-    markers = st.builds(Address, st.none(), channel, st.just(MARKER), st.sampled_from(ids), st.just(1))
-    chosen: dict[Address, float] = draw(
+    apps = st.builds(MessageReference, st.none(), channel, st.just(APP), st.none(), st.integers(1, 3))
+    markers = st.builds(MessageReference, st.none(), channel, st.just(MARKER), st.sampled_from(ids), st.just(1))
+    chosen: dict[MessageReference, float] = draw(
         st.dictionaries(apps | markers, delay | st.just(math.inf) if holds else delay, max_size=4)
     )
     return chosen
@@ -156,7 +156,7 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
     scenario = execution.scenario
     process = st.sampled_from(scenario.processes)
     if do in ("delay", "hold", "release"):
-        message = draw(st.sampled_from(addresses(execution)))._asdict()
+        message = draw(st.sampled_from(references(execution)))._asdict()
         return {"message": message, **({"delay": draw(TIMES)} if do == "delay" else {})}
     if do in ("change", "delete"):
         item = draw(st.sampled_from(items(scenario)))

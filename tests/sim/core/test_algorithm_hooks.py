@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import Address, DelayRule
+from sim.core.delays import DelayRule, MessageReference
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import (
@@ -37,14 +37,16 @@ from tests.sim.tools import bodies, failing, only_snapshot, send, start, system,
 TIMED, RANDOM = SchedulerChoice("timed"), SchedulerChoice("random")
 
 
-def held_to(**at: float) -> dict[Address, float]:
+def held_to(**at: float) -> dict[MessageReference, float]:
     """Delays by the label of the send."""
-    return {Address(label=label): delay for label, delay in at.items()}
+    return {MessageReference(label=label): delay for label, delay in at.items()}
 
 
-def markers(snapshot: str = "S1", **delays: float) -> dict[Address, float]:
+def markers(snapshot: str = "S1", **delays: float) -> dict[MessageReference, float]:
     """Delays of markers; a channel P1->P2 is written P1_P2."""
-    return {Address(None, name.replace("_", "->"), MARKER, snapshot, 1): delay for name, delay in delays.items()}
+    return {
+        MessageReference(None, name.replace("_", "->"), MARKER, snapshot, 1): delay for name, delay in delays.items()
+    }
 
 
 # --------------------------------------------------------------------------- stamps: on_send, on_message

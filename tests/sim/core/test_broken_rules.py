@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from sim.core.algorithm import SnapshotAlgorithm
-from sim.core.delays import Address
+from sim.core.delays import MessageReference
 from sim.core.engine import Engine
 from sim.core.model import MARKER
 from sim.core.workload import WORKLOADS
@@ -28,7 +28,7 @@ RING = "P1->P2 P2->P3 P3->P1"
 def bank(processes: str = "P1 P2", channels: str = "", **fields: Any) -> Scenario:
     """100 each; P2's first transfer of 30 leaves at 1 and takes 5, everything else takes 1."""
     script = (send("P2", "P1", 1, 30, label="m"),)
-    delays = {Address(label="m"): 5.0}
+    delays = {MessageReference(label="m"): 5.0}
     fields = {"workload": "bank", "script": script, "snapshots": ONCE, "delays": delays, **fields}
     return system(processes, channels, **fields)
 
@@ -47,9 +47,9 @@ def lai_yang(marker: float) -> Scenario:
         ),
         snapshots=(start("P1", 2.5),),
         delays={
-            **{Address(label=label): delay for label, delay in delays.items()},
-            Address(None, "P1->P2", MARKER, "S1"): marker - 2.5,
-            Address(None, "P2->P1", MARKER, "S1"): 7.5 - marker,  # between m4 (there at 6) and m5 (there at 8)
+            **{MessageReference(label=label): delay for label, delay in delays.items()},
+            MessageReference(None, "P1->P2", MARKER, "S1"): marker - 2.5,
+            MessageReference(None, "P2->P1", MARKER, "S1"): 7.5 - marker,  # between m4 (there at 6) and m5 (there at 8)
         },
     )
 

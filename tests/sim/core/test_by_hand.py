@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import RECEIVE
 from sim.document import library
@@ -74,7 +74,12 @@ def test_a_choice_that_is_not_enabled_is_refused_with_those_that_are(lecture: Ex
 def test_without_time_delays_are_forgotten_and_a_held_message_may_be_delivered() -> None:
     lines = (send("P1", "P2", 1, label="A"), send("P1", "P2", 2, label="B"))
     held = run(
-        system("P1 P2", script=lines, delays={Address(label="A"): HOLD}, delay=DelayRule("listed", values=(1.0, 2.0)))
+        system(
+            "P1 P2",
+            script=lines,
+            delays={MessageReference(label="A"): HOLD},
+            delay=DelayRule("listed", values=(1.0, 2.0)),
+        )
     )
     by_hand = edit(held, "manual")
     assert by_hand.scenario.delays == {} and names(by_hand) == ["deliver P1->P2"]

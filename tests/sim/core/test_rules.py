@@ -11,7 +11,7 @@ import pytest
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.algorithms.lai_yang import LaiYang
 from sim.core.algorithm import Graph, SnapshotAlgorithm
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.effects import Out
 from sim.core.errors import InputError
 from sim.core.model import (
@@ -273,7 +273,7 @@ def test_reports_reach_the_collector_and_belong_to_no_channel(register: Register
 
 def test_a_control_message_has_a_delay_of_its_own_and_can_be_addressed(register: Register) -> None:
     name = register(rule_books.Collecting)
-    late = Address(None, "P2->P1", CONTROL, "S1")
+    late = MessageReference(None, "P2->P1", CONTROL, "S1")
     scenario = system(
         "P1 P2", algorithm=name, snapshots=(start("P1", 1),), control_delay=DelayRule("fixed", 3.0), delays={late: 7.0}
     )
@@ -313,7 +313,7 @@ def test_a_service_initiates_and_is_in_no_cut(register: Register) -> None:
 
 def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(register: Register) -> None:
     """P3 never hears of it: it is asked again at 6, and the snapshot is given up at 11."""
-    silent = {Address(None, "boss->P3", CONTROL, "S1", ordinal): HOLD for ordinal in (1, 2, 3)}
+    silent = {MessageReference(None, "boss->P3", CONTROL, "S1", ordinal): HOLD for ordinal in (1, 2, 3)}
     execution = run(commanded(register(rule_books.Commanded), delays=silent))
     assert [(row.time, row.process, row.label) for row in rows_of(execution, TIMER)] == [
         (6, "boss", "again"), (11, "boss", "too late"),
@@ -430,7 +430,7 @@ def test_blocking_leaves_rows_from_which_its_time_can_be_read(register: Register
         system(
             "P1 P2 P3", "P1->P3 P2->P3 P1->P2", algorithm=register(rule_books.Blocking), snapshots=(start("P1", 1),),
             script=(send("P1", "P3", 1.5, label="m"),),
-            delays={Address(None, "P1->P2", MARKER, "S1"): 5.0},
+            delays={MessageReference(None, "P1->P2", MARKER, "S1"): 5.0},
         )
     )  # fmt: skip
     blocked = [(row.kind, row.channel, row.time, row.snapshot_id) for row in rows_of(execution, BLOCKED, UNBLOCKED)]

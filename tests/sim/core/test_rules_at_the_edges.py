@@ -11,7 +11,7 @@ from diagrams.scene import compose
 from diagrams.view import View
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.effects import Out
 from sim.core.model import CONTROL_SEND, MARKER, MARKER_RECEIVE, RECORDED, Internal, Message, Process, Start
 from sim.core.workload import WORKLOADS, Refused
@@ -162,7 +162,7 @@ def test_control_messages_keep_to_no_ticks(register: Register) -> None:
 
 
 def test_what_is_sent_after_an_overtaking_marker_waits_behind_it(register: Register) -> None:
-    barrier = Address(None, "P1->P2", MARKER, "S1")
+    barrier = MessageReference(None, "P1->P2", MARKER, "S1")
     scenario = system(
         "P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 2),),
         script=tuple(send("P1", "P2", at, label=name) for name, at in (("a", 1), ("b", 3), ("c", 4))),
@@ -179,7 +179,7 @@ def test_what_is_sent_after_an_overtaking_marker_waits_behind_it(register: Regis
 def test_a_message_that_was_overtaken_and_never_comes_is_told_in_a_window_too(register: Register) -> None:
     scenario = system(
         "P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 3),), workload="bank",
-        script=(send("P1", "P2", 1, 5, label="a"), send("P1", "P2", 5, 6)), delays={Address(label="a"): HOLD},
+        script=(send("P1", "P2", 1, 5, label="a"), send("P1", "P2", 5, 6)), delays={MessageReference(label="a"): HOLD},
     )  # fmt: skip
     execution = run(scenario)
     assert bodies(only_snapshot(execution)) == {"P1->P2": [5]} and failing(execution) == {}
@@ -261,7 +261,7 @@ def test_who_records_again_throws_away_what_it_had_in_every_telling(register: Re
 
 def test_edits_call_markers_what_the_algorithm_calls_them(register: Register) -> None:
     execution = run(system("P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 3),), script=()))
-    edit = {"do": "hold", "message": Address(None, "P1->P2", MARKER, "S1")._asdict()}
+    edit = {"do": "hold", "message": MessageReference(None, "P1->P2", MARKER, "S1")._asdict()}
     assert describe_edit(execution, edit) == "hold the barrier of S1 on P1->P2"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
 from sim.core.tick import Tick
@@ -103,7 +103,7 @@ def test_ties_on_a_channel_follow_the_order_of_sending_even_without_fifo(monkeyp
     """Both are due at 6: the one sent first, though it is slower, arrives first."""
     monkeypatch.setattr(ChandyLamport, "needs_fifo", False)
     lines = (send("P1", "P2", 1, "slow", label="a"), send("P1", "P2", 5, "quick", label="b"))
-    scenario = system("P1 P2", script=lines, delays={Address(label="a"): 5.0}, not_fifo=("P1->P2",))
+    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 5.0}, not_fifo=("P1->P2",))
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"slow"', '"quick"']
 
 
@@ -119,7 +119,7 @@ def test_ties_under_the_tick_scheduler_too() -> None:
 
 def test_a_quick_message_waits_behind_a_slow_one() -> None:
     lines = (send("P1", "P2", 1, label="slow"), send("P1", "P2", 2, label="quick"), send("P2", "P1", 2, label="other"))
-    scenario = system("P1 P2", script=lines, delays={Address(label="slow"): 10.0})
+    scenario = system("P1 P2", script=lines, delays={MessageReference(label="slow"): 10.0})
     arrivals = [(e.time, e.channel) for e in run(scenario).events if e.kind == RECEIVE]
     assert arrivals == [(3, "P2->P1"), (11, "P1->P2"), (11, "P1->P2")]
 
@@ -129,7 +129,7 @@ def test_a_held_message_holds_back_what_is_behind_it_on_its_channel_only() -> No
         send("P1", "P2", 1, label="before"), send("P1", "P2", 2, label="held"), send("P1", "P2", 3, label="behind"),
         send("P2", "P1", 3, label="elsewhere"),
     )  # fmt: skip
-    held = {Address(label="held"): HOLD}
+    held = {MessageReference(label="held"): HOLD}
     for scheduler in (SchedulerChoice(), SchedulerChoice("tick"), RANDOM):
         scenario = system("P1 P2", script=lines, delays=held, snapshots=(start("P2", 4),), scheduler=scheduler)
         execution = run(scenario)
@@ -140,7 +140,9 @@ def test_a_held_message_holds_back_what_is_behind_it_on_its_channel_only() -> No
 
 
 def test_a_held_marker_leaves_its_snapshot_recording() -> None:
-    scenario = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P2->P1", MARKER, "S1"): HOLD})
+    scenario = system(
+        "P1 P2", snapshots=(start("P1", 1),), delays={MessageReference(None, "P2->P1", MARKER, "S1"): HOLD}
+    )
     (record,) = [e for e in run(scenario).events if e.kind == RECORD and e.process == "P2"]
     assert record.time == 2 and not [e for e in run(scenario).events if e.kind == MARKER_RECEIVE and e.process == "P1"]
 
@@ -148,7 +150,7 @@ def test_a_held_marker_leaves_its_snapshot_recording() -> None:
 def test_messages_may_overtake_each_other_on_a_channel_that_is_not_fifo(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ChandyLamport, "needs_fifo", False)
     lines = (send("P1", "P2", 1, "slow", label="a"), send("P1", "P2", 2, "quick"))
-    scenario = system("P1 P2", script=lines, delays={Address(label="a"): 9.0}, not_fifo=("P1->P2",))
+    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 9.0}, not_fifo=("P1->P2",))
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"quick"', '"slow"']
 
 
@@ -189,7 +191,9 @@ def test_a_number_means_the_event_also_where_it_has_a_label() -> None:
 def test_a_delay_may_name_its_message_by_the_number_of_the_send() -> None:
     """Also where that send has a label; a delay must not be dropped in silence."""
     for label in (None, "A"):
-        scenario = system("P1 P2", script=(send("P1", "P2", 1, label=label),), delays={Address(label="P1.1"): 9.0})
+        scenario = system(
+            "P1 P2", script=(send("P1", "P2", 1, label=label),), delays={MessageReference(label="P1.1"): 9.0}
+        )
         assert [e.time for e in run(scenario).events if e.kind == RECEIVE] == [10]
 
 
@@ -251,7 +255,9 @@ def test_a_source_delivers_one_message_at_a_tick_in_string_order() -> None:
 
 def test_a_head_that_is_not_due_blocks_its_own_channel_only() -> None:
     lines = (send("P1", "P2", 0, "head", label="a"), send("P1", "P2", 0, "behind"), send("P1", "P3", 0))
-    scenario = system("P1 P2 P3", script=lines, scheduler=SchedulerChoice("tick"), delays={Address(label="a"): 4.0})
+    scenario = system(
+        "P1 P2 P3", script=lines, scheduler=SchedulerChoice("tick"), delays={MessageReference(label="a"): 4.0}
+    )
     assert [(e.time, e.channel) for e in run(scenario).events if e.kind == RECEIVE] == [
         (2, "P1->P3"), (5, "P1->P2"), (6, "P1->P2"),
     ]  # fmt: skip
@@ -265,7 +271,7 @@ def test_ticks_end_so_many_after_the_last_snapshot_is_complete(delay: float, arr
         script=(send("P1", "P2", 0.5, label="m"),),
         snapshots=(start("P1", 0),),
         scheduler=SchedulerChoice("tick", extra=3),
-        delays={Address(label="m"): delay},
+        delays={MessageReference(label="m"): delay},
     )
     rows = run(scenario).events
     assert [e.time for e in rows if e.kind == MARKER_RECEIVE] == [2, 4]
@@ -333,7 +339,7 @@ def test_when_nothing_is_enabled_any_more_a_choice_says_so() -> None:
 
 def test_a_held_message_cannot_be_chosen() -> None:
     scenario = token_by_hand("initiate S1 at p", "act p", "deliver p->q")
-    held = Address(None, "p->q", MARKER, "S1")
+    held = MessageReference(None, "p->q", MARKER, "S1")
     assert run(scenario).steps == 3
     with pytest.raises(InputError, match="not enabled"):
         run(

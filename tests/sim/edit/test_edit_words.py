@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.model import MARKER
 from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice
@@ -66,7 +66,7 @@ def test_edits_in_words(lecture: Execution) -> None:
         "choose: P1 sends B->F to P2",
         "an internal event of P1",
     ]
-    assert Address(None, "P1->P2", MARKER, "S1", 2).in_words() == "the marker number 2 of S1 on P1->P2"
+    assert MessageReference(None, "P1->P2", MARKER, "S1", 2).in_words() == "the marker number 2 of S1 on P1->P2"
 
 
 def test_what_has_no_name_is_told_by_its_time_and_place() -> None:
@@ -128,7 +128,7 @@ def four_in_a_row(**fields: Any) -> Scenario:
 @pytest.mark.parametrize("kind", ["timed", "tick"])
 def test_both_sides_of_a_message_are_told(kind: str) -> None:
     """G comes late; H, asked to come even later, pushes K and L and still waits for nobody."""
-    scenario = four_in_a_row(delays={Address(label="G"): 20.0}, scheduler=SchedulerChoice(kind))
+    scenario = four_in_a_row(delays={MessageReference(label="G"): 20.0}, scheduler=SchedulerChoice(kind))
     execution = run(scenario)
     assert waits_behind(execution) == {1: 0, 2: 0, 3: 0}
     assert told_of(execution, {"do": "delay", "message": H, "delay": 50}) == (
@@ -144,7 +144,7 @@ def test_both_sides_of_a_message_are_told(kind: str) -> None:
 
 
 def test_a_moved_send_or_snapshot_tells_what_it_pushes() -> None:
-    execution = run(four_in_a_row(delays={Address(label="G"): 20.0}, snapshots=(start("P1", 40),)))
+    execution = run(four_in_a_row(delays={MessageReference(label="G"): 20.0}, snapshots=(start("P1", 40),)))
     assert told_of(execution, {"do": "change", "item": {"script": 0}, "at": 2.5}) is None, (
         "H is in front now, K and L wait"
     )
@@ -159,13 +159,19 @@ def test_a_moved_send_or_snapshot_tells_what_it_pushes() -> None:
 
 
 def test_where_channels_are_not_fifo_nothing_waits(register: Any) -> None:
-    scenario = four_in_a_row(not_fifo=("P1->P2",), algorithm=register(Stamps), delays={Address(label="G"): 20.0})
+    scenario = four_in_a_row(
+        not_fifo=("P1->P2",), algorithm=register(Stamps), delays={MessageReference(label="G"): 20.0}
+    )
     assert waits_behind(run(scenario)) == {}
     assert told_of(run(scenario), {"do": "hold", "message": H}) is None
 
 
 def test_every_message_has_the_delay_it_was_given() -> None:
-    delays = {Address(label="G"): 20.0, Address(None, "P1->P2", ordinal=3): HOLD, Address(label="P1.4"): 7.0}
+    delays = {
+        MessageReference(label="G"): 20.0,
+        MessageReference(None, "P1->P2", ordinal=3): HOLD,
+        MessageReference(label="P1.4"): 7.0,
+    }
     execution = run(four_in_a_row(delays=delays, delay=DelayRule("fixed", 2.0)))
     assert own_delays(execution) == [20, 2, HOLD, 7]
     assert [due(execution, flight) for flight in execution.flights] == [21, 4, HOLD, 11]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.core.delays import Address, DelayRule
+from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event
 from sim.document import library
@@ -19,9 +19,9 @@ from sim.document.scenario import Scenario, SchedulerChoice
 from sim.edit.edits import free_snapshot_id
 from sim.edit.items import read_body
 from sim.run.execution import run
-from sim.run.message_names import addresses
+from sim.run.references import references
 from sim.run.snapshots import snapshots_of
-from sim.verify.expectations import disappointments
+from sim.verify.expectations import unmet_expectations
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, send, start, system
 
@@ -102,7 +102,7 @@ def test_send_internal_and_snapshot_happen_at_their_time_or_now(lecture: Scenari
 
 
 def test_an_edit_before_others_does_not_move_their_labels(lecture: Scenario) -> None:
-    """An address by label, or by channel and ordinal, still means the same message after a send before it."""
+    """An reference by label, or by channel and ordinal, still means the same message after a send before it."""
     edited = edited_by(lecture, {"do": "send", "process": "P3", "to": "P1", "at": 1}, 0)
     for scenario in (lecture, edited):
         moved = edited_by(scenario, {"do": "delay", "message": {"label": "H"}, "delay": 1000}, 0)
@@ -192,7 +192,7 @@ def test_a_transfer_without_the_money_is_refused_and_so_is_one_that_makes_a_late
         edited_by(scenario, {"do": "send", "process": "P1", "to": "P2", "at": 1, "body": ""}, 0)
 
 
-# --------------------------------------------------------------------------- words, bodies, addresses
+# --------------------------------------------------------------------------- words, bodies, references
 
 
 def test_what_a_person_types_is_read_as_the_workload_needs_it() -> None:
@@ -221,14 +221,19 @@ def test_a_message_that_the_run_does_not_contain_is_refused_with_what_it_contain
 
 
 def test_a_delay_in_a_file_that_hits_nothing_stays(lecture: Scenario) -> None:
-    idle = replace(lecture, delays={**lecture.delays, Address(None, "P3->P1", ordinal=9): 5.0})
-    assert edited_by(idle, {"do": "hold", "message": {"label": "H"}}, 0).delays[Address(None, "P3->P1", ordinal=9)] == 5
+    idle = replace(lecture, delays={**lecture.delays, MessageReference(None, "P3->P1", ordinal=9): 5.0})
+    assert (
+        edited_by(idle, {"do": "hold", "message": {"label": "H"}}, 0).delays[
+            MessageReference(None, "P3->P1", ordinal=9)
+        ]
+        == 5
+    )
 
 
 def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
     """The lecture has 31 consistent cuts; with one event more it has others, and its file must still run."""
     edited = edited_by(lecture, {"do": "internal", "process": "P1"}, 1)
-    assert lecture.expect and disappointments(run(edited)) == []
+    assert lecture.expect and unmet_expectations(run(edited)) == []
 
 
 # --------------------------------------------------------------------------- properties
@@ -237,7 +242,7 @@ def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
 @given(scenarios(schedulers=("timed",)), st.data())
 def test_a_delay_moves_that_message_and_nothing_that_came_before(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
-    known = addresses(execution)
+    known = references(execution)
     assume(known)
     number = data.draw(st.integers(0, len(known) - 1))
     edited = replace(scenario, delays={**scenario.delays, known[number]: 1000.0})
@@ -255,11 +260,13 @@ def before(events: list[Event], time: float) -> list[Event]:
 
 @pytest.mark.parametrize(
     "given",
-    [Address(label="A"), Address(label="P1.1"), Address(None, "P1->P2")],
+    [MessageReference(label="A"), MessageReference(label="P1.1"), MessageReference(None, "P1->P2")],
     ids=["label", "number", "place"],
 )
 @pytest.mark.parametrize("named", [{"label": "A"}, {"label": "P1.1"}, {"channel": "P1->P2"}], ids=str)
-def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(given: Address, named: dict[str, Any]) -> None:
+def test_an_edit_finds_its_message_under_whichever_name_a_delay_was_set(
+    given: MessageReference, named: dict[str, Any]
+) -> None:
     scenario = system("P1 P2", script=(send("P1", "P2", 1, label="A", receive_label="F"),), delays={given: 7.0})
     edited = edited_by(scenario, {"do": "delay", "message": named, "delay": 2}, 0)
     assert (arrival(scenario, "F"), arrival(edited, "F")) == (8, 3)

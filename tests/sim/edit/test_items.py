@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import HOLD, Address
+from sim.core.delays import HOLD, MessageReference
 from sim.core.errors import InputError
 from sim.document import library
 from sim.document.files import parse_toml
@@ -106,7 +106,7 @@ def test_a_change_that_takes_the_money_away_is_refused() -> None:
 def test_what_is_deleted_does_not_happen_and_nothing_else_changes(lecture: Scenario) -> None:
     without = delete(lecture, H)
     assert set(times(lecture)) - set(times(without)) == {"H", "D"}
-    assert Address(label="H") not in without.delays and len(without.delays) == len(lecture.delays) - 1
+    assert MessageReference(label="H") not in without.delays and len(without.delays) == len(lecture.delays) - 1
 
 
 def test_a_cut_that_ends_at_a_deleted_event_goes_with_it_and_the_file_is_still_good(lecture: Scenario) -> None:
@@ -143,9 +143,12 @@ def test_an_initiation_that_waits_is_named() -> None:
 def test_the_delays_of_messages_behind_a_deleted_one_stay_theirs() -> None:
     """Three messages without names: the delay of the second is forgotten with it, that of the third is not."""
     lines = tuple(send("P1", "P2", at) for at in (1, 2, 3))
-    delays = {Address(None, "P1->P2", ordinal=n): 10.0 * n for n in (1, 2, 3)}
+    delays = {MessageReference(None, "P1->P2", ordinal=n): 10.0 * n for n in (1, 2, 3)}
     without = delete(system("P1 P2", script=lines, delays=delays), {"script": 1})
-    assert without.delays == {Address(None, "P1->P2", ordinal=1): 10.0, Address(None, "P1->P2", ordinal=2): 30.0}
+    assert without.delays == {
+        MessageReference(None, "P1->P2", ordinal=1): 10.0,
+        MessageReference(None, "P1->P2", ordinal=2): 30.0,
+    }
     assert told(without, "receive") == ["11 P2 receive P2.1", "33 P2 receive P2.2"]
 
 
@@ -154,13 +157,15 @@ def test_the_delay_of_a_message_that_was_never_sent_goes_with_its_line() -> None
         send("P1", "P2", 1, label="A", receive_label="F"),
         send("P2", "P1", 0, after="F", label="B"),
     )
-    delays = {Address(label="A"): HOLD, Address(label="B"): 5.0}
-    assert delete(system("P1 P2", script=lines, delays=delays), {"script": 1}).delays == {Address(label="A"): HOLD}
+    delays = {MessageReference(label="A"): HOLD, MessageReference(label="B"): 5.0}
+    assert delete(system("P1 P2", script=lines, delays=delays), {"script": 1}).delays == {
+        MessageReference(label="A"): HOLD
+    }
 
 
 def test_a_snapshot_that_nobody_starts_any_more_leaves_no_delays(lecture: Scenario) -> None:
     without = delete(lecture, S1)
-    assert snapshots_of(run(without)) == [] and all(address.snapshot is None for address in without.delays)
+    assert snapshots_of(run(without)) == [] and all(reference.snapshot is None for reference in without.delays)
     two = edited_by(lecture, {"do": "snapshot", "process": "P2", "id": "S1", "at": 500}, 0)
     assert delete(two, S1).delays == lecture.delays, "P2 still starts it"
 

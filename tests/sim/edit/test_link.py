@@ -19,7 +19,7 @@ from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
 from sim.edit.link import DICTIONARY, MOST_BYTES, MOST_LINK, VERSION, Shared, pack, query_of, read_query, unpack
 from sim.run.execution import Execution, run
-from sim.run.message_names import addresses
+from sim.run.references import references
 
 LETTERS = "abcxyzABCXYZ0189-_"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -170,7 +170,7 @@ def ten_edits(execution: Execution) -> Shared:
     scenario = execution.scenario
     body = {"any text": "a few words", "an amount, such as 20": "3"}.get(WORKLOADS[scenario.workload].body_hint, "")
     channels = scenario.channels[:3]
-    where = [address._asdict() for address in addresses(execution)]
+    where = [reference._asdict() for reference in references(execution)]
     wanted: list[dict[str, Any]] = [
         *({"do": "delay", "message": where[n % len(where)], "delay": 17.25 * n} for n in range(1, 4)),
         *({"do": "send", "process": c.source_name, "to": c.target_name, "at": 431.7, "body": body} for c in channels),

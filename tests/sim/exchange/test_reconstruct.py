@@ -16,7 +16,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, ScriptLine
 from sim.document.validate import validate
 from sim.document.writing import dumps
-from sim.exchange.reconstruct import MOST_LABEL, retell
+from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from sim.run.execution import run
 from sim.theory.causality import History
 from tests.sim.strategies import scenarios
@@ -30,7 +30,7 @@ def application(events: Sequence[Event]) -> list[Event]:
 def told_again(scenario: Scenario) -> tuple[list[Event], list[Event]]:
     """The application events of a run, and those of its table told again, which is a valid file as well."""
     before = application(run(scenario).events)
-    again = retell(before, scenario.processes, "again")
+    again = reconstruct(before, scenario.processes, "again")
     validate(again)
     assert parse_toml(dumps(again), "again") == again
     return before, application(run(again).events)
@@ -73,7 +73,7 @@ def test_a_window_tells_what_it_holds(scenario: Scenario, data: Any) -> None:
     assume(rows)
     first = data.draw(st.integers(0, len(rows) - 1))
     window = rows[first : first + data.draw(st.integers(1, len(rows)))]
-    again = retell(window, scenario.processes, "window")
+    again = reconstruct(window, scenario.processes, "window")
     validate(again)
     after = application(run(again).events)
     sent = {event.message_id for event in window if event.kind == SEND}
@@ -89,7 +89,7 @@ def test_a_window_tells_what_it_holds(scenario: Scenario, data: Any) -> None:
 
 def test_a_window_far_into_a_log_begins_at_its_own_time_0() -> None:
     lines = tuple(send("P1", "P2", 1_000_000 + n, label=f"s{n}", receive_label=f"r{n}") for n in range(4))
-    again = retell(run(system("P1 P2", script=lines)).events[2:], ("P1", "P2"), "late")
+    again = reconstruct(run(system("P1 P2", script=lines)).events[2:], ("P1", "P2"), "late")
     assert again.story == "Rows 2 to 7 of a table of events. Its time 1e+06 is time 0 here."
     assert run(again).events[0].time == 0 and max(event.time for event in run(again).events) < 10
 
@@ -114,7 +114,7 @@ def test_an_event_of_several_partners_becomes_several_and_says_so() -> None:
         row(6, "P2", 2, "internal", label="sync"),
         row(7, "P2", 3, "internal", label="P2.3"),
     ]
-    again = retell(rows, ("P1", "P2", "P3"), "several")
+    again = reconstruct(rows, ("P1", "P2", "P3"), "several")
     validate(again)
     assert [(e.process, e.index, e.kind, e.label) for e in run(again).events] == [
         ("P1", 1, SEND, "flush (P1.1, 1 of 2)"),
@@ -137,7 +137,7 @@ def test_a_channel_on_which_messages_overtake_is_not_fifo() -> None:
         row(3, "P2", 2, RECEIVE, "P1->P2", 1),
         row(4, "P1", 3, RECEIVE, "P2->P1", 2),
     ]
-    again = retell(rows, ("P1", "P2"), "lost")
+    again = reconstruct(rows, ("P1", "P2"), "lost")
     assert again.not_fifo == ("P1->P2",), "the first message never arrives, the second one does"
     assert [(e.process, e.kind, e.peer_index) for e in run(again).events] == [
         ("P1", SEND, None), ("P1", SEND, 2), ("P2", SEND, 3), ("P2", RECEIVE, 2), ("P1", RECEIVE, 1),
@@ -162,7 +162,7 @@ def test_the_order_is_kept_whatever_the_times(times: list[float]) -> None:
         row(2, "P2", 2, SEND, "P2->P1", 1, time=times[2]),
         row(3, "P1", 2, RECEIVE, "P2->P1", 1, time=times[3]),
     ]
-    again = retell(rows, ("P1", "P2"), "times")
+    again = reconstruct(rows, ("P1", "P2"), "times")
     validate(again)
     assert kinds(run(again).events) == [
         ("P1", 1, SEND, "P1->P2", 1), ("P2", 1, RECEIVE, "P1->P2", 1),
@@ -174,7 +174,7 @@ def test_labels_that_a_scenario_cannot_have_are_told_otherwise() -> None:
     long = "x" * 1000
     labels = [long, "P2.1", "same", "same", "same (P1.4)", " ", None]
     rows = [row(number, "P1", number + 1, "internal", label=label) for number, label in enumerate(labels)]
-    again = retell([*rows, row(7, "P2", 1, "internal")], ("P1", "P2"), "labels")
+    again = reconstruct([*rows, row(7, "P2", 1, "internal")], ("P1", "P2"), "labels")
     validate(again)
     told = [line.label for line in again.script]
     assert told == [
@@ -190,19 +190,19 @@ BODIES = {
 
 @pytest.mark.parametrize(("body", "value"), [(None, None), *BODIES.items()])
 def test_a_body_that_a_scenario_cannot_hold_is_its_json_as_text(body: str | None, value: Any) -> None:
-    again = retell([row(0, "P1", 1, SEND, "P1->P2", 0)._replace(body=body)], ("P1", "P2"), "body")
+    again = reconstruct([row(0, "P1", 1, SEND, "P1->P2", 0)._replace(body=body)], ("P1", "P2"), "body")
     validate(again)
     assert again.script == (ScriptLine("P1", 0.0, None, "P2", value),)
 
 
 def test_a_message_without_a_body_does_not_get_its_labels_for_one() -> None:
     rows = [row(0, "P1", 1, SEND, "P1->P2", 0, "ask"), row(1, "P2", 1, RECEIVE, "P1->P2", 0, "hear")]
-    again = retell(rows, ("P1", "P2"), "bare")
+    again = reconstruct(rows, ("P1", "P2"), "bare")
     assert [event.body for event in run(again).events] == ["{}", "{}"]
     assert parse_toml(dumps(again), "bare") == again
 
 
 def test_nothing_is_told_as_nothing() -> None:
-    again = retell([], ("P1", "P2"), "nothing")
+    again = reconstruct([], ("P1", "P2"), "nothing")
     validate(again)
     assert run(again).events == []

@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sim.__main__ import report
-from sim.core.delays import HOLD, Address, DelayRule, Delays
+from sim.core.delays import HOLD, DelayRule, Delays, MessageReference
 from sim.core.model import APP, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORDED, SEND, Message, State
 from sim.document import library
 from sim.document.files import parse_toml
@@ -251,7 +251,7 @@ def test_delaying_one_marker_re_rolls_no_other_draw(monkeypatch: pytest.MonkeyPa
         markers = sorted(place for place in before if place[1] == MARKER)
         assume(markers)
         chosen = data.draw(st.sampled_from(markers))
-        delays = {**scenario.delays, Address(None, *chosen): data.draw(st.sampled_from([0.0, 33.5, HOLD]))}
+        delays = {**scenario.delays, MessageReference(None, *chosen): data.draw(st.sampled_from([0.0, 33.5, HOLD]))}
         after = draws_of(replace(scenario, delays=delays), monkeypatch)
         changed = {place for place in before.keys() & after.keys() if before[place] != after[place]}
         assert changed <= {chosen}
@@ -314,18 +314,19 @@ def test_every_channel_delivers_in_the_order_of_sending(scenario: Scenario) -> N
 
 @given(scenarios(), st.data())
 def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: Any) -> None:
+    assume(scenario.channels)
     execution = run(scenario)
     channel = data.draw(st.sampled_from([c.name for c in scenario.channels]))
     sent = departures(execution, channel)
     assume(sent)
-    place = data.draw(st.integers(0, len(sent) - 1))
-    send = next(e for e in execution.events if e.message_id == sent[place] and e.kind in (SEND, MARKER_SEND))
+    number = data.draw(st.integers(0, len(sent) - 1))
+    send = next(e for e in execution.events if e.message_id == sent[number] and e.kind in (SEND, MARKER_SEND))
     ahead = [e for e in execution.events if e.channel == channel and e.kind == send.kind and e.row <= send.row]
     ordinal = sum(e.snapshot_id == send.snapshot_id for e in ahead)
     kind = MARKER if send.kind == MARKER_SEND else "app"
-    address = Address(None, channel, kind, send.snapshot_id, ordinal)
-    held = run(replace(scenario, delays={**scenario.delays, address: HOLD}))
-    assert len(arrivals(held, channel)) <= place, "what was ahead of it may arrive, nothing else"
+    reference = MessageReference(None, channel, kind, send.snapshot_id, ordinal)
+    held = run(replace(scenario, delays={**scenario.delays, reference: HOLD}))
+    assert len(arrivals(held, channel)) <= number, "what was ahead of it may arrive, nothing else"
 
 
 # --------------------------------------------------------------------------- facts of a run

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.core.delays import HOLD, Address, DelayRule
+from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_SEND, RECORD, Event
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
@@ -20,7 +20,7 @@ def bank() -> Scenario:
     """P2's 30 and 20 leave at 1 and 2 and arrive at 6; P1 starts at 3, so both are in its channel."""
     script = (send("P2", "P1", 1, 30, label="m"), send("P2", "P1", 2, 20, label="n"))
     return system(
-        "P1 P2", workload="bank", script=script, snapshots=(start("P1", 3),), delays={Address(label="m"): 5.0}
+        "P1 P2", workload="bank", script=script, snapshots=(start("P1", 3),), delays={MessageReference(label="m"): 5.0}
     )
 
 
@@ -42,7 +42,7 @@ def test_nothing_is_conserved_where_the_workload_says_so() -> None:
 
 
 def test_channels_are_undecided_until_the_snapshot_is_complete() -> None:
-    held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P2->P1", MARKER, "S1"): HOLD})
+    held = system("P1 P2", snapshots=(start("P1", 1),), delays={MessageReference(None, "P2->P1", MARKER, "S1"): HOLD})
     (row,) = verdicts(run(held)).values()
     assert row == [
         ("completion", False, "P2->P1 is not closed"), ("one_marker", True, None), ("consistency", True, None),
@@ -51,7 +51,7 @@ def test_channels_are_undecided_until_the_snapshot_is_complete() -> None:
 
 
 def test_consistency_is_undecided_until_everyone_has_recorded() -> None:
-    held = system("P1 P2", snapshots=(start("P1", 1),), delays={Address(None, "P1->P2", MARKER, "S1"): HOLD})
+    held = system("P1 P2", snapshots=(start("P1", 1),), delays={MessageReference(None, "P1->P2", MARKER, "S1"): HOLD})
     (row,) = verdicts(run(held)).values()
     assert row == [
         ("completion", False, "P2 has not recorded"), ("one_marker", True, None), ("consistency", None, None),
@@ -73,7 +73,7 @@ def test_every_snapshot_of_a_run_is_judged_by_itself() -> None:
     two = system(
         "P1 P2",
         snapshots=(start("P1", 1), start("P2", 1, "S2")),
-        delays={Address(None, "P1->P2", MARKER, "S2"): HOLD},
+        delays={MessageReference(None, "P1->P2", MARKER, "S2"): HOLD},
     )
     assert failing(run(two)) == {"S2:completion": "P1->P2 is not closed"}
 
@@ -83,7 +83,7 @@ def test_a_held_marker_of_one_snapshot_stands_in_the_way_of_the_next() -> None:
     two = system(
         "P1 P2",
         snapshots=(start("P1", 1), start("P1", 2, "S2")),
-        delays={Address(None, "P1->P2", MARKER, "S1"): HOLD},
+        delays={MessageReference(None, "P1->P2", MARKER, "S1"): HOLD},
     )
     assert failing(run(two)) == {"S1:completion": "P2 has not recorded", "S2:completion": "P2 has not recorded"}
 
@@ -177,7 +177,7 @@ def test_overlapping_snapshots_are_kept_apart() -> None:
         workload="bank",
         script=(send("P2", "P1", 1, 30, label="m"),),
         snapshots=(start("P1", 2), start("P1", 8, "S2")),
-        delays={Address(label="m"): 5.0, Address(None, "P1->P2", MARKER, "S1"): 20.0},
+        delays={MessageReference(label="m"): 5.0, MessageReference(None, "P1->P2", MARKER, "S1"): 20.0},
         delay=DelayRule("fixed", 1.0, 1.0),
     )
     first, second = snapshots_of(execution := run(scenario))

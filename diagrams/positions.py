@@ -13,20 +13,20 @@ MOST_APART = 0.5  # of the time since the last thing that happened to the proces
 SHOWN_AT_ONCE = 300  # steps of a long run
 
 
-def places_of_steps(times: Sequence[float]) -> tuple[float, ...]:
-    """The place of each step: its time (time units); steps of one time are spread a little, in their order."""
+def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
+    """The position of each step: its time (time units); steps of one time are spread a little, in their order."""
     distinct = sorted(set(times[1:]))
     gap_after = {time: after - time for time, after in pairwise(distinct)}
     typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
     sharing: dict[float, list[int]] = {}
     for step in range(1, len(times)):
         sharing.setdefault(times[step], []).append(step)
-    places = list(times)
+    positions = list(times)
     for time, steps in sharing.items():
         room = min(gap_after.get(time, typical), typical) * 0.7
         for rank, step in enumerate(steps):
-            places[step] = time + room * rank / len(steps)
-    return tuple(places)
+            positions[step] = time + room * rank / len(steps)
+    return tuple(positions)
 
 
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:
@@ -47,27 +47,27 @@ def _beads(rows: Sequence[Event]) -> list[list[Event]]:
 _WIDE = APPLICATION_KINDS | {RECORD}  # what is a dot or a diamond on the process's line
 
 
-def places_of_rows(events: Sequence[Event], places: Sequence[float]) -> dict[int, float]:
-    """The places of those rows that are followed by others of their step, by row: a little earlier, in their order.
+def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> dict[int, float]:
+    """The positions of those rows that are followed by others of their step, by row: a little earlier, in their order.
 
-    `places` are those of the steps.
+    `positions` are those of the steps.
     """
     found: dict[int, float] = {}
-    spread = max(places, default=0.0) - min(places[1:], default=0.0)
-    gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(places), 1))
+    spread = max(positions, default=0.0) - min(positions[1:], default=0.0)
+    gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(positions), 1))
     last: dict[str, float] = {}  # where the last thing happened to each process
     sent: dict[int | None, float] = {}
     for step, group in groupby(events, key=lambda event: event.step):
         rows = list(group)
-        beads, place, process = _beads(rows), places[step], rows[0].process
+        beads, position, process = _beads(rows), positions[step], rows[0].process
         if len(beads) > 1:
             causes = [last.get(process), *(sent.get(row.message_id) for row in rows)]
-            begin = max((cause for cause in causes if cause is not None), default=place - spread)
-            apart = min(gap, (place - begin) * MOST_APART / (len(beads) - 1))
-            at = place
+            begin = max((cause for cause in causes if cause is not None), default=position - spread)
+            apart = min(gap, (position - begin) * MOST_APART / (len(beads) - 1))
+            at = position
             for bead in reversed(beads[:-1]):
                 at -= apart * (1.0 if bead[0].kind in _WIDE else HEAD_APART)
                 found.update((row.row, at) for row in bead)
-        last[process] = place
-        sent.update((row.message_id, place) for row in rows if row.kind in SENT)
+        last[process] = position
+        sent.update((row.message_id, position) for row in rows if row.kind in SENT)
     return found

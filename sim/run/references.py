@@ -1,0 +1,69 @@
+"""Which message of a run an edit means: every name it goes by, and the one that edits use."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sim.core.delays import MessageReference
+from sim.core.errors import InputError, nearest
+from sim.core.model import APP, CONTROL, MARKER, label_of
+from sim.run.execution import Execution, Flight, once
+
+
+@once
+def references(execution: Execution) -> list[MessageReference]:
+    """For each message of the run, by id: the reference under which edits find it again."""
+    return [names[0] for names in all_references(execution)]
+
+
+@once
+def all_references(execution: Execution) -> list[tuple[MessageReference, ...]]:
+    """For each message of the run, by id: its own label if it has one, its stream, the number of its send."""
+    counted: Counter[tuple[str, str, str | None]] = Counter()
+    found: list[tuple[MessageReference, ...]] = []
+    for flight in execution.flights:
+        send = flight.send
+        stream = (flight.channel.name, flight.kind, send.snapshot_id)
+        counted[stream] += 1
+        by_ordinal = MessageReference(None, *stream, counted[stream])
+        if send.index is None:
+            found.append((by_ordinal,))
+            continue
+        number = MessageReference(label=label_of(send.process, send.index, None))
+        by_label = MessageReference(label=send.label)
+        found.append((by_ordinal, number) if by_label == number else (by_label, by_ordinal, number))
+    return found
+
+
+@once
+def _ids(execution: Execution) -> dict[MessageReference, int]:
+    return {name: message for message, names in enumerate(all_references(execution)) for name in names}
+
+
+def find(execution: Execution, reference: MessageReference) -> Flight | None:
+    """The message at `reference`, under whichever of its names, if the run contains it."""
+    message = _ids(execution).get(reference)
+    return None if message is None else execution.flights[message]
+
+
+def the_message(execution: Execution, reference: MessageReference) -> Flight:
+    """The message at `reference`. Raises InputError where the run contains none, naming what there is."""
+    found = find(execution, reference)
+    if found is not None:
+        return found
+    if reference.label is not None:
+        labels = {name.label for name in references(execution) if name.label}
+        raise InputError(f"no message is sent at {reference.label!r} in this run; {nearest(reference.label, labels)}")
+    channels = list(dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == reference.kind))
+    channels += [channel.name for channel in execution.engine.channels if channel.name not in channels]
+    if reference.channel not in channels:
+        given = reference.channel or ""
+        raise InputError(f"{given!r} is no channel of this run; {nearest(given, channels)}")
+    same = [name for name in _ids(execution) if name._replace(ordinal=reference.ordinal) == reference]
+    algorithm = execution.engine.algorithm
+    own = {MARKER: algorithm.marker, CONTROL: algorithm.control_message}
+    what = "message" if reference.kind == APP else f"{own[reference.kind]} of {reference.snapshot!r}"
+    raise InputError(
+        f"there is no {what} number {reference.ordinal} on {reference.channel} in this run; "
+        f"it carries {len(same)} of them"
+    )
