@@ -39,7 +39,7 @@ def _formats(arguments: Namespace) -> int:
 
 
 def _write(output: Path, content: bytes) -> None:
-    """Writes a file as a whole or not at all; what is no file (a pipe, /dev/stdout) is written to directly."""
+    """Writes a file completely or not at all; a pipe or a device is written to directly."""
     try:
         if output.exists() and not output.is_file():
             output.write_bytes(content)
@@ -55,7 +55,7 @@ def _write(output: Path, content: bytes) -> None:
 
 
 def _add_flags(command: Parser) -> None:
-    """A flag for what every view has, and for each option that some format has of its own."""
+    """Adds a flag for each field of a view, and for each option of a format."""
     for option in SHARED:
         _add_flag(command, option, option.help)
     shared = {option.name for option in SHARED}

@@ -19,7 +19,7 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
-    """Start, end and a gap; a message that never arrives ends on its way."""
+    """The points of an arrow: start, end, gap. A message that never arrives gets a short stub."""
     if arrow.end is not None:
         return [(arrow.source, arrow.start), (arrow.target, arrow.end), None]
     low, high = scene.extent
@@ -31,13 +31,12 @@ def _arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False,
     is_open: bool = False,
 ) -> None:  # fmt: skip
-    """Shafts, with a head of `head` pixels at the end of each, filled unless `is_open`; those that grow end where the
-    message is.
+    """Shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends where the message is now.
 
-    What grows lies on a thin arrow that shows the whole way, so it needs no hover text of its own.
+    A growing shaft lies on a thin arrow of full length, which has the hover text.
     """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
-    marker = {
+    symbol = {
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1,
         "line": {"width": 1.6, "color": look["line"]["color"]} if is_open else {"width": 0},
         "color": "@paper" if is_open else look["line"]["color"],
@@ -50,13 +49,13 @@ def _arrows(
     else:
         texts = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
         hover = {"hoverinfo": "text", "text": texts}
-    mode = {"mode": "lines+markers", "marker": marker} if head else {"mode": "lines"}
+    mode = {"mode": "lines+markers", "marker": symbol} if head else {"mode": "lines"}
     shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
     canvas.add(shafts, show, **{**look, **hover, "meta": ids, **mode})
 
 
 def messages(canvas: Canvas) -> None:
-    """Application messages: thin where they have yet to go, bold on their way, solid once received."""
+    """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
     arrows = _of_kind(canvas, APP)
     ahead = {"line": {"color": "@line/0.75", "width": 1.2}}
     _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
@@ -86,7 +85,7 @@ def control(canvas: Canvas) -> None:
 def markers(canvas: Canvas) -> None:
     """Markers: dashed, in the colour of the process that sent them; the dash tells the snapshot.
 
-    Where a marker has yet to go is a thin line without dashes, so that the bold dashes above it stay clear.
+    The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """
     arrows = _of_kind(canvas, MARKER)
     for colour, own in _grouped(arrows, _colour).items():
@@ -109,8 +108,9 @@ def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, 
 
 
 def held(canvas: Canvas) -> None:
-    """Messages that are never received: a dotted stub. One that is held, or waits behind such a one, ends in a cross
-    and says so; one that nobody has chosen to deliver is still on its way, and ends in a ring.
+    """Messages that are never received, as dotted stubs.
+
+    One that is held, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a ring.
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
     words = {arrow.id: _why_not(canvas.scene, arrow) for arrow in arrows}
@@ -136,7 +136,7 @@ def _colour(arrow: Arrow) -> str:
 
 
 def _why_not(scene: Scene, arrow: Arrow) -> str:
-    """Why a message is never received: it is held, or the one before it on its FIFO channel is, or nobody chose it."""
+    """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it."""
     if arrow.id in waits_behind(scene.execution):
         return "waits behind it"
     return "held" if arrow.id in all_held(scene.execution) else ON_ITS_WAY

@@ -1,4 +1,4 @@
-"""What the parts of the space-time diagram draw on: it knows which way time runs, and collects traces."""
+"""The canvas that all parts of the space-time diagram draw on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Point = tuple[float, float]  # (lane, position)
 
 
 def plain(text: str) -> str:
-    """A user's text as Plotly is to show it, letter by letter: it reads tags such as <b> in every text."""
+    """A user's text, escaped: Plotly reads tags such as <b> in every text."""
     return html.escape(text, quote=False)
 
 
@@ -28,7 +28,7 @@ class Canvas:
         self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
 
     def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
-        """A trace of elements, each a list of points (None: a gap); one without elements is not drawn."""
+        """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements."""
         flat = [point for element in points for point in element]
         lanes = [point[0] if point else None for point in flat]
         positions = [round(point[1], 4) if point else None for point in flat]
@@ -50,7 +50,7 @@ def write(
     canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
     show: Sequence[Span] | None,
 ) -> Trace:  # fmt: skip
-    """A trace of texts at points; `show` None: at every step."""
+    """Add a trace of texts at points; where `show` is None they are seen at every step."""
     font = {"color": colour, "size": max(9, size * max(canvas.scale, 0.6))}
     spans = show if show is not None else [(0, None)] * len(points)
     return canvas.add(

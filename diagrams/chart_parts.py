@@ -1,4 +1,4 @@
-"""What charts of an ensemble are made of: axes, line styles, the frame, and what a dot says when pointed at."""
+"""The parts of an ensemble's charts: axes, line styles, the frame, hover texts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from diagrams.theme import SERIES_DASHES, SERIES_SYMBOLS, series_colour
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
-Slot = tuple[float, float]  # beside a place on an axis, in gaps between two places
+Slot = tuple[float, float]  # beside a value on an axis, as parts of the gap between two values
 
-TYPE = 16  # pixels: to be read on a projector
+TYPE = 16  # pixels: legible on a projector
 FONT = '"Source Sans", sans-serif'  # the page's own
-AWAY = (-0.4, -0.06)  # the slot beside what is drawn to the right of a place
-GOLDEN = 0.618034  # spreads run after run evenly
+AWAY = (-0.4, -0.06)  # the slot on the left, where something is drawn on the right
+GOLDEN = 0.618034  # multiples of it, modulo 1, spread evenly
 MOST_TICKS = 14
-LEAST_HEIGHT = 240  # pixels; the page makes it as high as there is room
+LEAST_HEIGHT = 240  # pixels; the page gives it all the room there is
 
 
 class Axis:
-    """Where rows lie along a dimension: by its number where each value has one of its own, else side by side."""
+    """A dimension as an axis: to scale where each value has a number of its own, else the values side by side."""
 
     def __init__(self, dimension: Dimension, rows: Rows, *, side_by_side: bool = False) -> None:
         self.dimension = dimension
@@ -37,16 +37,16 @@ class Axis:
         self.spots: dict[Any, float] = numbers if self.is_number else ranks
 
     def at(self, row: Row) -> float:
-        """Where a row lies."""
+        """The coordinate of a row."""
         return self.spots[self.dimension.value(row)]
 
     def scattered(self, row: Row, slot: Slot) -> float:
-        """Where a single run lies: within a slot beside its place, so that runs do not hide one another."""
+        """The coordinate of a single run: scattered in a slot beside its value, so that runs do not overlap."""
         share: float = row["run_id"] * GOLDEN % 1.0
         return self.at(row) + (slot[0] + share * (slot[1] - slot[0])) * self.gap
 
     def layout(self) -> dict[str, Any]:
-        """The axis as Plotly has it."""
+        """The axis in Plotly's terms."""
         if not self.is_number:
             ticks = {"tickvals": list(self.spots.values()), "ticktext": [plain(self.labels[at]) for at in self.spots]}
             return axis(self.dimension.name.capitalize()) | ticks | {"range": [-0.6, max(len(self.spots), 1) - 0.4]}
@@ -58,7 +58,7 @@ class Axis:
 
 
 class Style(NamedTuple):
-    """How one line of a chart looks: dash and symbol say without colour which it is."""
+    """The look of one line of a chart: dash and symbol tell it apart without colour."""
 
     colour: str
     dash: str
@@ -66,7 +66,7 @@ class Style(NamedTuple):
 
     @classmethod
     def of(cls, rank: int) -> Style:
-        """That of the line of this rank."""
+        """The style of the line with this rank."""
         dash, symbol = SERIES_DASHES[rank % len(SERIES_DASHES)], SERIES_SYMBOLS[rank % len(SERIES_SYMBOLS)]
         return cls(series_colour(rank), dash, symbol)
 
@@ -82,7 +82,7 @@ def axis(title: str, *, from_zero: bool = False) -> dict[str, Any]:
 
 
 def frame(data: Sequence[Trace], title: str, x: dict[str, Any], y: dict[str, Any], legend: str = "") -> Figure:
-    """A figure of these traces. `title` says above it what goes upwards; `legend` is the legend's, if there is one."""
+    """A figure of these traces. `title` stands above it and names the y axis; `legend` is the title of the legend."""
     return {
         "data": list(data),
         "layout": {
@@ -94,7 +94,7 @@ def frame(data: Sequence[Trace], title: str, x: dict[str, Any], y: dict[str, Any
             "font": {"family": FONT, "size": TYPE, "color": "@ink"},
             "margin": {"l": 10, "r": 10, "t": 64 if legend else 38, "b": 10},
             "showlegend": bool(legend), "height": LEAST_HEIGHT, "hovermode": "closest", "dragmode": "zoom",
-            "uirevision": f"{title} {x['title']['text']} {y['title']['text']}",  # a zoom stays as long as the axes do
+            "uirevision": f"{title} {x['title']['text']} {y['title']['text']}",  # keeps the zoom
             "legend": {
                 "title": {"text": plain(legend), "font": {"size": TYPE}}, "orientation": "h", "x": 0, "y": 1.01,
                 "yanchor": "bottom", "bgcolor": "@paper/0",
@@ -108,7 +108,7 @@ def frame(data: Sequence[Trace], title: str, x: dict[str, Any], y: dict[str, Any
 
 
 def number(value: float | None) -> str:
-    """A number as charts write it: three digits that count, none for show."""
+    """A number with three significant digits, as charts write it."""
     if value is None:
         return "none"
     if abs(value) >= 1000 or value == int(value):
@@ -122,14 +122,14 @@ def amount(value: float | None, measure: Measure) -> str:
 
 
 def about_run(row: Row, measure: Measure, dimensions: Iterable[Dimension]) -> str:
-    """What is told of a single run: its number, what was measured, what it differs in, and what does not hold."""
+    """A single run in words: its number, its measure, the dimensions in which runs differ, and the failed check."""
     failed = f"<br><b>{plain(row['witness'] or 'a check does not hold')}</b>" if row["failed"] else ""
     head = f"<b>Run {row['run_id']}</b>, {plain(measure.name.lower())}: {amount(row[measure.column], measure)}"
     return head + _differences(row, dimensions) + failed
 
 
 def about_cell(row: Row, measure: Measure, dimensions: Iterable[Dimension]) -> str:
-    """What is told of a cell: how many runs, their median, and the range of eight of ten."""
+    """A cell in words: how many runs, their median, and the range of eight of ten."""
     low, middle, high = (row[f"{measure.column}_{share}"] for share in (10, 50, 90))
     return (
         f"<b>{row['runs']:,} runs</b>, {plain(measure.name.lower())}: median {amount(middle, measure)}"
@@ -147,17 +147,17 @@ def hover(texts: Iterable[str]) -> dict[str, Any]:
 
 
 def slot_of(rank: int, count: int) -> Slot:
-    """The slot of one of so many lines around a place."""
+    """The slot of line `rank` of `count` lines."""
     return (rank / count - 0.5) * 0.4, ((rank + 1) / count - 0.5) * 0.4
 
 
 def picks(rows: Rows) -> list[list[Any]]:
-    """What a click on a point says: [run_id, snapshot_id, cell]."""
+    """The `customdata` of points: [run_id, snapshot_id, cell] each."""
     return [[row.get("run_id"), row.get("snapshot_id"), row["cell"]] for row in rows]
 
 
 def chosen(opacity: float) -> dict[str, Any]:
-    """What is picked stands out; the rest stays as it is."""
+    """The look of picked points; the others stay as they are."""
     return {
         "selected": {"marker": {"color": "@mark", "size": 16, "opacity": 1}},
         "unselected": {"marker": {"opacity": opacity}},

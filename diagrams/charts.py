@@ -29,7 +29,7 @@ from diagrams.chart_parts import (
 )
 from diagrams.measures import Dimension, Measure, Row, Rows, values
 
-MOST_WRITTEN = 150  # cells of a heat map that have their number written in them
+MOST_WRITTEN = 150  # cells of a heat map; in a bigger one no numbers are written
 
 
 def curves(cells: Rows, runs: Rows, x: Dimension, measure: Measure, series: Dimension | None = None) -> Figure:
@@ -54,7 +54,7 @@ def curves(cells: Rows, runs: Rows, x: Dimension, measure: Measure, series: Dime
 
 
 def _with(rows: Rows, column: str) -> list[Row]:
-    """The rows that have a value there."""
+    """The rows with a value in `column`."""
     return [row for row in rows if row[column] is not None]
 
 
@@ -80,7 +80,7 @@ def _medians(cells: Rows, across: Axis, measure: Measure, style: Style, told: Se
 
 
 def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style, told: Sequence[Dimension]) -> Trace:
-    """Single runs; those that fail a check are crosses in the colour of what is wrong, and lie on top."""
+    """Single runs as dots; those that fail a check as crosses in the warning colour, on top."""
     shown = sorted(_with(runs, measure.column), key=lambda row: bool(row["failed"]))
     bad = [bool(row["failed"]) for row in shown]
     return {
@@ -98,7 +98,7 @@ def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style,
 def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension] = ()) -> Figure:
     """How a measure is distributed for each value of a dimension: density, quartiles, and the single runs.
 
-    `told`: what else a run says of itself when pointed at.
+    `told`: the dimensions that the hover text of a run names.
     """
     shown = _with(runs, measure.column)
     across = Axis(by, shown, side_by_side=True)

@@ -30,14 +30,14 @@ def curve(positions: Sequence[float], parts: int = CURVE, straight: Container[in
 
 
 def _between(here: float, there: float, share: float) -> float:
-    """Where the curve is at a share of the way from one lane to the next."""
+    """The curve's position at a share (0 to 1) of the way from one lane to the next."""
     return here + (there - here) * share * share * (3 - 2 * share)
 
 
 def straight_at(scene: Scene, positions: Sequence[float]) -> set[int]:
-    """The lanes from which a cut has to go straight to the next one.
+    """The lanes from which a cut goes straight to the next lane.
 
-    There a curve would cross a message that is on one side of the cut at both its ends.
+    A curve would cross a message there whose two ends are on the same side of the cut.
     """
     found: set[int] = set()
     if len(positions) > MOST_CURVED:
@@ -59,7 +59,7 @@ def straight_at(scene: Scene, positions: Sequence[float]) -> set[int]:
 
 
 def complete(cut: Cut) -> list[float] | None:
-    """The positions of a cut that has one on every lane."""
+    """The positions of a cut; None where it has none on some lane."""
     positions = [position for position in cut.positions if position is not None]
     return positions if len(positions) == len(cut.positions) and cut.known is not None else None
 
@@ -110,7 +110,7 @@ def cuts(canvas: Canvas) -> None:
 
 
 def story_cuts(canvas: Canvas) -> None:
-    """The cuts of the story, hidden until one is chosen; the message that decides against one in red."""
+    """The cuts of the story, hidden until one is chosen; the witness against an inconsistent one is red."""
     for number, cut in enumerate(cut for cut in canvas.scene.cuts if cut.snapshot is None):
         positions = complete(cut)
         if positions is None:

@@ -20,10 +20,10 @@ from diagrams.scene import Scene
 from diagrams.spacetime import figure
 
 WIDTH, HEIGHT = 900, 640
-LANE = 5  # pixels that a lane takes at least, as long as the picture stays within MOST
+LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
 MOST_TICKS = 8
-NEARLY = 1e-9  # of a gap between ticks: what rounding may take
+NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 NAME_SIZE, TICK_SIZE = 18.0, 11.0
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0)}
@@ -35,10 +35,7 @@ Place = tuple[float, float] | None  # a point of a figure; None: a gap
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of width x height pixels: what is `inside`, and on top of it what is `around`.
-
-    The inside is cut off at the box `clip` (None: nothing sticks out).
-    """
+    """A drawing of width x height pixels: `inside`, clipped to the box `clip` (None: unclipped), `around` on top."""
 
     width: int
     height: int
@@ -70,7 +67,7 @@ class Drawing:
     def __init__(
         self, scene: Scene, orientation: str, width: int = WIDTH, height: int = HEIGHT, headroom: float = 0.0
     ) -> None:
-        """Of width x height pixels, more where there are many lanes; `headroom` pixels at the top are left free."""
+        """Width x height pixels, more for many lanes; `headroom` pixels at the top stay free."""
         self.scene = scene
         self.down = orientation == "down"
         plot = figure(scene, orientation)
@@ -146,7 +143,7 @@ def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Fra
 def seen(trace: Trace, step: int, position: float) -> list[Place]:
     """The points of a trace at a step that lies at `position` on the time axis; None where nothing is seen.
 
-    As in the browser (assets/explore/timeline.js, Mask.at): an arrow that grows ends where its message is.
+    A growing arrow ends where its message is, as in the browser (assets/explore/timeline.js, Mask.at).
     """
     if trace.get("visible") is False:
         return []
@@ -165,7 +162,7 @@ def seen(trace: Trace, step: int, position: float) -> list[Place]:
 
 
 def _on_the_way(start: Place, end: Place, share: float) -> Place:
-    """A point at a `share` of the way; a little after its start at least, for an arrow needs a direction."""
+    """A point at a `share` of the way, at least a little after the start: an arrow needs a direction."""
     if start is None or end is None:
         return end
     share = min(1.0, max(0.02, share))
@@ -192,13 +189,13 @@ def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -
 
 
 def _dash(name: str) -> tuple[float, ...]:
-    """Plotly's word for a dash, or its list of pixels, as lengths on and off."""
+    """Lengths on and off, in pixels, of a dash: Plotly's word for it, or its list of pixels."""
     lengths = tuple(float(part.removesuffix("px")) for part in name.split(",")) if "px" in name else ()
     return lengths or _DASHES.get(name, ())
 
 
 def _paths(points: Sequence[Place], frame: Frame) -> Iterator[Path]:
-    """Stretches of points without a gap, in pixels."""
+    """The points in pixels, as lists without gaps."""
     for is_seen, run in groupby(points, key=lambda point: point is not None):
         if is_seen:
             yield tuple(frame.pixel(*point) for point in run if point)
@@ -222,7 +219,7 @@ def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text
 
 
 def _within(text: Text, frame: Frame) -> Text:
-    """A text moved so that no letter of it is cut off at the left or right side of the picture."""
+    """The text, moved so that it is not cut off at the left or right side of the picture."""
     width = lettering.width_of(text.letters, text.size)
     before = {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
     x = max(before + 2, min(text.at[0], frame.width - 2 - (width - before)))
@@ -230,12 +227,12 @@ def _within(text: Text, frame: Frame) -> Text:
 
 
 def _blanks(text: str) -> int:
-    """The blanks in front of a text: they keep it off its point."""
+    """The blanks at the front of a text, which keep it off its point."""
     return len(text) - len(text.lstrip())
 
 
 def _plain(text: str) -> str:
-    """A figure's text as its letters: Plotly's entities resolved, our own tags and what cannot be shown left out."""
+    """A figure's text without our own tags and control characters, Plotly's entities resolved."""
     letters = html.unescape(_TAGS.sub("", text))
     return "".join(letter for letter in letters if letter.isprintable()).strip()
 

@@ -1,4 +1,4 @@
-"""What a scene is made of: events, messages, recordings and cuts, in lanes and times, with the steps they appear at."""
+"""The elements of a scene: events, messages, recordings and cuts, with their lanes, positions and steps."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ class Dot:
 class Arrow:
     """A message. It is sent at step `sent` and received at step `received` (None: never, it is held).
 
-    `kind` is "app", "marker" or "control"; `snapshot` the one that it belongs to, `stamp` the name of its stamp and
-    `head` how that is drawn ("open" or "full"), where it has one. `kept` gives the step at which each snapshot records
-    it in its channel.
+    `kind` is "app", "marker" or "control"; `snapshot` the id of its snapshot; `stamp` the name of its stamp, and
+    `head` how that is drawn ("open" or "full"). `kept` gives, for each snapshot that records it, the step of that.
     """
 
     id: int
@@ -64,7 +63,7 @@ class Ghost:
 
 @dataclass(frozen=True)
 class Recording:
-    """A process's recording of its state: a point of the cut."""
+    """A process records its state: one point of the cut."""
 
     lane: int
     position: float

@@ -1,4 +1,4 @@
-"""All application events of a run in a few columns: what a browser needs to search them and to follow causes."""
+"""All application events of a run in a few columns: the browser searches them and follows causes in them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What may be asked about an export. A format declares its own in OPTIONS; the page and the command line ask for them.
+"""The options of an export. A format lists its own in OPTIONS; the page and the command line ask for them.
 
-STEP, STEPS, ORIENTATION and THEME are what a view has for every format, and flags of the command line whatever the
-format. `number`, `menu` and `text` make an option of a format's own, which `Option.of` finds in the view.
+STEP, STEPS, ORIENTATION and THEME are fields of every view, and flags for every format. `number`, `menu` and `text`
+make an option of a single format, which reads it by `Option.of`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from diagrams import theme
 from diagrams.view import Value, View
 from sim.core.errors import InputError
 
-SHOWN = 300  # steps of a long run that a picture shows, unless somebody asks for others
+SHOWN = 300  # steps of a long run in a picture, by default
 _METAVAR = {"step": "K", "steps": "A-B", "number": "N", "text": "TEXT"}
 
 
 @dataclass(frozen=True)
 class Option:
-    """One thing that a format is asked about.
+    """One option of a format.
 
     name: its flag, and its key in a query. label: on the page. help: on the command line.
     kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label)
-        or "text". Of steps, `most` is how many the page begins with.
-    default: what holds where nothing is said.
-    begins: what of the page it begins with there: its "step", its "orientation" or its "scheme" of colours.
-    in_name: whether the name of the file says it.
-    long_only: whether the page asks only about a run so long that it is seen through a window.
+        or "text". For steps, `most` is the length of the range that the form suggests.
+    default: the value where none is given.
+    begins: the form starts with the page's own "step", "orientation" or "scheme" of colours.
+    in_name: the file's name contains it.
+    long_only: the page asks only for runs that are seen through a window.
     """
 
     name: str
@@ -46,15 +46,15 @@ class Option:
 
     @property
     def metavar(self) -> str:
-        """What stands for a value in the command line's help."""
+        """The placeholder for a value in the command line's help."""
         return _METAVAR.get(self.kind) or f"{{{','.join(value for value, _ in self.choices)}}}"
 
     def of(self, view: View) -> Any:
-        """What was asked for of a format's own option, else its default."""
+        """The value of a format's own option in `view`, else its default."""
         return view.options.get(self.name, self.default)
 
     def read(self, text: str) -> Value:
-        """The value that a text says. Raises InputError with what would be right."""
+        """The value written in `text`. Raises InputError."""
         if self.kind == "step" and re.fullmatch(r"-?[0-9]{1,9}", text):
             return int(text)
         if self.kind == "steps" and (ends := re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", text)):
@@ -79,7 +79,7 @@ class Option:
         return f"is not known; say {' or '.join(value for value, _ in self.choices)}"
 
     def to_json(self) -> dict[str, Any]:
-        """What the page needs to ask for it; what says nothing is left out."""
+        """The option as the page's form needs it; fields that are None are left out."""
         told = {key: getattr(self, key) for key in ("name", "label", "kind", "default", "least", "most", "begins")}
         said = {key: value for key, value in told.items() if value is not None}
         return (
@@ -105,9 +105,9 @@ def text(name: str, label: str, default: str = "") -> Option:
 
 
 STEP = Option("step", "Step", "the step to show (default: the last)", "step", begins="step", in_name=True)
-OPENED = replace(STEP, in_name=False)  # of what holds all steps, and opens at one
+OPENED = replace(STEP, in_name=False)  # for a file with all steps, which opens at one
 STEPS = Option("steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True)
-WINDOW = replace(  # of what shows one step, amid those around it
+WINDOW = replace(  # for a picture of one step with those around it
     STEPS, help="of a long run, the first and the last step to show", most=SHOWN, in_name=False, long_only=True
 )
 ORIENTATION = Option(
@@ -119,9 +119,9 @@ THEME = Option(
     begins="scheme",
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (STEP, WINDOW, ORIENTATION, THEME)  # what is asked about a picture of a step
+PICTURE = (STEP, WINDOW, ORIENTATION, THEME)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:
-    """What is asked about what has a page for each step, and at most so many of them."""
+    """The options of a file with a page for each step; the form suggests at most `most` pages."""
     return replace(STEPS, most=most), ORIENTATION, THEME

@@ -1,7 +1,7 @@
-"""Where the small texts of a diagram go: each to the first of its spots that is clear of lines, dots and other texts.
+"""The places of small texts: each gets the first of its spots that is clear of lines, dots and other texts.
 
-Reckoned in pixels of a small projector's picture. On a larger screen texts keep their size and all else spreads
-out, so that what is clear here is clear there.
+Computed in pixels of a small projector's picture. On a larger screen texts keep their size and all else spreads out,
+so a spot that is clear here is clear there.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from diagrams.canvas import Point
 from diagrams.primitives import Box, Pixel
 
 WIDTH, HEIGHT = 690.0, 450.0
-LETTER = 0.58  # the width of a letter, as a part of the size of its type
-LINE = 1.15  # the height of a line of text, likewise
-MOST_LINES = 400  # with more lines there is no clear spot to be found
+LETTER = 0.58  # the width of a letter, in font sizes
+LINE = 1.15  # the height of a line of text, in font sizes
+MOST_LINES = 400  # among more lines no spot is clear
 
 Pixels = Callable[[Point], Pixel]
 
@@ -30,7 +30,7 @@ class Spot:
 
 
 class Labels:
-    """Finds a spot for one text after the other; what is placed is in the way of those that follow."""
+    """Finds a spot for one text after the other; each placed text is an obstacle for the next ones."""
 
     def __init__(self, pixels: Pixels) -> None:
         self.pixels = pixels
@@ -71,7 +71,7 @@ class Labels:
         return Box(left, top, left + width, top + height)
 
     def _cost(self, box: Box, enough: float) -> float:
-        """What a text in this box would hide; no need to reckon beyond `enough`."""
+        """The cost of a text in this box: what it would hide. Stops counting at `enough`."""
         cost = _outside(box)
         for other, price in self.boxes:
             if box.meets(other):

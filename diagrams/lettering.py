@@ -1,11 +1,11 @@
-"""How much room a text takes, and how it is made to fit: reckoned without a font, a little on the wide side."""
+"""The width of a text, estimated without a font and rather too wide; texts cropped, shrunk or wrapped to fit."""
 
 from __future__ import annotations
 
 from itertools import accumulate
 
 ELLIPSIS = "…"
-LATIN = 0x17F  # the end of Latin Extended-A: letters beyond it may be as wide as they are high
+LATIN = 0x17F  # the end of Latin Extended-A; letters beyond it count as wide as they are high
 LEAST_SIZE = 9.0  # pixels: smaller letters cannot be read
 
 _NARROW = frozenset("iljtfI.,;:'’|!()[]/\\ \u00a0-")
@@ -18,7 +18,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def _advance(letter: str) -> float:
-    """The width of a letter as a part of the size of its type."""
+    """The width of a letter in font sizes."""
     if letter in _NARROW:
         return 0.34
     if letter in _WIDE or ord(letter) > LATIN:
@@ -27,7 +27,7 @@ def _advance(letter: str) -> float:
 
 
 def cropped(text: str, size: float, room: float) -> str:
-    """`text`, or as much of its beginning as `room` pixels hold, with an ellipsis."""
+    """`text`, or as much of its beginning as fits into `room` pixels, with an ellipsis."""
     if width_of(text, size) <= room:
         return text
     widths = accumulate(width_of(letter, size) for letter in text)

@@ -1,4 +1,4 @@
-"""Plotly's markers as primitives: the symbols that the figures use, and the heads of arrows."""
+"""The symbols of a figure (Plotly calls them markers) as primitives: discs, polygons, heads of arrows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from diagrams.primitives import Area, Disc, Line, Path, Pixel, Primitive
 
-Marker = Mapping[str, Any]
+Style = Mapping[str, Any]
 
 _CORNERS: dict[str, list[Pixel]] = {
     "diamond": [(0, -1), (1, 0), (0, 1), (-1, 0)],
@@ -18,31 +18,31 @@ _CORNERS: dict[str, list[Pixel]] = {
 
 
 def each(value: Any, index: int) -> Any:
-    """What a property says of element `index`: it may be a list, or the same for all."""
+    """The value of a property for element `index`; the property is a list, or one value for all."""
     return value[index] if isinstance(value, list) else value
 
 
-def marks(marker: Marker, points: Sequence[Pixel | None], scale: float) -> Iterator[Primitive]:
-    """The marks of a trace at its points (pixels; None: not seen), `scale` times as big as it says."""
-    if marker.get("symbol") == "arrow":
-        yield from _arrow_heads(marker, points, scale)
+def marks(style: Style, points: Sequence[Pixel | None], scale: float) -> Iterator[Primitive]:
+    """The symbols of a trace at its points (pixels; None: not seen), enlarged by `scale`."""
+    if style.get("symbol") == "arrow":
+        yield from _arrow_heads(style, points, scale)
         return
     for index, point in enumerate(points):
         if point is not None:
-            yield from _symbol(marker, point, each(marker["size"], index) * scale / 2, scale)
+            yield from _symbol(style, point, each(style["size"], index) * scale / 2, scale)
 
 
-def _arrow_heads(marker: Marker, points: Sequence[Pixel | None], scale: float) -> Iterator[Area]:
+def _arrow_heads(style: Style, points: Sequence[Pixel | None], scale: float) -> Iterator[Area]:
     """Heads at those points that have a size, each pointing away from the point before it."""
     heads = []
     for index, tip in enumerate(points):
-        size = each(marker["size"], index) * scale
+        size = each(style["size"], index) * scale
         before = points[index - 1] if index else None
         if size and tip is not None and before is not None:
-            heads.append(arrow_head(before, tip, size, each(marker["standoff"], index) * scale))
-    outline = marker.get("line", {})
+            heads.append(arrow_head(before, tip, size, each(style["standoff"], index) * scale))
+    outline = style.get("line", {})
     if heads:
-        yield Area(tuple(heads), marker["color"], outline.get("color", ""), outline.get("width", 0) * scale)
+        yield Area(tuple(heads), style["color"], outline.get("color", ""), outline.get("width", 0) * scale)
 
 
 def arrow_head(before: Pixel, tip: Pixel, size: float, standoff: float) -> Path:
@@ -57,12 +57,12 @@ def arrow_head(before: Pixel, tip: Pixel, size: float, standoff: float) -> Path:
     return ((x, y), *sides)
 
 
-def _symbol(marker: Marker, at: Pixel, radius: float, scale: float) -> Iterator[Primitive]:
-    shape, _, is_open = marker.get("symbol", "circle").partition("-")
-    outline = marker.get("line", {})
+def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Primitive]:
+    shape, _, is_open = style.get("symbol", "circle").partition("-")
+    outline = style.get("line", {})
     width = outline.get("width", 0) * scale
-    stroke = marker["color"] if is_open else outline.get("color", "")
-    fill = "" if is_open else marker["color"]
+    stroke = style["color"] if is_open else outline.get("color", "")
+    fill = "" if is_open else style["color"]
     x, y = at
     if shape == "x":
         cross = tuple(((x - radius, y - slope), (x + radius, y + slope)) for slope in (radius, -radius))

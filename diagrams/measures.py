@@ -1,7 +1,7 @@
-"""What is measured of a snapshot, and what the runs of an ensemble differ in: the words that charts use for both.
+"""The measures of a snapshot and the dimensions in which runs of an ensemble differ, with the words of charts.
 
-Rows are plain mappings: a *run row* is one of the table of runs, a *cell row* one of the summary of its cells, in which
-each measure has its quantiles (`latency_10`, `latency_50`, ...).
+Rows are plain mappings: a *run row* is a row of the table of runs, a *cell row* a row of the summary of cells, with the
+quantiles of each measure (`latency_10`, `latency_50`, ...).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Rows = Sequence[Row]
 
 
 class Measure(NamedTuple):
-    """Something measured, by its column: a short name, what it is in full, and its unit."""
+    """A measure: its column, a short name, a long one, and its unit."""
 
     column: str
     name: str
@@ -27,7 +27,7 @@ class Measure(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What stands at an axis."""
+        """The title of its axis."""
         return f"{self.words} ({self.unit})" if self.unit else self.words
 
 
@@ -46,7 +46,7 @@ MEASURES = {
 
 
 def delay_words(text: str | None) -> str:
-    """A delay such as `uniform:1:9` as an axis says it: `1 to 9`."""
+    """A delay as an axis writes it: `1 to 9` for `uniform:1:9`."""
     kind, _, ends = (text or "same").partition(":")
     ends = ends.replace(":", " to ")
     return {"fixed": ends, "uniform": ends, "same": "as messages"}.get(kind, f"{kind} {ends}".strip())
@@ -54,7 +54,7 @@ def delay_words(text: str | None) -> str:
 
 @dataclass(frozen=True)
 class Dimension:
-    """Something in which runs may differ, by its column. `position`: the column of numbers it is drawn by, if any."""
+    """A dimension in which runs may differ: its column, and `position`, the column of numbers that scales its axis."""
 
     column: str
     name: str
@@ -62,11 +62,11 @@ class Dimension:
     position: str | None = None
 
     def value(self, row: Row) -> Any:
-        """What `row` has."""
+        """The value of `row`."""
         return row.get(self.column)
 
     def label(self, row: Row) -> str:
-        """What `row` has, as an axis or a menu says it."""
+        """The value of `row` as an axis or a menu writes it."""
         value = self.value(row)
         if self.column == "algorithm" and value in ALGORITHMS:
             return ALGORITHMS[value].title or str(value)
@@ -77,7 +77,7 @@ class Dimension:
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     def place(self, row: Row) -> float | None:
-        """Where `row` is on an axis of numbers."""
+        """The coordinate of `row` on an axis of numbers; None where it has none."""
         found = row.get(self.position) if self.position else None
         return float(found) if isinstance(found, int | float) else None
 
@@ -91,11 +91,11 @@ DIMENSIONS = (
     Dimension("fifo", "channels", "Channels"),
     Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
 )
-OF_WORKLOAD = "parameter "  # before the name of a workload's parameter, where it is a column
+OF_WORKLOAD = "parameter "  # begins the name of a column that holds a parameter of the workload
 
 
 def with_parameters(rows: Rows) -> list[dict[str, Any]]:
-    """Copies of rows that have each parameter of the workload in a column of its own."""
+    """Copies of the rows, with a column for each parameter of the workload."""
     found = []
     for row in rows:
         parameters = json.loads(row.get("parameters") or "{}")
@@ -108,9 +108,9 @@ def _plain(value: Any) -> Any:
 
 
 def varying(rows: Rows) -> list[Dimension]:
-    """The dimensions in which rows (with parameters) differ, the most telling first.
+    """The dimensions in which rows (with parameters) differ, the most important first.
 
-    One that follows from another, as the transfers of each process may follow from their number, is left out.
+    A dimension that follows from another is left out: the transfers of each process may follow from their number.
     """
     columns = dict.fromkeys(column for row in rows for column in row if column.startswith(OF_WORKLOAD))
     own = tuple(_parameter(column, rows) for column in columns)
@@ -123,7 +123,7 @@ def varying(rows: Rows) -> list[Dimension]:
 
 
 def _follows(dimension: Dimension, other: Dimension, rows: Rows) -> bool:
-    """Whether each value of `other` has but one of `dimension`."""
+    """Whether each value of `other` goes with one value of `dimension`."""
     pairs = {(other.value(row), dimension.value(row)) for row in rows}
     return len(pairs) == len({value for value, _ in pairs})
 
@@ -135,7 +135,7 @@ def _parameter(column: str, rows: Rows) -> Dimension:
 
 
 def values(dimension: Dimension, rows: Rows) -> dict[Any, str]:
-    """The values that rows have in a dimension, with their labels: in order of size, or of appearance."""
+    """The values of the rows in a dimension, with their labels, by size or in order of appearance."""
     found: dict[Any, Row] = {}
     for row in rows:
         found.setdefault(dimension.value(row), row)
@@ -145,5 +145,5 @@ def values(dimension: Dimension, rows: Rows) -> dict[Any, str]:
 
 
 def alike(rows: Rows, held: Mapping[Dimension, Any]) -> list[Row]:
-    """The rows that have the given values."""
+    """The rows with the given values."""
     return [row for row in rows if all(dimension.value(row) == value for dimension, value in held.items())]

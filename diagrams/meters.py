@@ -1,4 +1,4 @@
-"""Where the conserved goods of a run are: in processes or on their way, step by step."""
+"""How much of each conserved good is in processes and in channels, step by step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Timeline = list[list[Any]]
 def meters_of(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good: {"unit", "total", "processes", "channels"}, the last two as timelines of amounts.
 
-    Computed from the states that the run passes through, one by one.
+    Computed from the states of the run, one after the other.
     """
     workload = execution.engine.workload
     held = [workload.measure(process.state) for process in execution.engine.initial().processes]

@@ -1,4 +1,4 @@
-"""Where steps, and the rows of one step, lie on the time axis: apart, so that each can be seen, and in their order."""
+"""Positions on the time axis: of steps, and of the rows of one step, a little apart so that each can be seen."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import groupby, pairwise
 from sim.core.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
 
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
-HEAD_APART = 0.5  # of that: how far before its recording what made a process record arrives, for its head is pointed
-MOST_APART = 0.5  # of the time since the last thing that happened to the process, which they take at most
+HEAD_APART = 0.5  # of APART: between an arrow that makes a process record and the recording (its head is pointed)
+MOST_APART = 0.5  # of the time since the last event of the process: the rows of a step take at most this much
 SHOWN_AT_ONCE = 300  # steps of a long run
 
 
 def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
-    """The position of each step: its time (time units); steps of one time are spread a little, in their order."""
+    """The position of each step: its time (time units), where steps at the same time are spread a little, in order."""
     distinct = sorted(set(times[1:]))
     gap_after = {time: after - time for time, after in pairwise(distinct)}
     typical = (distinct[-1] - distinct[0]) / len(distinct) if len(distinct) > 1 else 1.0
@@ -30,9 +30,9 @@ def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
 
 
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:
-    """The rows of one step, by what is to be seen of them one after the other.
+    """The rows of one step in groups that are drawn one after the other.
 
-    What comes, each recording, and each application event is a bead; what is sent then belongs to it.
+    A group begins with a receipt, a recording or an application event; the sends that follow belong to it.
     """
     beads: list[list[Event]] = []
     for row in rows:
@@ -44,18 +44,18 @@ def _beads(rows: Sequence[Event]) -> list[list[Event]]:
     return beads
 
 
-_WIDE = APPLICATION_KINDS | {RECORD}  # what is a dot or a diamond on the process's line
+_WIDE = APPLICATION_KINDS | {RECORD}  # drawn as a dot or a diamond on the line of the process
 
 
 def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> dict[int, float]:
-    """The positions of those rows that are followed by others of their step, by row: a little earlier, in their order.
+    """By row number, the positions of rows that are drawn before the last one of their step: a little earlier than it.
 
     `positions` are those of the steps.
     """
     found: dict[int, float] = {}
     spread = max(positions, default=0.0) - min(positions[1:], default=0.0)
     gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(positions), 1))
-    last: dict[str, float] = {}  # where the last thing happened to each process
+    last: dict[str, float] = {}  # the position of each process's last event
     sent: dict[int | None, float] = {}
     for step, group in groupby(events, key=lambda event: event.step):
         rows = list(group)

@@ -1,4 +1,4 @@
-"""What a drawing is made of: lines, areas, discs and texts, in pixels, with colours as tokens of diagrams.theme."""
+"""The primitives of a drawing: lines, areas, discs and texts, in pixels, with colours as tokens of diagrams.theme."""
 
 from __future__ import annotations
 

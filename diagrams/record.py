@@ -1,7 +1,7 @@
-"""What a snapshot records, as it grows: texts in the lecture's manner, each with the step it appears at.
+"""The record of a snapshot as it grows: texts in the lecture's manner, each with the step at which it appears.
 
-A timeline is a list of [step, value], ascending; the value at a step is that of the last pair up to it.
-What a snapshot recorded is told whole; meters, which change with every step, only for the scene's window.
+A timeline is a list of [step, value], ascending; the value at a step is that of the last pair up to it. The record
+is that of the whole run; meters, which change at every step, are those of the scene's window.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
 
 
 def _facts(scene: Scene, snapshot: Snapshot) -> str:
-    """What it took: `6 markers, 1 recorded message`."""
+    """The cost of a snapshot: `6 markers, 1 recorded message`."""
     algorithm = scene.whole_run.words.algorithm
     sent = ((snapshot.markers, algorithm.marker), (snapshot.controls, algorithm.control_message))
     parts = [words.counted(count, what) for count, what in sent if count]
@@ -70,9 +70,9 @@ def _facts(scene: Scene, snapshot: Snapshot) -> str:
 
 
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
-    """What somebody who predicts the record is held against, and why it is so, by process and by channel.
+    """The right answers, with reasons, for somebody who predicts the record: by process and by channel.
 
-    `channels` lists the recorded messages by id; channels that carried no message have nothing to predict.
+    `channels` lists the ids of recorded messages; a channel that carried no message is left out.
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
@@ -101,7 +101,7 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
 
 
 def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> dict[str, Any]:
-    """What a process recorded; what it threw away again is gone from the step on at which it did."""
+    """The state that a process recorded, from the step of that on; gone again from the step of an abort on."""
     text: Timeline = [[0, NOT_YET]]
     if step is not None and name in snapshot.local:
         text.append([step, scene.whole_run.words.state(snapshot.local[name].state, snapshot.events[name])])
@@ -111,7 +111,7 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
 
 
 def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> int:
-    """The step at which a process gave a snapshot up that it had recorded."""
+    """The step at which a process aborted a snapshot that it had recorded; None: never."""
     wanted = (SNAPSHOT_ABORTED, process, snapshot.id)
     events = scene.execution.events
     return next(event.step for event in events if (event.kind, event.process, event.snapshot_id) == wanted)
@@ -140,15 +140,16 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
 
 
 def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
-    """Why each recorded message is recorded, each with the step of its receipt; of many only the first."""
+    """Why each recorded message is recorded, with the step of its receipt; the first few of many."""
     steps = {message.id: message.step for message in snapshot.recorded_messages}
     told = sorted(steps, key=lambda message: steps[message])[:MOST_REASONS]
     return [[steps[message], explain(scene.execution, snapshot, message)] for message in told]
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
-    """Verdicts are passed when the snapshot is complete or aborted; on one that never is, at the end of the run, if
-    nobody is still choosing what comes next.
+    """The verdicts, from the step on at which the snapshot is complete or aborted.
+
+    On a snapshot that never ends they appear at the end of the run, unless a user still chooses what comes next.
     """
     ended = snapshot.completed if snapshot.aborted is None else snapshot.aborted
     if ended is None and _may_go_on(scene):
@@ -170,13 +171,13 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
 
 
 def _may_go_on(scene: Scene) -> bool:
-    """Whether somebody chooses every action, and has one to choose at the end."""
+    """Whether a user chooses every action, and some action is enabled at the end."""
     execution = scene.execution
     return execution.scenario.scheduler.kind == "manual" and bool(all_choices(execution, execution.steps)[0])
 
 
 def _sum(scene: Scene, snapshot: Snapshot) -> str:
-    """What was recorded, added up: `720 in processes + 80 in channels = 800 money`."""
+    """The recorded amounts, added up: `720 in processes + 80 in channels = 800 money`."""
     workload = scene.execution.engine.workload
     processes = [workload.measure(local.state) for local in snapshot.local.values()]
     channels = [workload.measure_body(message.body) for message in snapshot.recorded_messages]
@@ -188,7 +189,7 @@ def _sum(scene: Scene, snapshot: Snapshot) -> str:
 
 
 def meters(scene: Scene) -> list[dict[str, Any]]:
-    """Per conserved good: its total, and how much of it is in processes and in channels at each step of the window."""
+    """Per conserved good: its total, and the amounts in processes and in channels at each step of the window."""
     return [
         {**meter, **{part: _clipped(meter[part], scene.first, scene.until) for part in ("processes", "channels")}}
         for meter in scene.whole_run.meters
@@ -196,6 +197,6 @@ def meters(scene: Scene) -> list[dict[str, Any]]:
 
 
 def _clipped(timeline: Timeline, first: int, until: int) -> Timeline:
-    """The part of a timeline that says what holds from step `first` to `until`."""
+    """The part of a timeline that covers the steps `first` to `until`."""
     start = max(0, bisect_right(timeline, first, key=lambda pair: pair[0]) - 1)
     return timeline[start : bisect_right(timeline, until, key=lambda pair: pair[0])]

@@ -1,10 +1,10 @@
-"""Execution -> Scene: what there is to see, and the steps at which each thing appears and changes.
+"""Execution -> Scene: everything to draw, with the steps at which it appears and changes.
 
-A scene knows lanes and times, not pixels: a renderer decides which way time runs. Steps are counted
-from 0 (the initial state). A span (from, until) is the steps from <= k < until (None: to the end).
+A scene has lanes and times, not pixels; a renderer decides which way time runs. Steps are counted from 0 (the initial
+state). A span (from, until) is the steps from <= k < until (None: to the end).
 
-A long run is seen through a window, a range of its steps: dots, arrows and sentences are those of the
-window, all else (`WholeRun`) is computed once for the run.
+A long run is seen through a window, a range of its steps. Dots, arrows and sentences are those of the window; all else
+is computed once for the whole run (`WholeRun`).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from sim.run.snapshots import Snapshot, snapshots_of
 from sim.verify.checks import Verdict, verdicts_of
 from sim.verify.expectations import frontier_of
 
-LONG_RUN = 6  # so many internal events in a row are drawn as one
+LONG_RUN = 6  # internal events in a row that are drawn as one
 
 
 class WholeRun:
-    """What concerns a whole run, whatever part of it is on show; each thing computed once, when asked for.
+    """The parts of a scene that do not depend on the window; each is computed once, on first use.
 
     There is a lane for each process, then one for each service.
     """
@@ -50,7 +50,7 @@ class WholeRun:
 
     @cached_property
     def captions(self) -> dict[str, str]:
-        """The caption of each channel, by its name; control messages travel where no channel need be."""
+        """The caption of each channel by its name, also for pairs of processes that only control messages join."""
         ways = {flight.channel.name: flight.channel.name for flight in self.execution.flights}
         return {**ways, **self.words.caption}
 
@@ -61,21 +61,21 @@ class WholeRun:
 
     @cached_property
     def positions(self) -> tuple[float, ...]:
-        """Where each step lies on the time axis: its time; steps of one time are spread a little, in their order."""
+        """The position of each step on the time axis."""
         return positions_of_steps(self.times)
 
     def position(self, row: Event) -> float:
-        """Where a row lies on the time axis: where its step does, unless more of that step is to be seen after it."""
+        """The position of a row on the time axis: its step's, or a little earlier where more of the step follows."""
         return self._rows_apart.get(row.row, self.positions[row.step])
 
     @cached_property
     def _rows_apart(self) -> dict[int, float]:
-        """The positions of those rows that are followed by others of their step: a little earlier, in their order."""
+        """The positions of rows that lie before their step's, by row number."""
         return positions_of_rows(self.execution.events, self.positions)
 
     @cached_property
     def recordings(self) -> dict[str, tuple[Recording, ...]]:
-        """Where each process records, by snapshot."""
+        """The recordings of each snapshot."""
         return _recordings(self)
 
     @cached_property
@@ -89,22 +89,22 @@ class WholeRun:
 
     @cached_property
     def cuts(self) -> tuple[Cut, ...]:
-        """The cuts of the snapshots, then those that the story discusses."""
+        """The cuts of the snapshots, then those of the story."""
         return tuple(_snapshot_cuts(self) + _named_cuts(self))
 
     @cached_property
     def columns(self) -> dict[str, Any]:
-        """All application events, to be searched and asked."""
+        """All application events in columns, for the browser's search."""
         return columns(self.execution, self.position, self.positions)
 
     @cached_property
     def meters(self) -> list[dict[str, Any]]:
-        """Where the conserved goods are at each step."""
+        """How much of each conserved good is where, at each step."""
         return meters_of(self.execution)
 
     @cached_property
     def verdicts(self) -> dict[str, list[Verdict]]:
-        """What the checks say of each snapshot."""
+        """The verdicts of the checks on each snapshot."""
         return verdicts_of(self.execution)
 
     @cached_property
@@ -161,7 +161,7 @@ class Scene:
 
     @cached_property
     def steps(self) -> dict[int, StepText]:
-        """Each step of the window told, by its number."""
+        """The text of each step of the window, by its number."""
         return dict(enumerate(narrate(self.execution, self.first, self.until), start=self.first))
 
     @cached_property
@@ -186,7 +186,7 @@ class Scene:
 
     @cached_property
     def ghosts(self) -> list[Ghost]:
-        """The arrows that edits have moved or taken away, as they were; none where times are mere numbers of steps."""
+        """The arrows that edits have moved or removed, as they were; none where times are just numbers of steps."""
         if not self.original or not self.execution.scenario.scheduler.has_time:
             return []
         now = arrows_as_they_are(self.execution)
@@ -197,7 +197,7 @@ class Scene:
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def rank_of(self, snapshot: str | None) -> int:
-        """The rank of a snapshot among those of the scene, which decides its colour and dash."""
+        """The rank of a snapshot in the scene, which decides its colour and dash."""
         return next((i for i, own in enumerate(self.snapshots) if own.id == snapshot), 0)
 
 
@@ -207,7 +207,7 @@ def compose(execution: Execution, original: Mapping[MessageReference, Ghost] | N
 
 
 def arrows_as_they_are(execution: Execution) -> dict[MessageReference, Ghost]:
-    """Every arrow of a run by its reference, to be compared with those of the run that an edit makes of it."""
+    """Every arrow of a run by its reference, for comparison with the run after an edit."""
     return {
         reference: Ghost(
             flight.channel.source,
@@ -251,7 +251,7 @@ def _dots(scene: Scene) -> list[Dot]:
 
 
 def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
-    """Long runs of nameless internal events of one process, all inside the same cuts, as one dot each."""
+    """The dots, where a long run of unnamed internal events, all inside the same cuts, becomes one dot."""
     by_lane = sorted(dots, key=lambda dot: dot.lane)
     found: list[Dot] = []
     for _, group in groupby(by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and not dot.named, dot.recorded)):
@@ -324,7 +324,7 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
 
 
 def _named_cuts(whole_run: WholeRun) -> list[Cut]:
-    """The cuts that the story discusses, each a little after its last events; left out if an edit removed one."""
+    """The cuts of the story, each a little after its last events; left out where an edit removed such an event."""
     execution, history = whole_run.execution, whole_run.execution.history
     cuts = []
     for number, named in enumerate(execution.scenario.cuts):

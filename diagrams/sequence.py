@@ -1,7 +1,7 @@
-"""Scene -> what happens, one thing after the other, for programs that draw sequence diagrams.
+"""Scene -> messages and notes in order, for programs that draw sequence diagrams.
 
-Such diagrams have no slanted arrows: a message is an arrow at its receipt, and where other things happen between
-its send and its receipt, a note says where it was sent.
+Such diagrams have no slanted arrows: a message is an arrow at its receipt. Where other steps lie between send and
+receipt, a note says where it was sent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ Item = Note | Passage
 def sequence(scene: Scene, view: View) -> Iterator[Item]:
     """What happens up to the view's step, row by row. Raises InputError when the run is too long for a picture.
 
-    So what a process does before it takes in a message stands before that message, and what it leads to after it.
+    What a process does before it takes in a message stands before that message.
     """
     shown = on_show(scene, view)
     arrows = {arrow.id: arrow for arrow in shown.arrows}
@@ -70,7 +70,7 @@ def sequence(scene: Scene, view: View) -> Iterator[Item]:
 
 
 def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[Item]:
-    """The rows of one step: arrivals where they stand among them, all else in notes, then what is sent for good."""
+    """The rows of one step: receipts as messages, all else as notes, and at the end the messages that get lost."""
     for is_arrival, group in groupby(rows, key=lambda row: row.kind in RECEIVED):
         own = list(group)
         if is_arrival:
@@ -109,7 +109,7 @@ def _is_at_once(arrow: Arrow) -> bool:
 
 
 def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iterator[str]:
-    """What a note says: whatever the arrows leave out."""
+    """The remarks of a note: whatever the arrows do not show."""
     own = scene.whole_run.words
     for row in rows:
         arrow = arrows[row.message_id or 0] if row.kind in SENT else None

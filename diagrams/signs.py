@@ -1,6 +1,6 @@
-"""The signs of the diagram and what they mean: listed below it, and told in full beside the story.
+"""The legend: the signs of the diagram and their meaning, in short below it and in full beside the story.
 
-An entry of SIGNS is a sign. Its icon is a small SVG of the shapes below, in colours of diagrams/theme.py; ink is the
+An entry of SIGNS is a sign. Its icon is a small SVG of the shapes below, in colours of diagrams/theme.py; "ink" is the
 colour of the text beside it.
 """
 
@@ -27,7 +27,7 @@ def icon(width: int, *shapes: str) -> str:
 
 
 def stroke(path: str, token: str, width: float, dash: str = "") -> str:
-    """A line along a path; `dash` as SVG has it, say "6 3"."""
+    """A line along a path; `dash` in SVG's notation, such as "6 3"."""
     dashed = f' stroke-dasharray="{dash}"' if dash else ""
     return f'<path d="{path}" {_paint("stroke", token)} stroke-width="{width:g}"{dashed}/>'
 
@@ -68,7 +68,7 @@ def _has_stamps(scene: Scene) -> bool:
 
 
 def _has_markers(scene: Scene) -> bool:
-    """Whether markers are part of this algorithm, or a run has some all the same."""
+    """Whether the algorithm uses markers, or the run has some anyway."""
     closes_by = scene.whole_run.words.algorithm.closes_by
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
 
@@ -79,10 +79,10 @@ def _has_control_messages(scene: Scene) -> bool:
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign of the diagram. In its label and title `marker` and `control` stand for what the algorithm calls them.
+    """A sign of the diagram. In its label and title `{marker}` and `{control}` stand for the algorithm's own words.
 
-    `label` is its word below the diagram, `title` its sentence. A `rare` sign is told in the full list only. One that
-    is `of_snapshots` is drawn where a snapshot is taken. `is_in` says in which scenes there is such a sign.
+    `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
+    `of_snapshots` is drawn where a snapshot is taken. `is_in` says whether a scene has such a sign.
     """
 
     key: str

@@ -111,7 +111,7 @@ def _recordings(canvas: Canvas) -> None:
 
 
 def _now(canvas: Canvas) -> None:
-    """The line that says which moment the step shows; the browser moves it."""
+    """The line of now, which the browser moves with the step."""
     low, _ = canvas.scene.extent
     ends: list[Point | None] = [(-0.5, low), (len(canvas.scene.lanes) - 0.5, low)]
     look = {"color": "@faint", "width": 1.5, "dash": "3px,4px"}
@@ -146,7 +146,7 @@ def _layout(scene: Scene, down: bool) -> Figure:
 
 
 def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
-    """Every name where there is room, every fifth or tenth of many; long ones in smaller letters, then cropped."""
+    """All names where there is room, else every fifth or tenth; long ones smaller, then cropped."""
     every = 1 if len(scene.lanes) <= 20 else 5 if len(scene.lanes) <= 50 else 10
     names = [name if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
     room = WIDTH / (len(scene.lanes[::every]) + 0.2) - 6 if down else WIDEST_NAME
@@ -156,7 +156,7 @@ def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
 
 
 def _beside(names: Sequence[str], size: float) -> float:
-    """Room to the left of the lanes for the longest of their names."""
+    """The width in pixels, left of the lanes, that the longest name takes."""
     return max(54, 16 + max((width_of(name, size) for name in names), default=0))
 
 

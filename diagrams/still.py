@@ -1,7 +1,6 @@
-"""Scene -> a still Plotly figure: the finished diagram with one cut of the story, and its events to be picked.
+"""Scene -> a still Plotly figure for pages without the explorer: the finished diagram, one cut, and pickable events.
 
-For pages that show a diagram without the explorer. Nothing moves, and what is not seen at the last step is left out.
-Texts of foreign logs are long, so events are numbered, and their texts appear where one points.
+Texts of foreign logs are long, so events are numbered, and their texts appear on hover.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from diagrams.scene import Scene
 from diagrams.spacetime import Figure, figure
 
 PICK = 22  # pixels around an event in which a click picks it
-MOST_NUMBERED = 150  # events whose numbers can be told apart
+MOST_NUMBERED = 150  # events; with more the numbers would overlap
 
 
 def still(
@@ -27,11 +26,10 @@ def still(
     cut: int | None = None,
     consistent: bool = True,
 ) -> Figure:
-    """The diagram at the last step of `scene`, with its story cut number `cut` (None: none).
+    """The diagram at the last step of `scene`, with number `cut` of the story's cuts (None: none).
 
-    `numbers` says how the events of each process are numbered, in their order.
-
-    A scene of a part of a log may not show the message that decides against a cut, so `consistent` says whether it is.
+    `numbers` are the numbers of each process's events, in their order. `consistent` is the verdict on the cut: the
+    scene may be a part of a log, without the message that decides.
     The last trace holds one point for each application event, with customdata [process, its number].
     """
     drawn = figure(scene, orientation)
@@ -49,14 +47,14 @@ def still(
 
 
 def _still(trace: dict[str, Any], step: int, position: float, cut: int | None) -> dict[str, Any]:
-    """A trace as it is at `step`; where nothing of it is seen, its points are gaps."""
+    """A trace at `step`; points that are not seen become gaps."""
     meta = trace.get("meta", {})
     shown = {**trace, "visible": True} if cut is not None and meta.get("cut") == cut else trace
     points = seen(shown, step, position)
     if not points:
         return {**trace, "visible": False}
     xs, ys = ([point and point[axis] for point in points] for axis in (0, 1))
-    # Only events can be pointed at, and picking one fades nothing.
+    # Only events have hover texts, and picking one does not fade the rest.
     quiet: dict[str, Any] = {"hoverinfo": "skip"}
     if "markers" in trace.get("mode", ""):
         quiet["unselected"] = {"marker": {"opacity": 1}}

@@ -1,4 +1,4 @@
-"""The texts of the space-time diagram: the names of events, what messages carry, and where it was recorded."""
+"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ MOST_NAMED = 160  # events with a letter beside them
 MOST_BODIES = 60  # messages with their body beside them
 MOST_KEPT = 12  # recorded messages with their channel beside them
 LONGEST = 18  # letters of a body
-FEW, LONGEST_OF_FEW = 6, 32  # fewer messages leave room for longer bodies
+FEW, LONGEST_OF_FEW = 6, 32  # up to FEW messages may have longer bodies
 
 LONGEST_CHANNEL = 14  # letters of a channel's name; beyond that it is just "its channel"
 LONGEST_KEPT = 10  # letters of a body before the channel in which it was recorded
 
-COARSE = 12  # parts of a cut's line between two lanes: close enough to keep off it
+COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid it
 
 LETTER_SIZE = 17
 BODY_SIZE = 14
 Text = tuple[Spot, str, Span]
-SHARES = (0.42, 0.54, 0.3, 0.64, 0.2, 0.76)  # of an arrow's way, from the best for a text to the worst
+SHARES = (0.42, 0.54, 0.3, 0.64, 0.2, 0.76)  # of an arrow's length, the best spot for a text first
 
 
 def texts(canvas: Canvas) -> None:
-    """Letters first, for each has few places to be; then what belongs to arrows, which are long."""
+    """The names of events first, as each has few spots; then texts at arrows, which have many."""
     labels = _obstacles(canvas)
     _letters(canvas, labels)
     _bodies(canvas, labels)
@@ -48,7 +48,7 @@ def _pixels(scene: Scene, down: bool) -> Pixels:
 
 
 def _obstacles(canvas: Canvas) -> Labels:
-    """Everything that texts should keep off, with how bad it is to hide it."""
+    """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
     labels = Labels(_pixels(scene, canvas.down))
     for arrow in scene.arrows:
@@ -89,11 +89,11 @@ def _letters(canvas: Canvas, labels: Labels) -> None:
 
 
 def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
-    """Where a letter may stand: beside a line down the page, above or below one across it."""
+    """The spots for a name: beside a line down the page, above or below a line across it."""
     if canvas.down:
         sides = ["middle left", "middle right"] if dot.lane == 0 else ["middle right", "middle left"]
         return [Spot((dot.lane, dot.position), side) for side in sides]
-    aside = 0.034 * lanes  # of a lane: about as far at any number of them
+    aside = 0.034 * lanes  # in lanes: about the same distance on the page for any number of them
     above, below = dot.lane - aside, dot.lane + aside
     upper = [Spot((above, dot.position), f"top {side}") for side in ("center", "left", "right")]
     lower = [Spot((below, dot.position), f"bottom {side}") for side in ("center", "left", "right")]
@@ -101,8 +101,10 @@ def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
 
 
 def _bodies(canvas: Canvas, labels: Labels) -> None:
-    """What a message carries, where that is more than its name; from the step on at which a snapshot records
-    it, in which channel that is. Until then its body: whoever does not want the outcome told keeps that."""
+    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel.
+
+    The text without the channel stays for somebody who predicts the outcome (`until_outcome`).
+    """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
     carried = _with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept]
@@ -142,7 +144,7 @@ def _off_the_line(text: str, side: str) -> str:
 
 
 def _with_a_body(scene: Scene, arrows: Sequence[Arrow]) -> list[Arrow]:
-    """The messages that carry more than the name of the event that sent them."""
+    """The messages whose body is more than the name of the event that sent them."""
     names = {(dot.lane, dot.step): dot.label for dot in scene.dots}
     own = ("->", ".")
     return [
@@ -157,7 +159,7 @@ def _cropped(name: str, longest: int) -> str:
 
 
 def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
-    """The channel in whose recorded state a message is, and of which snapshots where there are several."""
+    """The channel whose recorded state holds a message; with several snapshots also which of them."""
     caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
     caption = caption if len(caption) <= LONGEST_CHANNEL else "its channel"
     place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
@@ -165,7 +167,7 @@ def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
 
 
 def _along(arrow: Arrow) -> list[Spot]:
-    """Spots on both sides of an arrow: which corners of a text keep off it depends on how it falls."""
+    """Spots on both sides of an arrow; its slope decides which corners of a text touch it."""
     falls = arrow.target > arrow.source  # time and lanes both grow: down and to the right
     sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]
     end = arrow.end if arrow.end is not None else arrow.start

@@ -3,7 +3,7 @@
 A figure names colours by token: "@ink", "@p0/0.3" (token, opacity). `resolve` (or the browser) turns
 tokens into colours of the light or dark palette. A style sheet has every token as a custom property:
 `var(--cc-ink)` in the explorer, `var(--cut-ink)` in the page around it (diagrams/browser.py). The hues are
-Okabe & Ito's, safe for the colour-blind; dash, width and symbol carry every meaning a second time.
+Okabe & Ito's, which the colour-blind can tell apart; dash, width and symbol repeat every meaning.
 """
 
 from __future__ import annotations
@@ -56,8 +56,10 @@ def snapshot_colour(rank: int) -> str:
 
 
 def message_colour(sender: int, kind: str, head: str = "") -> str:
-    """The token of a message of a kind ("app", "marker", "control"): all but those of the application have the colour
-    of the process that sent them, given by its rank; one with a full stamp (`head`) has a colour of its own.
+    """The token of a message of a kind ("app", "marker", "control").
+
+    Markers and control messages have the colour of their sender, given by its rank; a message with a full stamp
+    (`head`) has a colour of its own.
     """
     if kind != "app":
         return process_colour(sender)
@@ -65,12 +67,12 @@ def message_colour(sender: int, kind: str, head: str = "") -> str:
 
 
 def verdict_colour(is_consistent: bool) -> str:
-    """The token of a cut that was judged."""
+    """The token of a cut after its verdict."""
     return "@good" if is_consistent else "@bad"
 
 
 def cut_colour(rank: int, is_consistent: bool) -> str:
-    """The token of the cut of a snapshot, by its rank: its own unless something is wrong with it."""
+    """The token of a snapshot's cut: the snapshot's own, or that of a bad verdict."""
     return snapshot_colour(rank) if is_consistent else verdict_colour(False)
 
 

@@ -14,7 +14,7 @@ Place = tuple[float, float]
 
 
 def topology(scene: Scene) -> dict[str, Any]:
-    """Nodes, edges and a Plotly figure; the browser fills the trace `meta.flight` with messages on their way."""
+    """Nodes, edges and a Plotly figure; the browser fills the trace `meta.flight` with messages in transit."""
     places = _places(scene)
     edges = [
         {
@@ -42,7 +42,7 @@ def _places(scene: Scene) -> list[Place]:
 
 
 def _edge(start: Place, end: Place) -> tuple[float, float, float, float]:
-    """From rim to rim, moved a little to the side, so that both directions are seen."""
+    """An edge from rim to rim, moved a little to the side, so that both directions can be seen."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
     side_x, side_y = -dy / length * 0.045, dx / length * 0.045
@@ -84,7 +84,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
 
 
 def _beside(edge: dict[str, Any]) -> Place:
-    """Where an edge's caption stands: on its outer side, so that messages on their way leave it legible."""
+    """The point of an edge's caption: on its outer side, where no message covers it."""
     dx, dy = edge["x1"] - edge["x0"], edge["y1"] - edge["y0"]
     length = math.hypot(dx, dy) or 1.0
     return edge["x0"] + dx * 0.62 - dy / length * 0.13, edge["y0"] + dy * 0.62 + dx / length * 0.11

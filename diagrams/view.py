@@ -14,11 +14,10 @@ Value = str | int | tuple[int, int]  # of an option
 
 @dataclass(frozen=True)
 class View:
-    """How a scene is looked at: the step shown, time "down" or "right", "light" or "dark".
+    """The view of a scene in an export: the step, time "down" or "right", "light" or "dark".
 
-    `steps` is the range, both ends included, that a deck or an animation goes through (None: all of the scene's),
-    and what a picture of a run that is too long for one shows. `options` are those of the format's own, which it reads
-    by Option.of.
+    `steps` is the range, both ends included, of a deck or an animation (None: all steps of the scene), and of a picture
+    of a run that is too long for one. `options` are the format's own; it reads them by Option.of.
     """
 
     step: int
@@ -38,7 +37,7 @@ class View:
         steps: tuple[int, int] | None = None,
         **options: Value,
     ) -> View:
-        """A view of `scene`; what is not given is the last step and the scenario's own orientation.
+        """A view of `scene`, by default at its last step and in the scenario's orientation.
 
         Raises InputError for a step or a range that the scene does not have.
         """

@@ -11,9 +11,9 @@ MOST_MESSAGES = 20_000
 
 
 def on_show(scene: Scene, view: View) -> Scene:
-    """What a picture shows of `scene`: all of it, or of a run too long for that the view's range of steps.
+    """The part of `scene` in a picture: all of it, or the view's range of steps where the run is too long.
 
-    Raises InputError when there is no range, or it holds too much as well.
+    Raises InputError when a range is missing, or is too long as well.
     """
     shown = scene
     if _steps(scene) > MOST_STEPS and view.steps:

@@ -1,4 +1,4 @@
-"""The form that brings a log: files, what they are, and the data folder that it becomes."""
+"""The form for a foreign log: its files, their format, and the name of its data folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EXAMPLE = "overlapping"
 
 
 class Brought(NamedTuple):
-    """What was brought: contents by file name, how to read them, and the name of the data folder to be."""
+    """The form's answers: contents by file name, the format with its options, and the name of the new data folder."""
 
     name: str
     files: Mapping[str, bytes]
@@ -35,7 +35,7 @@ class Brought(NamedTuple):
 
 
 def bring_log(start: Callable[[Brought], None]) -> None:
-    """The form; `start` may raise InputError, which is shown, and nothing is lost."""
+    """Draw the form. `start` may raise InputError: it is shown, and the form keeps its content."""
     uploads = st.file_uploader(
         "Bring a log", accept_multiple_files=True, max_upload_size=MOST_MEGABYTES, key="log-files",
         help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
@@ -62,7 +62,7 @@ def bring_log(start: Callable[[Brought], None]) -> None:
 
 
 def _field(form: str, option: Option) -> str:
-    """What is said of an option of a format: one of its ready-made values, or another (empty: nothing)."""
+    """The value of a format's option: one of its choices, or a text (empty: none)."""
     key, words = f"log-{form}-{option.name}", option.help[:1].upper() + option.help[1:] or None
     if not option.choices:
         return st.text_input(option.label, option.default, key=key, placeholder=option.placeholder, help=words)
@@ -75,13 +75,13 @@ def _field(form: str, option: Option) -> str:
 
 
 def folder_name(names: list[str]) -> str:
-    """Such as simpledb-2026-11-21-140501, which the data root takes."""
+    """A valid name of a data folder, such as simpledb-2026-11-21-140501."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePath(names[0]).stem).strip("-")[:40] or "log"
     return f"{stem}-{datetime.now():%Y-%m-%d-%H%M%S}"
 
 
 def the_example() -> Brought:
-    """The log that a bundled scenario would have left, with vector clocks."""
+    """A bundled scenario as a log with vector clocks."""
     scene = compose(run(library.load(EXAMPLE)))
     content = shiviz.export(scene, View.of(scene))
     return Brought(folder_name([f"example-{EXAMPLE}"]), {f"{EXAMPLE}.log": content}, "shiviz", NO_OPTIONS, False)

@@ -9,7 +9,7 @@ import streamlit as st
 from diagrams import browser
 from views.vendor import PLOTLY_URL, SCRIPT_URL, STYLES_URL
 
-# Streamlit sends these with every answer, so they only say where the rest is. It takes a single line for a path.
+# Streamlit sends these with every answer, so they hold only the address of the rest. A single line would be a path.
 _JS = f"""export default async (component) =>
   (await import(new URL("{SCRIPT_URL}", location.href).href)).default(component);
 """
@@ -28,8 +28,8 @@ def explorer(data: dict[str, Any], scene: bytes, key: str, on_outbox_change: Cal
     """Show the explorer.
 
     Args:
-        data: what the browser is told at every run, as `ExploreSession.data` gives it.
-        scene: what it draws, as JSON; it joins `data` under the key "scene" without being written again.
+        data: `ExploreSession.data`, sent at every run.
+        scene: the scene as JSON, sent as it is under the key "scene" of `data`.
         key: the widget's key; its state holds `outbox`, the edits that are not acknowledged yet.
         on_outbox_change: called before the page's script when the browser has made an edit.
     """

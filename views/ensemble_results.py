@@ -1,4 +1,4 @@
-"""What came of an ensemble: in a sentence, in charts, and run by run, each of which opens in Explore."""
+"""The results of an ensemble: a sentence, charts, and single runs, which open in Explore."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from views.jobs import in_background
 from views.predicting import predicting
 
 POLL_S = 0.3
-FIRST_ACROSS = ("marker_delay", "delay", "processes")  # what is drawn from left to right, if it varies
+FIRST_ACROSS = ("marker_delay", "delay", "processes")  # the x axis at first: the first of these that varies
 
 
 def results(store: Store) -> None:
-    """Draw everything there is to see of the ensemble in `store`, once Spark has said it."""
+    """Draw the results of the ensemble in `store`, once Spark has computed them."""
     answer = asked(store)
     if not answer.done():
         st.fragment(_wait, run_every=POLL_S)(answer)
@@ -41,7 +41,7 @@ def results(store: Store) -> None:
 
 
 def _wait(answer: Future[Answers]) -> None:
-    """Until Spark has answered; the page is drawn anew then, and nothing else waits."""
+    """Show that Spark is at work, and draw the page anew when it has answered. Nothing blocks."""
     if answer.done():
         st.rerun()
     st.caption("Spark sums up the runs …")
@@ -81,7 +81,7 @@ def _draw(store: Store, found: Answers) -> None:
 
 
 def in_a_sentence(cells: Rows) -> str:
-    """What came of all runs, as HTML."""
+    """The results of all runs in a sentence, as HTML."""
     snapshots, failures, errors = (sum(row[column] for row in cells) for column in ("snapshots", "failures", "errors"))
     head = f"No check fails in {snapshots:,} snapshots."
     if failures > errors:
@@ -99,7 +99,7 @@ def in_a_sentence(cells: Rows) -> str:
 
 
 def _range(cells: Rows, measure: Measure) -> str:
-    """From the least to the most, with the unit; empty where nothing was measured."""
+    """The range of a measure with its unit; empty where nothing was measured."""
     least = [row[f"{measure.column}_0"] for row in cells if row[f"{measure.column}_0"] is not None]
     most = [row[f"{measure.column}_100"] for row in cells if row[f"{measure.column}_100"] is not None]
     if not least:
@@ -113,7 +113,7 @@ def _range(cells: Rows, measure: Measure) -> str:
 
 def _curves(store: Store, found: Answers, measure: Measure) -> None:
     dimensions = varying(found.cells) or [DIMENSIONS[0]]
-    there = menus.places(len(dimensions) + 1)
+    there = menus.containers(len(dimensions) + 1)
     columns = [dimension.column for dimension in dimensions]
     first = next((columns.index(column) for column in FIRST_ACROSS if column in columns), 0)
     across = menus.choose(there, "Against", dimensions, "across", first)
@@ -128,7 +128,7 @@ def _curves(store: Store, found: Answers, measure: Measure) -> None:
 def _spread(store: Store, found: Answers) -> None:
     algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
     dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
-    there = menus.places(len(dimensions) + 1)
+    there = menus.containers(len(dimensions) + 1)
     measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
     by = menus.choose(there, "Side by side", dimensions, "by")
     others = [dimension for dimension in dimensions if dimension != by]
@@ -143,7 +143,7 @@ def _heat(store: Store, found: Answers) -> None:
     if len(dimensions) < 2:
         st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
         return
-    there = menus.places(len(dimensions) + 1)
+    there = menus.containers(len(dimensions) + 1)
     measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
     across = menus.choose(there, "From left to right", dimensions, "heat-across")
     others = [dimension for dimension in dimensions if dimension != across]

@@ -1,4 +1,4 @@
-"""Single runs of an ensemble: the extremes, the one picked in a chart, and a table; each opens in Explore."""
+"""Single runs of an ensemble, which open in Explore: the extremes, the one picked in a chart, and a table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from views.opening import open_run
 
 
 def chart(store: Store, found: Answers, figure: Figure, measure: Measure, how_to_read: str) -> None:
-    """Draw a figure; what is picked in it, and the extremes, can be opened."""
+    """Draw a figure, with buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
     with st.container(key="cut-chart"):
         event = st.plotly_chart(
@@ -38,7 +38,7 @@ def chart(store: Store, found: Answers, figure: Figure, measure: Measure, how_to
 
 
 class Extreme(NamedTuple):
-    """A kind of extreme run: what its button says, and the measure in which it is extreme (None: it is not in one)."""
+    """A kind of extreme run: the text of its button, and the measure in which it is extreme (None: in none)."""
 
     title: str
     column: str | None
@@ -65,7 +65,7 @@ def _extremes(store: Store, found: Answers) -> None:
 
 
 def _picked(store: Store, found: Answers, pick: Sequence[Any], measure: Measure) -> None:
-    """What is picked in a chart: a run, or a cell with two of its runs."""
+    """Show the picked run, or the picked cell with two of its runs."""
     run_id, snapshot_id, cell = pick
     if run_id is None:
         rows = _of_cell(store, next(row for row in found.cells if row["cell"] == cell), measure)
@@ -76,17 +76,17 @@ def _picked(store: Store, found: Answers, pick: Sequence[Any], measure: Measure)
 
 
 def _offer(store: Store, text: str, rows: Mapping[str, Row]) -> None:
-    """What something picked is, and a button for each run that it leads to."""
+    """Show a text, and a button for each of `rows`, which opens that run."""
     with st.container(border=True, key="cut-picked"):
-        place, *places = st.columns([5, *[2] * len(rows)], vertical_alignment="center", gap="small")
-        place.markdown(text)
-        for place, (label, row) in zip(places, rows.items(), strict=True):
-            with place:
+        container, *containers = st.columns([5, *[2] * len(rows)], vertical_alignment="center", gap="small")
+        container.markdown(text)
+        for container, (label, row) in zip(containers, rows.items(), strict=True):
+            with container:
                 _open_button(store, row, f"picked-{label}", label)
 
 
 def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
-    """A typical run of a cell, and its furthest."""
+    """A typical run of a cell, and the one furthest from it."""
     runs = store.read(session.session(), "runs")
     column = measure.column
     most = queries.matching(runs, Wanted(cells=(cell["cell"],), by=column, descending=True, most=1))
@@ -98,7 +98,7 @@ def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
 
 
 def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
-    """What a run, or the cell it stands for, is."""
+    """A run, or the cell that it stands for, in words."""
     told = ", ".join(f"{d.name} {d.label(row)}" for d in varying(cells))
     if is_cell:
         return f"**{told or 'All runs'}**"
@@ -106,7 +106,7 @@ def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
 
 
 def outcome(row: Row) -> str:
-    """What a snapshot came to, in words."""
+    """The outcome of a snapshot in words."""
     if row["error"]:
         return f"could not run: {row['error']}"
     if row["snapshot_id"] is None:
@@ -119,7 +119,7 @@ def outcome(row: Row) -> str:
 
 
 def story(row: Row, name: str) -> str:
-    """What the Story tab says of a run."""
+    """The text of the Story tab for a run."""
     made = (
         f"This is run {row['run_id']} of the ensemble {name}: {row['workload']} on a {row['topology']} network of "
         f"{row['processes']} processes, seed {row['seed']}."
@@ -142,7 +142,7 @@ def _open_button(store: Store, row: Row, key: str, label: str) -> None:
 
 
 def table(store: Store, found: Answers) -> None:
-    """The runs as rows, as many as a page can show, filtered and sorted by Spark."""
+    """Draw a table of runs, filtered and sorted by Spark, as many as a page can show."""
     wanted = _wanted(found.cells)
     try:
         with st.spinner("Asking Spark …"):
@@ -171,9 +171,9 @@ def table(store: Store, found: Answers) -> None:
 
 
 def _wanted(cells: Rows) -> Wanted:
-    """What the menus above the table ask for."""
+    """The filter and order chosen in the menus above the table."""
     dimensions = varying(cells)
-    there = menus.places(len(dimensions) + 2)
+    there = menus.containers(len(dimensions) + 2)
     kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
     by = menus.choose_measure(there, "Highest first", "order", nothing="in order of runs")
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))

@@ -1,4 +1,4 @@
-"""The Ensembles page: what one run shows, a thousand prove. A grid is set up, carried out by Spark, and looked at."""
+"""The Ensembles page: set up a grid of parameters, run it on Spark, look at the results."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from views.jobs import FAILED, JOBS, Job
 from views.waiting import waiting
 
 SHOWN = "ensemble_shown"  # the name of the data folder on show
-ASKED = "data"  # the same in an address that leads here
-FOLLOWED = "ensemble_followed"  # what the address asked for, once it is done: from then on other things may be on show
+ASKED = "data"  # the same, as a query parameter of the page
+FOLLOWED = "ensemble_followed"  # the query parameter that was followed already: the user may have chosen another
 PAGE = "ensembles"
 CHOSEN = "ensemble_chosen"
 
 
 def as_page() -> st.Page:
-    """This page, as the way between pages knows it."""
+    """This page for st.navigation and st.switch_page."""
     return st.Page(page, title="Ensembles", url_path=PAGE)
 
 
@@ -47,9 +47,9 @@ def page() -> None:
 
 
 def _shown() -> str | None:
-    """The ensemble on show: what one came to see, else what was on show, else what the app ran last.
+    """The ensemble on show: the one in the address, else the one shown before, else the last that the app ran.
 
-    The page leaves the address alone: each change would be one more entry of the history to go back through.
+    The page does not change the address: each change would add an entry to the browser's history.
     """
     state = st.session_state
     asked = st.query_params.get(ASKED)
@@ -63,7 +63,7 @@ def _shown() -> str | None:
 
 
 def _menu(name: str | None) -> None:
-    """Which ensemble is on show, and the others that there are."""
+    """Draw the menu of ensembles; `name` is the one on show."""
     known = queries.ensembles()
     st.session_state[CHOSEN] = name if name in known else None
     st.selectbox("On show", known, None, placeholder="Choose an earlier one", key=CHOSEN, on_change=_choose)
@@ -74,12 +74,12 @@ def _choose() -> None:
 
 
 def _start(wanted: Wanted) -> None:
-    """Have a new ensemble carried out, and show it. Raises InputError."""
+    """Submit a new ensemble as a job, and show it. Raises InputError."""
     path = named(wanted.name)
     if path.exists():
         raise InputError(f"name: there is an ensemble called {wanted.name} already; choose another name")
     with st.spinner("Trying each combination …"):
-        cells_of(wanted.grid)  # a combination that makes no sense is told here, and leaves no folder behind
+        cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
 
     JOBS.submit(wanted.name, partial(_carry_out, path, wanted.grid), PAGE)
     st.session_state[SHOWN] = wanted.name
@@ -87,25 +87,25 @@ def _start(wanted: Wanted) -> None:
 
 
 def _go_on(store: Store) -> None:
-    """Have an ensemble that was stopped completed. Raises InputError where this version cannot."""
+    """Submit the rest of a stopped ensemble as a job. Raises InputError where this version cannot run it."""
     JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
 
 
 def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
-    """What a job does: all of `grid` that is not yet done in the folder at `path`, and to sum it up."""
+    """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize."""
     spark = session.session()
     JOBS.close_first()
     store = Store.open(path) if path.exists() else Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid, progress, stop)
     if store.has("runs"):
-        asked(store).exception()  # the page tells it, if there is one
+        asked(store).exception()  # waits; the page shows the exception, if any
 
 
 # ------------------------------------------------------------------ the right side
 
 
 def _right(name: str | None) -> None:
-    """What there is to see of the ensemble on show: how far it is, why it failed, or what came of it."""
+    """Draw the ensemble on show: its progress, why it failed, or its results."""
     job = JOBS.find(name) if name else None
     now = waiting("You can press Run already.")
     if job is not None and job.state == FAILED and job.problem != now.problem:
@@ -117,11 +117,11 @@ def _right(name: str | None) -> None:
 
 
 def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
-    """What came of the ensemble `name`, as far as it went."""
+    """Draw the results of ensemble `name`, as far as it went."""
     try:
         store = Store.open(named(name))
     except InputError as problem:
-        if job is None:  # else it failed before there was a folder, which has been said
+        if job is None:  # else it failed before there was a folder, and the page shows why
             complain(str(problem))
         return
     if store.status == "stopped":
@@ -131,9 +131,9 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
 
 
 def _stopped(store: Store) -> None:
-    place, button = st.columns([5, 1], vertical_alignment="center")
+    container, button = st.columns([5, 1], vertical_alignment="center")
     total = Grid.from_json(store.manifest["about"]).run_count
-    place.warning(f"This was stopped before all of its {total:,} runs were done.")
+    container.warning(f"This was stopped before all of its {total:,} runs were done.")
     if button.button("Go on", key="ensemble-go-on"):
         try:
             _go_on(store)

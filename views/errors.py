@@ -1,4 +1,4 @@
-"""How every page complains: one sentence, where the user looks, announced to those who cannot see it."""
+"""Errors on every page: one sentence, announced to screen readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Explore page: one scenario, its diagram, and whatever the user changes in it."""
+"""The Explore page: one scenario, its diagram, and the user's edits."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def page() -> None:
 
 
 def as_page() -> st.Page:
-    """This page, as the way between pages knows it."""
+    """This page for st.navigation and st.switch_page."""
     return st.Page(page, title="Explore", default=True)
 
 
 def show(shared: Shared) -> None:
-    """Go to this page with a run that another page has found. Raises InputError, and then nothing has changed.
+    """Go to this page with a run from another page. Raises InputError, and then nothing has changed.
 
-    It is a session of its own, so no edit under way can get into it; the browser's Back leads to what was there.
+    The run gets a session of its own, so no pending edit reaches it; the browser's Back leads to the run before.
     """
     session = ExploreSession(is_chosen=True)
     session.open(shared)
@@ -38,7 +38,7 @@ def show(shared: Shared) -> None:
 
 @st.fragment
 def _explorer() -> None:
-    """The explorer. An edit arrives as a new value of it, and is taken before it is shown again, and it alone."""
+    """The explorer, as a fragment: an edit arrives as its new value, and only the explorer is drawn again."""
     session = _session()
     explorer(session.data(), session.drawn, key=COMPONENT, on_outbox_change=_take_edits)
     wish, session.wish = session.wish, None
@@ -49,7 +49,7 @@ def _explorer() -> None:
 
 
 def _session() -> ExploreSession:
-    """This browser session's; a new one opens what the address asks for. From then on the browser keeps the address."""
+    """The session of this browser tab; a new one opens the run in the address, which the browser keeps from then on."""
     if STATE not in st.session_state:
         session = ExploreSession()
         try:
@@ -63,7 +63,7 @@ def _session() -> ExploreSession:
 
 
 def _asked_for(params: dict[str, str]) -> Shared:
-    """What the address asks for; the first example where it names no run."""
+    """The run in the address; the first example where it names none."""
     return read_query(params if {"scenario", "run"} & set(params) else {"scenario": FIRST, **params})
 
 

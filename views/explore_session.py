@@ -1,7 +1,6 @@
-"""What one browser session explores: a history of scenarios, and the answers to its edits.
+"""The state of one browser session on the Explore page: a history of scenarios, and the answers to edits.
 
-Everything a user does is an edit, an edit makes a new scenario, and undo is the scenario before. Nothing
-here knows of Streamlit, so it is tested without a browser.
+An edit makes a new scenario; undo is the scenario before. Nothing here imports Streamlit, so tests need no browser.
 """
 
 from __future__ import annotations
@@ -30,17 +29,17 @@ from views.look import Look, draw, read_look
 
 MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
-MOST_REPLAYED = 50_000_000  # steps that a link's edits may have run again, all together
-MOST_GHOSTS = 20_000  # messages of a run whose first arrows are remembered
-BIG = 5_000  # steps of a run whose execution is not kept for every session
-MOST_BIG = 3  # sessions for which it is
+MOST_REPLAYED = 50_000_000  # steps of all runs that opening a link may take
+MOST_GHOSTS = 20_000  # messages; of a bigger run no arrows from before the edits are kept
+BIG = 5_000  # steps; executions of longer runs are kept for the last MOST_BIG sessions only
+MOST_BIG = 3
 
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
 @dataclass(frozen=True)
 class Version:
-    """A scenario, and the edits that led to it from the one that was opened: as data, and in words."""
+    """A scenario, and the edits that led to it: as data, and in words."""
 
     scenario: Scenario
     edits: tuple[tuple[Mapping[str, Any], float], ...] = ()
@@ -51,14 +50,14 @@ class Version:
 class ExploreSession:
     """The state behind the Explore page of one browser session.
 
-    versions, at: the scenario as it was opened and one version per edit since; which of them is on show. Those
-        after it can be redone.
-    ack: the number of the last entry taken from the browser, whether it was applied or refused.
-    revision: grows whenever the browser is to draw something else.
-    notice: what the browser is to tell the user: {"seq", "level": "error" | "info", "text"}.
-    shared: what was opened: a bundled scenario or a file, with the step its link asked for.
-    wish: the dialog that the user has asked for and not been shown.
-    is_chosen: another page has opened this run, so that the browser does not restore what it had before.
+    versions, at: the opened scenario and one version per edit, and the index of the one on show. Later ones can be
+        redone.
+    ack: the number of the last entry taken from the browser, applied or refused.
+    revision: grows whenever the browser has to draw something else.
+    notice: the notice for the user: {"seq", "level": "error" | "info", "text"}.
+    shared: the opened scenario or file, with the step in its link.
+    wish: the dialog that the user has asked for and that is not open yet.
+    is_chosen: another page has opened this run, so the browser does not restore the run it had before.
     """
 
     id: str = field(default_factory=lambda: uuid.uuid4().hex)
@@ -74,10 +73,10 @@ class ExploreSession:
 
     def __post_init__(self) -> None:
         self._scene: Scene | None = None
-        self.drawn = b""  # the part of the scene that is on show, as JSON
+        self.drawn = b""  # the window of the scene as JSON
         self._original: dict[MessageReference, Ghost] = {}
-        self._renumbered = 0  # the first revision that shows script lines by the numbers they have now
-        self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` is the drawing of
+        self._renumbered = 0  # the first revision with the present numbers of script lines
+        self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` shows
         SESSIONS[self.id] = self
 
     @property
@@ -92,15 +91,15 @@ class ExploreSession:
 
     @property
     def scene(self) -> Scene:
-        """The scene of the whole run on show; that of a big run may have to be composed again.
+        """The scene of the whole run on show; for a big run it may be composed again.
 
-        Nothing changes by asking: an export asks from a thread of its own.
+        Changes nothing: an export calls this from a thread of its own.
         """
         scene = self._scene
         return compose(run_of(self.scenario), self._original) if scene is None else scene
 
     def open(self, shared: Shared) -> None:
-        """Show what a link, a file or a card of the gallery asks for, and forget what was there.
+        """Open the run of a link, a file or a card of the gallery, instead of the one there was.
 
         Raises InputError, and then nothing has changed.
         """
@@ -124,10 +123,10 @@ class ExploreSession:
         self._show(scene, look, drawn)
 
     def absorb(self, outbox: object) -> None:
-        """Take from the browser's outbox every entry that was not taken before, in its order, and draw once."""
+        """Apply all new entries of the browser's outbox, in their order, and draw once."""
         for entry in outbox if isinstance(outbox, list) else []:
             if _is_entry(entry) and entry["seq"] > self.ack:
-                self.ack = entry["seq"]  # first of all: an edit that fails must not come again with every run
+                self.ack = entry["seq"]  # first: an edit that fails must not come again at every run
                 self._take(entry)
         versions, at, look, renumbered = self._shown
         if self.versions is versions and (self.at, self.look) == (at, look):
@@ -141,11 +140,11 @@ class ExploreSession:
             self.tell(str(problem))
 
     def tell(self, text: str, level: str = "error") -> None:
-        """Have the browser show one sentence."""
+        """Make the browser show one sentence."""
         self.notice = {"seq": self.ack, "level": level, "text": sentence(text)}
 
     def data(self) -> dict[str, Any]:
-        """What the browser is told at every run of the page, except for `drawn`."""
+        """The data for the browser at every run of the page, except for `drawn`."""
         return {
             "revision": self.revision,
             "session": self.id,
@@ -161,14 +160,14 @@ class ExploreSession:
         }
 
     def link(self) -> str:
-        """The query of a link to the run on show, without a step; empty where no link can hold it."""
+        """The query of a link to the run on show, without a step; empty where it is too long for a link."""
         try:
             return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0)))
         except InputError:
             return ""
 
     def _take(self, entry: Mapping[str, Any]) -> None:
-        """Do what one entry asks for, or say why not and leave everything as it is."""
+        """Apply one entry; where that fails, set a notice and change nothing."""
         edit, now = entry["edit"], float(entry["time"])
         try:
             if edit["do"] in WISHES:
@@ -183,7 +182,7 @@ class ExploreSession:
             self.tell(str(problem))
 
     def _change(self, edit: Mapping[str, Any], now: float, seen: int) -> None:
-        """Put another version on show. A reset is an edit too, so it can be undone."""
+        """Show another version. A reset is an edit too, so it can be undone."""
         self.notice = None
         if edit["do"] in ("undo", "redo"):
             at = self.at + (1 if edit["do"] == "redo" else -1)
@@ -212,7 +211,7 @@ class ExploreSession:
         self._renumbered = self.revision + 1
 
     def _add(self, version: Version, execution: Execution | None) -> None:
-        """Put a version on top of the one on show; what had been undone is gone."""
+        """Add a version after the one on show, instead of those that were undone."""
         self.versions = [*self.versions[: self.at + 1], version]
         self.at += 1
         self._scenario_changed(execution)
@@ -221,18 +220,18 @@ class ExploreSession:
         self._keep(compose(execution or run_of(self.scenario), self._original))
 
     def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
-        """Note that something else is on show."""
+        """Set what is on show."""
         self.look, self.drawn = look, drawn
         self._keep(scene)
         self.revision += 1
         self._shown = self.versions, self.at, look, self._renumbered
 
     def _keep(self, scene: Scene) -> None:
-        """Keep a scene at hand; those of big runs only for the sessions that looked at one last."""
+        """Keep the scene for the next edit; scenes of big runs only for the last few sessions."""
         self._scene = scene
         if scene.last <= BIG:
             return
-        with _KEEPING:  # every session has a thread of its own
+        with _KEEPING:  # sessions run in threads
             if self in _WITH_BIG_RUN:
                 _WITH_BIG_RUN.remove(self)
             _WITH_BIG_RUN.append(self)
@@ -251,16 +250,16 @@ def run_of(scenario: Scenario) -> Execution:
         raise InputError(
             f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
         )
-    return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: what a run works out goes when the run goes
+    return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: values cached in a scenario are freed with its run
 
 
 def _original_arrows(execution: Execution) -> dict[MessageReference, Ghost]:
-    """Where the arrows are before any edit; of a big run they are not remembered."""
+    """The arrows before any edit; none for a big run."""
     return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
 
 
 def sentence(text: str) -> str:
-    """`text` with a stop at its end and a capital at its front, unless a file or a key stands there."""
+    """`text` with a full stop, and a capital unless it begins with a file or a key."""
     text = text.strip()
     opens_with_name = text.partition(" ")[0].endswith(":")
     front = text[:1] if opens_with_name else text[:1].upper()
@@ -268,12 +267,12 @@ def sentence(text: str) -> str:
 
 
 def _next_version(version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str) -> Version:
-    """The version after one more edit; of its scenario it keeps nothing that a run has worked out."""
+    """The version after one more edit; its scenario is a copy without values that a run has cached."""
     return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
 
 
 def _is_entry(entry: object) -> bool:
-    """Whether the browser sent what it should: state can come from anywhere."""
+    """Whether an entry has the right form: the browser's state is untrusted."""
     if not isinstance(entry, dict):
         return False
     edit, time = entry.get("edit"), entry.get("time")

@@ -1,8 +1,8 @@
-"""What a session shows, as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
+"""A session's run as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
 
-A format is asked about its own options (diagrams/export_options.py); what others are asked about is checked and left.
+A format takes its own options (diagrams/export_options.py); options of other formats are checked and ignored.
 
-Whoever knows a session's id may read its run; ids are random and are told to that session's browser alone.
+Whoever knows a session's id may read its run; ids are random, and only that session's browser learns its id.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from diagrams.view import View
 from sim.core.errors import InputError
 from views.explore_session import SESSIONS, ExploreSession, sentence
 
-AT_ONCE = 2  # exports that are written at the same time; others wait
+AT_ONCE = 2  # exports at a time; others wait
 _WRITERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="export")
 
 
@@ -37,20 +37,20 @@ async def _serve(request: Request) -> Response:
         work = asyncio.get_running_loop().run_in_executor(_WRITERS, _written, session, name, request.query_params)
         content, filename = await work
     except InputError as problem:
-        return _refusal(str(problem).replace("--", ""), 400)  # some are worded for the command line
+        return _refusal(str(problem).replace("--", ""), 400)  # without the dashes of the command line
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
 
 def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
-    """The file and its name. Raises InputError with what is wrong with what was asked for."""
+    """The file and its name. Raises InputError for a bad query."""
     scene = session.scene
     view = view_of(scene, name, asked)
     return exporter(name).export(scene, view), filename(scene, name, view)
 
 
 def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
-    """The view that a query asks a format for; what it leaves out is as `View.of` has it. Raises InputError."""
+    """The view in a query, with the defaults of `View.of`. Raises InputError."""
     own = {option.name for option in options_of(name)}
     given = {key: asked[key] for key in {*own, *(option.name for option in SHARED)} if asked.get(key)}
     ends = asked.get("from", ""), asked.get("to", "")
@@ -66,14 +66,14 @@ def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
 
 
 def filename(scene: Scene, name: str, view: View) -> str:
-    """Such as lecture-step-12.svg: letters that every system takes, and never a path."""
+    """A name such as lecture-step-12.svg: letters that every system allows, and never a path."""
     stem = _plain(scene.execution.scenario.name) or "run"
     stem += "".join(f"-{option.name}-{_told(option, scene, view)}" for option in options_of(name) if option.in_name)
     return stem + exporter(name).SUFFIX
 
 
 def _told(option: Option, scene: Scene, view: View) -> str:
-    """The value of an option as the name of a file says it."""
+    """The value of an option in the name of a file."""
     if option.name == STEPS.name:
         first, last = view.steps or (scene.first, scene.until)
         return f"{first}-{last}"

@@ -1,4 +1,4 @@
-"""The dialogs that open another scenario: the gallery of bundled ones, and files of one's own."""
+"""The dialogs that open a scenario: the gallery of bundled ones, and the user's own files."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _card(scenario: Scenario, open_run: Open) -> None:
 
 @st.cache_data
 def _picture(name: str, theme: str) -> str:
-    """An <img> of the scenario's diagram; as an image it can run nothing and load nothing."""
+    """The scenario's diagram as an <img>, which can neither run scripts nor load anything."""
     svg = thumbnail(compose(run(library.load(name))), PALETTES[theme])
     encoded = b64encode(svg.encode("utf-8")).decode("ascii")
     return f'<img class="cut-picture" alt="" src="data:image/svg+xml;base64,{encoded}">'
 
 
 def teaser(story: str) -> str:
-    """The beginning of a story: its first two sentences, or as many whole words of them as fit a card."""
+    """The first two sentences of a story, or as many whole words of them as fit on a card."""
     text = " ".join(story.split())
     first = text.find(". ")
     second = text.find(". ", first + 1) if first >= 0 else -1
@@ -71,7 +71,7 @@ def teaser(story: str) -> str:
 
 @st.dialog("Open a file")
 def open_file(open_run: Open) -> None:
-    """Take a scenario from the user's own files; what cannot be read is said in one sentence."""
+    """Open a scenario from the user's files; bad ones get one sentence."""
     uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True)
     if not uploads:
         return

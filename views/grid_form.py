@@ -1,4 +1,4 @@
-"""The form in which a grid of parameters is set up: the options of pipeline.ensembles.grid, which alone judges them."""
+"""The form for a grid of parameters. It only collects texts; pipeline.ensembles.grid reads and checks them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from views.errors import complain
 
 
 class Wanted(NamedTuple):
-    """What the form asks for: a grid, and the name of the data folder it is to be written to."""
+    """The form's answer: a grid, and the name of its new data folder."""
 
     grid: Grid
     name: str
 
 
 class Field(NamedTuple):
-    """One option of a grid in the form: its label, and what stands there at first (empty: its default).
+    """One option of a grid in the form: its label and its first value (empty: the default).
 
-    Where there are `choices`, by their names in the grid, any number of them is chosen rather than written down.
+    With `choices` (labels by their names in the grid) it is a menu of any number of them, else a text field.
     """
 
     option: str
@@ -39,8 +39,8 @@ class Field(NamedTuple):
     choices: Mapping[str, str] = {}  # never changed
 
 
-# So that one click makes something worth seeing: 20 cells of 50 runs, in which size and delay matter, and which go on
-# while even the slowest markers travel.
+# One click makes something worth seeing: 20 cells of 50 runs that differ in size and delay, each longer than the
+# slowest marker travels.
 OF_A_WORKLOAD = (
     Field("processes", "Processes", "3..9:2"),
     Field("topology", "Topology", "line"),
@@ -55,7 +55,7 @@ OF_A_SCENARIO = (
     Field("runs", "Runs of each", "200"),
     Field("seed", "First seed"),
 )
-SHARES = (0.25, 0.5, 1, 2, 4)  # of a scenario's own mean delay of a marker: the means that are tried at first
+SHARES = (0.25, 0.5, 1, 2, 4)  # the first mean delays of markers, as multiples of the scenario's own
 ALGORITHM = Field("algorithm", "Algorithm", choices={name: ALGORITHMS[name].title or name for name in ALGORITHMS})
 FIFO = Field("fifo", "Channels", choices={YES: "FIFO", NO: "not FIFO"})
 ALSO_OF_A_WORKLOAD = (
@@ -71,7 +71,7 @@ LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WOR
 
 
 def grid_form(start: Callable[[Wanted], None]) -> None:
-    """Draw the form; when its button is pressed `start` gets what it asks for, and may raise InputError."""
+    """Draw the form; its button calls `start`, which may raise InputError."""
     kind, name = st.selectbox(
         "What runs", list(_subjects()), format_func=_title, key="grid-subject", persist_state="session",
         help="A workload makes any number of different runs of its own accord. "
@@ -102,7 +102,7 @@ def grid_form(start: Callable[[Wanted], None]) -> None:
 
 
 def _subjects() -> Iterator[tuple[str, str]]:
-    """What can run: workloads that do something of their own accord, and the bundled scenarios."""
+    """The subjects of a grid: workloads that act by themselves, and the bundled scenarios."""
     yield from (("workload", name) for name in WORKLOADS if is_busy(name))
     yield from (("scenario", name) for name in library.names())
 
@@ -113,31 +113,31 @@ def _title(subject: tuple[str, str]) -> str:
 
 
 def _around(scenario: Scenario) -> str:
-    """Random delays of markers, with means around that of the scenario itself."""
+    """Random delays of markers, with means around the scenario's own."""
     mean = mean_delay(scenario.marker_delay or scenario.delay) or 1.0
     return ", ".join(f"uniform:0:{2 * share * mean:g}" for share in SHARES)
 
 
 def _options(kind: str, name: str, fields: Sequence[Field]) -> dict[str, str]:
-    """What the fields say, by option: those with choices one below the other, then the others side by side in pairs."""
+    """Draw the fields, menus first, then texts in pairs; returns their values by option."""
     chosen, written = ([field for field in fields if bool(field.choices) is it] for it in (True, False))
     found = {field.option: _choice(field, *_manner(kind, name, field.option)) for field in chosen}
-    places = [place for _ in written[::2] for place in st.columns(2, gap="small")]
-    for place, field in zip(places, written, strict=False):
+    containers = [container for _ in written[::2] for container in st.columns(2, gap="small")]
+    for container, field in zip(containers, written, strict=False):
         key, default, words = _manner(kind, name, field.option)
-        found[field.option] = _field(place, field.label, key, field.first, default, words)
+        found[field.option] = _field(container, field.label, key, field.first, default, words)
     return found
 
 
 def _manner(kind: str, name: str, option: str) -> tuple[str, str, str]:
-    """The key of an option's field, what stands for its default there, and what the option means."""
+    """The key of an option's field, its placeholder, and the meaning of the option."""
     key = f"grid-{kind}-{option}" if kind == "workload" else f"grid-{name}-{option}"
     default = DEFAULTS.get(option, "") if kind == "workload" or option == "runs" else "as it is there"
     return key, default, OPTIONS[option][0].upper() + OPTIONS[option][1:]
 
 
 def _choice(field: Field, key: str, default: str, help: str) -> str:
-    """What is chosen in a field that offers choices, as it would be written; nothing is the default."""
+    """The choices in a menu, as a text that the grid reads; empty for the default."""
     chosen: list[str] = st.multiselect(
         field.label, list(field.choices), field.first.split(",") if field.first else None,
         format_func=lambda name: field.choices[name], key=key, persist_state="session",
@@ -147,25 +147,25 @@ def _choice(field: Field, key: str, default: str, help: str) -> str:
 
 
 def _parameters(workload: str) -> dict[str, str]:
-    """What is said of the workload's parameters; those left empty have their defaults."""
+    """The given parameters of the workload, by name."""
     known = WORKLOADS[workload].parameters
-    places = [place for _ in range(0, len(known), 2) for place in st.columns(2, gap="small")]
+    containers = [container for _ in range(0, len(known), 2) for container in st.columns(2, gap="small")]
     found = {}
-    for place, (name, parameter) in zip(places, known.items(), strict=False):
+    for container, (name, parameter) in zip(containers, known.items(), strict=False):
         label, words = name.replace("_", " ").capitalize(), parameter.help
         first, default = WORKLOADS[workload].busy_at_first.get(name, ""), str(parameter.default or "")
-        found[name] = _field(place, label, f"grid-{workload}-{name}", first, default, words[0].upper() + words[1:])
+        found[name] = _field(container, label, f"grid-{workload}-{name}", first, default, words[0].upper() + words[1:])
     return {name: text for name, text in found.items() if text}
 
 
-def _field(place: Any, label: str, key: str, first: str = "", placeholder: str = "", help: str = "") -> str:
-    """What is written in one field."""
-    text: str = place.text_input(label, first, key=key, persist_state="session", placeholder=placeholder, help=help)
+def _field(container: Any, label: str, key: str, first: str = "", placeholder: str = "", help: str = "") -> str:
+    """The text in one field."""
+    text: str = container.text_input(label, first, key=key, persist_state="session", placeholder=placeholder, help=help)
     return text.strip()
 
 
 def _automatic(subject: str) -> str:
-    """Such as bank-2026-11-21-1405: a name that no folder has yet."""
+    """A new name, such as bank-2026-11-21-1405."""
     name = f"{subject.replace('_', '-')}-{datetime.now():%Y-%m-%d-%H%M}"
     number, found = 1, name
     while named(found).exists():
@@ -175,13 +175,13 @@ def _automatic(subject: str) -> str:
 
 
 def in_words(grid: Grid) -> str:
-    """How much a grid is."""
+    """The size of a grid in words."""
     cells, runs = grid.cell_count, grid.run_count
     return f"{cells:,} {'combination' if cells == 1 else 'combinations'} × {grid.runs:,} = **{runs:,} runs**"
 
 
 def in_the_forms_words(problem: str, labels: Mapping[str, str] = LABELS) -> str:
-    """What is wrong, with the labels of the form where the command line has its options."""
+    """A problem in the form's words: its labels instead of the command line's options."""
     for option, label in labels.items():
         problem = problem.replace(f"--{option.replace('_', '-')}:", f"{label}:")
     return problem.replace("--", "")

@@ -1,4 +1,4 @@
-"""The History page: what has been run, when, with which parameters and version, and where it lies."""
+"""The History page: all data folders, with their parameters, versions and dates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ IN_WORDS = {"running": "running", "stopped": "stopped early", "complete": "compl
 
 
 def page(pages: Mapping[str, Any]) -> None:
-    """Draw the page; `pages` are those that an entry may be opened on, by title."""
+    """Draw the page; `pages` are the pages that open an entry, by title."""
     st.html('<h2 class="cut-sentence">What has been run, and what has been read.</h2>')
     entries = catalog.entries()
     readable = [entry for entry in entries if entry.problem is None]
@@ -43,7 +43,7 @@ def page(pages: Mapping[str, Any]) -> None:
 
 
 def _table(entries: list[Entry]) -> list[Entry]:
-    """The table of all entries; answers those that are chosen."""
+    """Draw the table of all entries; returns the chosen ones."""
     rows = {
         "Name": [entry.name for entry in entries],
         "What": [entry.kind for entry in entries],
@@ -66,7 +66,7 @@ def _table(entries: list[Entry]) -> list[Entry]:
 
 
 def in_words(about: Mapping[str, Any]) -> str:
-    """What an entry was asked for on one line: what is empty is left out, long texts are cut."""
+    """The parameters of an entry on one line, without empty ones, long texts cut."""
     said = {key: value for key, value in about.items() if value not in (None, "", [], {})}
     return "; ".join(f"{key.replace('_', ' ')}: {_brief(value)}" for key, value in said.items())
 
@@ -95,7 +95,7 @@ def _one(entry: Entry, pages: Mapping[str, Any]) -> None:
 
 
 def _two(first: Entry, second: Entry) -> None:
-    """Side by side: what they were asked for differently, and, on demand, what came of them."""
+    """Draw two entries side by side: the parameters that differ, and on demand their outcomes."""
     names = [first.name, second.name]
     st.subheader(f"{names[0]} and {names[1]}", anchor=False)
     differing = catalog.differences(first, second)

@@ -1,7 +1,7 @@
-"""Long pieces of work that the app does in the background: one at a time, while the next ones wait.
+"""Background jobs of the app, run one at a time.
 
-A job belongs to the app and not to a browser session, so it survives reruns and reloads of the page, and every session
-sees it. Nothing here knows of Streamlit or Spark.
+A job belongs to the app, not to a browser session: it survives reruns and reloads, and every session sees it. Nothing
+here imports Streamlit or Spark.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ log = logging.getLogger("views")
 Result = TypeVar("Result")
 
 MOST_WAITING = 5
-MOST_KEPT = 100  # jobs that are over and can still be asked about
-GOODBYE_S = 5.0  # how long the app waits at its end for a job that it has asked to stop
+MOST_KEPT = 100  # finished jobs that are remembered
+GOODBYE_S = 5.0  # that the app waits at exit for a job that it has told to stop
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
 
-# What a job does: it tells how far it is, looks at the event now and then, and ends early once that is set.
+# The work of a job: it reports progress, and ends early once the event is set.
 Work = Callable[[Progress, threading.Event], None]
 
 
 @dataclass(eq=False)
 class Job:
-    """A piece of work, by the name of the data folder it writes.
+    """One job, named after the data folder that it writes.
 
-    `page` is the one that shows what comes of it. `done` of `total` say how far it is (total 0: not known yet);
-    `problem` why it failed; `began` and `ended` are seconds of a clock that never goes back.
+    `page` shows its results. `done` of `total` is its progress (total 0: not known yet), `problem` why it failed;
+    `began` and `ended` are seconds of a monotonic clock.
     """
 
     name: str
@@ -53,27 +53,27 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes of it."""
+        """Whether it has ended, in whatever way."""
         return self.state in (DONE, STOPPED, FAILED)
 
     @property
     def seconds(self) -> float:
-        """How long it has been at work."""
+        """Seconds that it has run."""
         if self.began is None:
             return 0.0
         return (self.ended or time.monotonic()) - self.began
 
     def tell(self, done: int, total: int) -> None:
-        """Note how far it is."""
+        """Report progress."""
         self.done, self.total = done, total
 
     def run(self) -> None:
-        """Do the work; whatever goes wrong is this job's problem alone."""
+        """Do the work; any exception ends this job only."""
         self.began, self.state = time.monotonic(), RUNNING
         try:
             self.work(self.tell, self.stop)
         except Exception as problem:
-            if self.stop.is_set():  # whatever breaks off then was asked to
+            if self.stop.is_set():  # the exception comes from stopping
                 self._end(STOPPED)
             elif isinstance(problem, InputError):
                 self._end(FAILED, str(problem))
@@ -85,11 +85,11 @@ class Job:
 
     def _end(self, state: str, problem: str | None = None) -> None:
         self.ended, self.problem = time.monotonic(), problem
-        self.state = state  # last: who sees that it is over sees the rest
+        self.state = state  # last: readers who see the end see the rest, too
 
 
 class Jobs:
-    """A queue of jobs and the thread that does them, which is there while there is something to do."""
+    """A queue of jobs, and the thread that runs them while there are any."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -97,7 +97,7 @@ class Jobs:
         self._worker: threading.Thread | None = None
 
     def submit(self, name: str, work: Work, page: str = "") -> Job:
-        """Have `work` done. Raises InputError where one of that name is under way, or too many are waiting."""
+        """Queue a job. Raises InputError where one of that name is active, or too many are waiting."""
         with self._lock:
             other = self._jobs.get(name)
             if other is not None and not other.is_over:
@@ -114,24 +114,24 @@ class Jobs:
             return job
 
     def cancel(self, job: Job) -> None:
-        """Stop a job, or never begin it; what it has finished is kept."""
+        """Stop a job, or take it out of the queue; finished parts are kept."""
         with self._lock:
             job.stop.set()
             if job.state == WAITING:
                 job.state = STOPPED
 
     def find(self, name: str) -> Job | None:
-        """The last job of that name."""
+        """The last job with that name, if any."""
         with self._lock:
             return self._jobs.get(name)
 
     def latest(self, page: str) -> Job | None:
-        """The job of a page that was submitted last."""
+        """The job that was submitted last for a page, if any."""
         with self._lock:
             return next((job for job in reversed(self._jobs.values()) if job.page == page), None)
 
     def active(self) -> list[Job]:
-        """The one at work, then those that wait, in order."""
+        """The running job, then the waiting ones in order."""
         with self._lock:
             return self._in(RUNNING) + self._in(WAITING)
 
@@ -143,7 +143,7 @@ class Jobs:
             job.run()
 
     def _next(self) -> Job | None:
-        """The job to do now; None ends the thread, in the same moment in which nobody waits any more."""
+        """The next job; None, and the end of the thread under the same lock, where none is waiting."""
         with self._lock:
             waiting = self._in(WAITING)
             if not waiting:
@@ -153,12 +153,12 @@ class Jobs:
             return waiting[0]
 
     def close_first(self) -> None:
-        """At the end of the app, `close` before all that has begun by now ends, such as Spark."""
+        """Close at exit before everything that was registered earlier, such as Spark."""
         atexit.unregister(self.close)
         atexit.register(self.close)
 
     def close(self) -> None:
-        """Stop everything, and wait a moment for the one at work to note what it has done."""
+        """Stop all jobs, and wait up to GOODBYE_S for the running one to save its work."""
         with self._lock:
             worker = self._worker
             for job in self._in(WAITING):
@@ -170,7 +170,7 @@ class Jobs:
 
 
 def in_background(work: Callable[[], Result]) -> Future[Result]:
-    """What `work` comes to, some time: in a thread for which the end of the app does not wait."""
+    """Runs `work` in a daemon thread; returns its Future."""
     promise: Future[Result] = Future()
 
     def keep() -> None:

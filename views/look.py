@@ -1,4 +1,4 @@
-"""How a run is looked at, and what the browser is sent to draw of it."""
+"""The look of a run in the browser: window and orientation, and the scene as JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from diagrams.scene import Scene
 from sim.document.scenario import ORIENTATIONS
 from sim.document.toml_table import Table
 
-WHOLE = 2_000  # steps of a run that is shown without a window
+WHOLE = 2_000  # steps; longer runs are seen through a window
 WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 
 
 @dataclass(frozen=True)
 class Look:
-    """How the run is looked at: which way time runs (None: as the scenario has it), and, if it is long, through
-    which window: `width` steps around `step`, long runs of internal events drawn one by one or not.
+    """Which way time runs (None: the scenario's), and the window on a long run: `width` steps around `step`.
+
+    `expanded`: long rows of internal events are drawn one by one.
     """
 
     orientation: str | None = None
@@ -30,7 +31,7 @@ class Look:
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
-    """What a browser asks to look at, kept within bounds. Raises InputError where a number is none."""
+    """The look that a browser asks for, kept within bounds. Raises InputError."""
     table = Table(edit, "")
     asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
     step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
@@ -39,7 +40,7 @@ def read_look(edit: Mapping[str, Any]) -> Look:
 
 
 def draw(scene: Scene, look: Look) -> bytes:
-    """A scene as JSON, as it is looked at: whole, or of a long run the window."""
+    """The scene as JSON: all of it, or the window of a long run."""
     if scene.last > WHOLE:
         first = max(0, min(look.step - look.width // 2, scene.last - look.width))
         scene = scene.window(first, first + look.width, expanded=look.expanded)

@@ -1,4 +1,4 @@
-"""The menus above a chart or table of an ensemble: what it shows, and which of the runs."""
+"""The menus above a chart or table of an ensemble."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import streamlit as st
 
 from diagrams.measures import MEASURES, Dimension, Measure, Rows, values
 
-Places = list[Any]  # where the next menus go, from left to right
+Containers = list[Any]  # of Streamlit, for the next menus, from left to right
 
 
-def places(count: int) -> Places:
-    """Places for so many menus, side by side."""
+def containers(count: int) -> Containers:
+    """Containers for `count` menus, side by side."""
     return list(st.columns(max(count, 4), gap="small"))
 
 
-def choose(places: Places, label: str, options: Sequence[Dimension | None], key: str, first: int = 0) -> Any:
-    """One of some dimensions; None is no dimension."""
-    return places.pop(0).selectbox(
+def choose(containers: Containers, label: str, options: Sequence[Dimension | None], key: str, first: int = 0) -> Any:
+    """A menu of dimensions; None is no dimension."""
+    return containers.pop(0).selectbox(
         label, options, first, key=f"ensemble-{key}", persist_state="session",
         format_func=lambda dimension: dimension.name if dimension else "nothing",
     )  # fmt: skip
 
 
-def choose_measure(places: Places, label: str, key: str, nothing: str = "") -> Measure | None:
-    """One of the measures; None where `nothing` is chosen, which is offered where it is given."""
+def choose_measure(containers: Containers, label: str, key: str, nothing: str = "") -> Measure | None:
+    """A menu of measures; `nothing`, if given, is one more choice, which returns None."""
     columns: list[str | None] = [None] if nothing else []
-    column = places.pop(0).selectbox(
+    column = containers.pop(0).selectbox(
         label, [*columns, *MEASURES], key=f"ensemble-{key}", persist_state="session",
         format_func=lambda column: MEASURES[column].name if column else nothing,
     )  # fmt: skip
@@ -36,14 +36,14 @@ def choose_measure(places: Places, label: str, key: str, nothing: str = "") -> M
 
 
 def choose_values(
-    places: Places, cells: Rows, dimensions: Sequence[Dimension], key: str, *, any_too: bool = False
+    containers: Containers, cells: Rows, dimensions: Sequence[Dimension], key: str, *, any_too: bool = False
 ) -> Mapping[Dimension, Any]:
-    """A value for each dimension, of those that there are; `any_too`: or none, and then it is left out."""
+    """A menu of values for each dimension; with `any_too` a dimension may be left open, and then has no entry."""
     chosen = {}
     for dimension in dimensions:
         labels: dict[Any, str] = values(dimension, cells)
         options = [None, *labels] if any_too else list(labels)
-        value = places.pop(0).selectbox(
+        value = containers.pop(0).selectbox(
             f"With {dimension.name}", options, key=f"ensemble-{key}-{dimension.column}",
             format_func=lambda value, labels=labels: labels.get(value, "any"),
         )  # fmt: skip

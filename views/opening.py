@@ -1,4 +1,4 @@
-"""From a run that a page has found to the Explore page, where it is a diagram."""
+"""Opens a run of a data folder on the Explore page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from views import explore
 def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> None:
     """Go to Explore with run `run_id` of an ensemble, at the step at which the snapshot was complete.
 
-    `story` is what the Story tab says of it. Raises InputError, and then nothing has changed.
+    `story` is the text of the Story tab. Raises InputError, and then nothing has changed.
     """
     scenario = scenario_of_run(store, run_id)
     titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)

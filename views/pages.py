@@ -1,4 +1,4 @@
-"""The pages of the app and the way between them."""
+"""The pages of the app and their navigation."""
 
 from typing import Any
 

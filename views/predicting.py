@@ -1,4 +1,4 @@
-"""The live cell: a formula of one's own, held against what was measured."""
+"""The live cell: the user's formula, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_dela
 
 
 def predicting(store: Store, found: Answers) -> None:
-    """Ask for a formula, and draw how far it is from the truth, cell by cell."""
+    """Ask for a formula, and draw predicted against measured values, a dot for each cell."""
     quantities = [quantities_of(cell) for cell in found.cells]
     names = names_in(quantities)
     left, right = st.columns([1, 3], gap="small")

@@ -1,4 +1,4 @@
-"""A window of one execution of a log as a diagram, and a cut of it: chosen by clicks or numbers, judged by Spark."""
+"""A window of one execution of a log as a diagram, with a cut that the user chooses and Spark judges."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from views.errors import complain
 from views.opening import open_scenario
 
 SIZES = (50, 100, 200, 400)  # rows of a window
-MOST_TOLD = 6  # messages of a channel that are told by name
+MOST_TOLD = 6  # messages of a channel that are listed by name
 
 
 class Window:
-    """Rows of an execution told again as a scenario, and how its events are numbered in the log."""
+    """A window's rows as a scenario, and the numbers of its events in the log."""
 
     def __init__(self, events: list[Event], processes: list[str], name: str) -> None:
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
@@ -49,18 +49,18 @@ class Window:
         return found
 
     def halves(self) -> dict[str, int]:
-        """A cut through the middle of what each process does here, in the log's numbers."""
+        """A cut through the middle of each process's events in the window, in the log's numbers."""
         return {name: own[(len(own) - 1) // 2] if own else 0 for name, own in self.numbers.items()}
 
     def scene(self, frontier: Frontier) -> Scene:
-        """The diagram, with the cut that ends where `frontier` (in the log's numbers) does."""
+        """The diagram with the cut `frontier` (in the log's numbers)."""
         inside = Counter(row.process for row in self.rows if (row.index or 0) <= frontier.get(row.process, 0))
         ends = {name: self.history.of[name][count - 1].label or "" for name, count in inside.items()}
         return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
 
 
 def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
-    """Draw the diagram and the verdict here, and what chooses them in `controls`."""
+    """Draw the diagram and the verdict, and their menus in `controls`."""
     key = f"{store.name}-{run_id}"
     try:
         events, rows = _size(str(store.path), run_id)
@@ -81,12 +81,12 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
             complain(str(problem))
 
 
-# ------------------------------------------------------------------ asked of Spark, and remembered for a while
+# ------------------------------------------------------------------ asked of Spark, and cached
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
-    """How many events each process has, and how many rows there are."""
+    """The number of events of each process, and of all rows."""
     spark, store = session.session(), Store(Path(path))
     return one_execution.extents(spark, store, run_id), one_execution.length(spark, store, run_id)
 
@@ -107,7 +107,7 @@ def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> F
 
 
 def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
-    """The first row of the window, and how many rows it has."""
+    """The first row of the window and the number of its rows, from two menus."""
     if rows <= SIZES[0]:
         return 0, rows
     sizes = [size for size in SIZES if size < rows]
@@ -121,7 +121,7 @@ def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
 def _frontier(
     key: str, window: Window, events: Mapping[str, int], store: Store, run_id: int, controls: DeltaGenerator
 ) -> dict[str, int]:
-    """The cut: events inside, by process. What is edited or clicked comes with the next run of the page."""
+    """The cut: events inside, by process. An edit or a click takes effect at the next run of the page."""
     kept = f"cut-{key}"
     if kept not in st.session_state:
         st.session_state[kept] = (0, window.halves())
@@ -144,7 +144,7 @@ def _frontier(
 
 
 def _keep(key: str, frontier: Mapping[str, int]) -> None:
-    """Choose another cut: from now on the table and the diagram are others, so that they begin with it."""
+    """Choose another cut, with new keys for table and diagram, so that they start from it."""
     version, _ = st.session_state[f"cut-{key}"]
     st.session_state[f"cut-{key}"] = (version + 1, dict(frontier))
 
@@ -153,7 +153,7 @@ def _keep(key: str, frontier: Mapping[str, int]) -> None:
 
 
 def _diagram(key: str, window: Window, frontier: dict[str, int], finding: Finding) -> None:
-    """The window; a click on an event ends the cut there."""
+    """Draw the window; a click on an event ends the cut there."""
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
     figure = still(scene, "right", palette, window.numbers, cut=0, consistent=finding.consistent)
@@ -168,7 +168,7 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: Findin
 
 
 def _pick(key: str, own: str, frontier: Mapping[str, int]) -> None:
-    """End the cut at the event that was clicked in the diagram `own`."""
+    """End the cut at the clicked event; `own` is the key of the diagram."""
     points = st.session_state[own]["selection"]["points"]
     if points and points[0].get("customdata"):
         process, number = points[0]["customdata"]

@@ -1,4 +1,4 @@
-"""The Traces page: a log that another program wrote, what was understood of it, and what a cut of it finds."""
+"""The Traces page: a foreign log, its executions, and cuts of them."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from views.trace_window import trace_window
 from views.waiting import waiting
 
 SHOWN = "trace_shown"  # the name of the data folder on show
-ASKED = "data"  # the same in an address that leads here
-FOLLOWED = "trace_followed"  # what the address asked for, once it is done: from then on other things may be on show
+ASKED = "data"  # the same, as a query parameter of the page
+FOLLOWED = "trace_followed"  # the query parameter that was followed already: the user may have chosen another
 PAGE = "traces"
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
@@ -43,7 +43,7 @@ PAIRINGS = {
 
 
 def as_page() -> st.Page:
-    """This page, as the way between pages knows it."""
+    """This page for st.navigation and st.switch_page."""
     return st.Page(page, title="Traces", url_path=PAGE)
 
 
@@ -67,9 +67,9 @@ def page() -> None:
 
 
 def _shown() -> str | None:
-    """The log on show: what one came to see, else what was on show, else what the app read last.
+    """The log on show: the one in the address, else the one shown before, else the last that the app read.
 
-    The page leaves the address alone: each change would be one more entry of the history to go back through.
+    The page does not change the address: each change would add an entry to the browser's history.
     """
     state = st.session_state
     asked = st.query_params.get(ASKED)
@@ -97,7 +97,7 @@ def _choose() -> None:
 
 
 def _start(brought: Brought) -> None:
-    """Have a log read in the background, and show it. Raises InputError."""
+    """Submit the reading of a log as a job, and show it. Raises InputError."""
     path = named(brought.name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
@@ -111,7 +111,7 @@ def _start(brought: Brought) -> None:
             spark = session.session()
             try:
                 ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
-            except InputError as problem:  # the user knows the file, not where we have put it
+            except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
     JOBS.submit(brought.name, work, PAGE)
@@ -128,7 +128,7 @@ def _welcome() -> None:
 
 
 def _trace(name: str, controls: DeltaGenerator) -> None:
-    """What was understood of the log, and a window of one of its executions."""
+    """Draw a summary of the log, and a window of one of its executions."""
     try:
         store = Store.open(named(name))
         rows = one_execution.executions(session.session(), store)
@@ -148,7 +148,7 @@ def _trace(name: str, controls: DeltaGenerator) -> None:
 
 
 def _in_a_sentence(told: Rows, count: int) -> str:
-    """What was understood of `count` executions, as HTML; `told` are those that were not set aside."""
+    """A summary of `count` executions as HTML; `told` are the rows of those that could be read."""
     sizes = {len(row["processes"]) for row in told}
     how = " or ".join(PAIRINGS[pairing] for pairing in dict.fromkeys(row["pairing"] for row in told))
     text = f"{sum(row['events'] for row in told):,} events of {_range(sizes)} processes"
@@ -166,7 +166,7 @@ def _range(values: set[int]) -> str:
 
 
 def _understood(rows: Rows) -> None:
-    """A row for each execution, and everything there is to say about the log."""
+    """Draw a row for each execution, and the notes on the log."""
     st.dataframe([_in_columns(row) for row in rows[:MOST_LISTED]], hide_index=True)
     notes = [f"{row['name']}: {note}" for row in rows for note in row["notes"] or ()]
     for note in notes[:MOST_NOTES]:

@@ -1,6 +1,6 @@
-"""Files that a user opens: one .toml, or a COS 418 case (.top and .events, and .json delays if wanted).
+"""Files that a user opens: one .toml, or a COS 418 case (.top and .events, and optional .json delays).
 
-What is in them is read as text and parsed; nothing is evaluated or unpickled.
+They are parsed as text; nothing is evaluated or unpickled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXPECTED = "open one .toml file, or a .top and an .events file together (with a 
 
 
 def shared_from(files: Mapping[str, bytes]) -> Shared:
-    """The run in the files, given as name -> content. Raises InputError with one sentence."""
+    """The run in the files, given as name -> content. Raises InputError."""
     names = {PurePath(name).suffix.lower(): name for name in files}
     texts = {suffix: decode(files[name], name) for suffix, name in names.items()}
     if len(names) == len(files) and set(names) == {".toml"}:

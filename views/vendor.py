@@ -1,7 +1,7 @@
-"""What the browser keeps: Plotly.js and the explorer's own script and style sheet, from this very server.
+"""Files that the browser caches: Plotly.js and the explorer's script and style sheet, from this server.
 
-So the app works without any other network, and an edit's answer need not carry them. A hash or version in
-each address says when to fetch anew.
+So the app needs no other network, and answers to edits stay small. A hash or version in each address makes the
+browser fetch a changed file.
 """
 
 import gzip

@@ -1,4 +1,4 @@
-"""What a page shows of work in the background: that Spark is starting, why it cannot, and how far each job is."""
+"""Background work on a page: whether Spark is starting or has failed, and the progress of each job."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 
 POLL_S = 0.4
-UNITS = {"ensembles": "runs", "traces": "executions"}  # what the jobs of a page count
+UNITS = {"ensembles": "runs", "traces": "executions"}  # of the progress of a page's jobs
 STARTING = "Spark is starting (about 10 s, once)."
 
 
 class Situation(NamedTuple):
-    """What a page looks at again and again: the jobs that are not over with their states, and how Spark is."""
+    """What a page polls: the active jobs with their states, and the state of Spark."""
 
     active: tuple[tuple[str, str], ...]
     is_warm: bool
@@ -25,14 +25,14 @@ class Situation(NamedTuple):
 
     @property
     def is_starting(self) -> bool:
-        """Whether Spark is on its way."""
+        """Whether Spark is starting."""
         return not self.is_warm and self.problem is None
 
 
 def waiting(meanwhile: str) -> Situation:
-    """Show what there is to wait for; `meanwhile` is what can be done while Spark starts.
+    """Show the background work; `meanwhile` says what the user can do while Spark starts.
 
-    Once something has begun or ended, the whole page is drawn anew.
+    When something begins or ends, the whole page is drawn again.
     """
     if session.problem() is None:
         session.warm_up()
@@ -82,6 +82,6 @@ def _how_far(job: Job) -> str:
 def _no_spark(problem: str) -> None:
     complain(problem)
     if st.button("Try again", key="spark-again"):
-        with st.spinner(STARTING), suppress(session.NoSpark):  # its reason is what the page complains of next
+        with st.spinner(STARTING), suppress(session.NoSpark):  # the page shows the reason next
             session.session()
         st.rerun()

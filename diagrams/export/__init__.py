@@ -3,8 +3,8 @@
 A module has
     TITLE, SUFFIX, MEDIA_TYPE
                         its name in a menu, the suffix and the media type of its files
-    OPTIONS             what is asked about it (diagrams.export_options); may be left out: nothing
-    ORDER               its place in the menu, by which those that are there are sorted; may be left out: the end
+    OPTIONS             its options (diagrams.export_options); may be left out
+    ORDER               a number that sorts the menu; may be left out: then it is at the end
     export(scene, view) -> bytes
                         the file. Raises InputError where the format cannot hold this much.
 """
@@ -36,7 +36,7 @@ class Format(Protocol):
 
 
 def formats() -> list[str]:
-    """The names of the formats there are, as a menu lists them."""
+    """The names of all formats, in the order of the menu."""
     names = [info.name for info in pkgutil.iter_modules(__path__)]
     return sorted(names, key=lambda name: (getattr(exporter(name), "ORDER", math.inf), name))
 
@@ -47,14 +47,14 @@ def exporter(name: str) -> Format:
 
 
 def options_of(name: str) -> tuple[Option, ...]:
-    """What the format called `name` is asked about."""
+    """The options of the format called `name`."""
     return getattr(exporter(name), "OPTIONS", ())
 
 
 def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """The values that texts say, for `View.of`; what every view has may be given for every format.
+    """The values written in the texts of `given`, for `View.of`. The fields of a view may be given for every format.
 
-    Raises InputError for an option that is another format's, or a value that cannot be.
+    Raises InputError for an option of another format, or an impossible value.
     """
     known = {option.name: option for option in (*SHARED, *options_of(name))}
     for option in given:
@@ -64,7 +64,7 @@ def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 
 def offered() -> list[dict[str, Any]]:
-    """The formats as the page offers them, each with what it is asked about."""
+    """The formats with their options, as the page's menu needs them."""
     return [
         {
             "name": name,

@@ -16,7 +16,7 @@ ORDER = 100
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """A line of column names, then one for each row of the table; a null is an empty cell. UTF-8."""
+    """A line of column names, then a line for each row; null is an empty cell. UTF-8."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EVENT_TYPES)

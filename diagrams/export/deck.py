@@ -1,4 +1,4 @@
-"""Scene -> a PDF to lecture with: one page for each step, the diagram below the step's sentence."""
+"""Scene -> a PDF for a lecture: one page for each step, the diagram below the step's sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scene -> an animated GIF: one frame for each step, the diagram below the step's sentence, for ever."""
+"""Scene -> an animated GIF: one frame for each step, the diagram below the step's sentence, repeated for ever."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEDIA_TYPE = "image/gif"
 ORDER = 70
 OPTIONS = pages(MOST_PAGES)
 
-COLOURS = 64  # those of the last frame, which shows all there is; without dithering, for areas are even
+COLOURS = 64  # of the last frame, which has all colours; no dithering, as areas are even
 STEP_MS, LAST_STEP_MS = 1_000, 4_000
 
 

@@ -1,8 +1,8 @@
 """Scene -> one web page that steps, plays and asks without any network: the explorer itself, with its run inside.
 
 Plotly.js, the explorer's script, style sheet and markup, and the run are all in the file; a policy in its head
-forbids every request. The run and Plotly.js are compressed, and so hold no letter that means anything to HTML.
-Nothing in the page can be changed but how one looks at it.
+forbids every request. The run and Plotly.js are compressed, so they hold no letter with a meaning in HTML.
+A reader can change the view, not the run.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def export(scene: Scene, view: View) -> bytes:
 
 
 def packed(text: str) -> str:
-    """`text` compressed, in letters that a script element holds as they are; the same text gives the same letters."""
+    """`text` as gzip in base64, which a script element may hold; the same text gives the same letters."""
     return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode("ascii")
 
 
@@ -89,7 +89,7 @@ def _plotly() -> str:
 
 
 def _themes() -> str:
-    """What Streamlit tells its components of the theme, for the light and the dark one."""
+    """The custom properties that Streamlit gives its components, for the light and the dark theme."""
     looks = {":root": ("light", theme.LIGHT), ":root[data-theme=dark]": ("dark", theme.DARK)}
     rules = []
     for selector, (name, palette) in looks.items():

@@ -14,6 +14,6 @@ ORDER = 110
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """A line for each row of the table, with all its columns; those that are null are written as such. UTF-8."""
+    """A line for each row of the table, with all columns, null or not. UTF-8."""
     lines = (json.dumps(event._asdict(), ensure_ascii=False) for event in scene.execution.events)
     return "".join(f"{line}\n" for line in lines).encode("utf-8")

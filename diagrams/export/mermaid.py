@@ -21,10 +21,9 @@ _PLAIN = frozenset(" ,.>()'*+-/=?!_|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Messages of the computation are unbroken arrows, markers dashed ones, control messages dashed ones with an open
-    head; what is never received ends in a cross.
+    """Application messages are solid arrows, markers dashed ones, control messages dashed ones with an open head.
 
-    Raises InputError where Mermaid would refuse to read so long a text.
+    A message that is never received ends in a cross. Raises InputError where the text is too long for Mermaid.
     """
     last = len(scene.lanes) - 1
     names = [f"    participant p{lane} as {_escaped(name)}" for lane, name in enumerate(scene.lanes)]
@@ -48,7 +47,7 @@ def _line(item: Item, last: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Letters and digits as they are; of the rest, what means something to Mermaid by its number."""
+    """The text with the characters that Mermaid interprets written as their numbers."""
     return "".join(
         letter if letter.isalnum() or letter in _PLAIN else f"#{ord(letter)};"
         for letter in text

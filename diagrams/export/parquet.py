@@ -20,7 +20,7 @@ SCHEMA = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """One row group or more; columns that may be null are."""
+    """The file. Columns that may hold null are nullable."""
     columns = zip(*scene.execution.events, strict=True)
     table = pyarrow.table(list(columns) or [()] * len(SCHEMA), schema=SCHEMA)
     file = BytesIO()

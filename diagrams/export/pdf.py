@@ -1,4 +1,4 @@
-"""Scene -> PDF, of any step: the SVG picture as one page, one point for a pixel, its fonts built in."""
+"""Scene -> PDF of any step: the SVG picture as one page, a point for a pixel, fonts embedded."""
 
 from __future__ import annotations
 

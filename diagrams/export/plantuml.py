@@ -18,8 +18,9 @@ _PLAIN = frozenset(" ,.;>{}()'+=?|“”’…→")
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """Messages of the computation are unbroken arrows, markers dashed ones, control messages dashed ones with an open
-    head; what is never received ends in a cross.
+    """Application messages are solid arrows, markers dashed ones, control messages dashed ones with an open head.
+
+    A message that is never received ends in a cross.
     """
     last = len(scene.lanes) - 1
     names = [f'participant "{_escaped(name)}" as p{lane}' for lane, name in enumerate(scene.lanes)]
@@ -38,7 +39,7 @@ def _line(item: Item, last: int) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Letters and digits as they are; of the rest, what may mean something to PlantUML by its number."""
+    """The text with the characters that PlantUML may interpret written as their numbers."""
     letters = zip(text, text[1:] + " ", strict=True)
     return "".join(
         letter if letter.isalnum() or letter in _PLAIN or (letter, after) == ("-", ">") else f"<U+{ord(letter):04X}>"

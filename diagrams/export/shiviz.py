@@ -1,12 +1,12 @@
 """Scene -> a log with vector clocks for ShiViz (https://bestchai.bitbucket.io/shiviz), of the whole run.
 
-Two lines for an event, which ShiViz's own default expression takes apart:
+Each event is two lines, in the form that ShiViz's default expression parses:
 
     (?<event>.*)\\n(?<host>\\S*) (?<clock>{.*})
 
-ShiViz wants each event of a host to raise the host's own entry by one, so recordings, which are logged
-beside the events of the computation, count in these clocks as local events. Between events of the computation the
-clocks tell the same happened-before as sim.theory.causality (Fidge 1988, Mattern 1989).
+ShiViz wants each event of a host to raise the host's own entry by one, so recordings, which are logged too, count as
+local events. Between application events the clocks give the same happened-before as sim.theory.causality (Fidge 1988,
+Mattern 1989).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Clock = dict[str, int]
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The log in UTF-8, in the order of the run. Raises InputError where clocks would fill more than memory."""
+    """The log in UTF-8, in the order of the run. Raises InputError where the clocks would not fit into memory."""
     logged = [event for event in scene.execution.events if event.kind in APPLICATION_KINDS or event.kind == RECORD]
     if len(logged) * len(scene.lanes) > MOST_ENTRIES:
         raise InputError(
@@ -42,7 +42,7 @@ def export(scene: Scene, view: View) -> bytes:
 
 
 def _clocked(events: list[Event]) -> Iterator[tuple[Event, Clock]]:
-    """Each event with its vector clock, in which processes that it knows nothing of are missing."""
+    """Each event with its vector clock; entries of 0 are left out."""
     now: dict[str, Clock] = {}
     sent: dict[int | None, Clock] = {}
     for event in events:

@@ -54,7 +54,7 @@ def _element(picture: Picture, palette: Palette, lines: Iterable[str]) -> str:
 
 
 def _inside(picture: Picture, palette: Palette) -> list[str]:
-    """What lies inside; a nested picture in the same coordinates cuts off what sticks out."""
+    """The inside of a picture, as a nested <svg> in the same coordinates, which clips it."""
     parts = [_written(part, palette) for part in picture.inside]
     if picture.clip is None:
         return parts
@@ -96,7 +96,7 @@ def _filled(shape: Area | Disc, palette: Palette) -> str:
 
 
 def _paint(use: str, token: str, palette: Palette) -> str:
-    """A colour as attributes; opacity is one of its own, for programs that know no rgba()."""
+    """A colour as attributes, opacity apart: some programs do not know rgba()."""
     if not token:
         return f'{use}="none"'
     name, _, opacity = token[1:].partition("/")

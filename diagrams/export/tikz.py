@@ -1,7 +1,7 @@
 """Scene -> TikZ, of any step: a complete LaTeX document that plain pdflatex compiles, the primitives as paths.
 
-It needs LaTeX's base packages and TikZ (Debian: texlive-latex-base, texlive-pictures). A pixel is a point (bp). What
-the letters of TeX's own fonts cannot write is transliterated, or told by its number, as [U+6F22].
+It needs LaTeX's base packages and TikZ (Debian: texlive-latex-base, texlive-pictures). A pixel is a point (bp).
+Characters that TeX's own fonts lack are transliterated, or written as their numbers, such as [U+6F22].
 """
 
 from __future__ import annotations

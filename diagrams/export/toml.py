@@ -1,4 +1,4 @@
-"""Scene -> the scenario itself, as the file that gives this execution again (at whatever step)."""
+"""Scene -> the scenario as a file, which gives this execution again, whatever the step."""
 
 from __future__ import annotations
 
