@@ -83,7 +83,7 @@ class SnapshotAlgorithm(Parametrised):
     control_message = "control message"  # what its control messages are called
     control = "something"  # what several control messages say, in words: "P1 tells P2 and P3 something"
     stamps: ClassVar[tuple[Stamp, ...]] = ()  # the kinds of stamp that its messages carry
-    captions: ClassVar[Mapping[str, Caption]] = {}  # instead of those of sim/algorithm_words.py, by situation
+    captions: ClassVar[Mapping[str, Caption]] = {}  # instead of those of sim/core/algorithm_words.py, by situation
     clauses: ClassVar[Mapping[str, str]] = {}
     reasons: ClassVar[Mapping[str, str]] = {}
 
