@@ -20,11 +20,9 @@ from views.ensemble_results import asked, get_ready, results
 from views.errors import complain
 from views.grid_form import Wanted, grid_form
 from views.jobs import FAILED, JOBS, Job
+from views.on_show import on_show, show
 from views.waiting import waiting
 
-SHOWN = "ensemble_shown"  # the name of the data folder on show
-ASKED = "data"  # the same, as a query parameter of the page
-FOLLOWED = "ensemble_followed"  # the query parameter that was followed already: the user may have chosen another
 PAGE = "ensembles"
 CHOSEN = "ensemble_chosen"
 
@@ -37,29 +35,13 @@ def as_page() -> st.Page:
 def page() -> None:
     """Draw the page."""
     get_ready()
-    name = _shown()
+    name = on_show(PAGE)
     left, right = st.columns([1, 3], gap="medium")
     with left.container(key="cut-grid"):
         st.fragment(grid_form)(_start)
         _menu(name)
     with right.container(key="cut-results"):
         _right(name)
-
-
-def _shown() -> str | None:
-    """The ensemble on show: the one in the address, else the one shown before, else the last that the app ran.
-
-    The page does not change the address: each change would add an entry to the browser's history.
-    """
-    state = st.session_state
-    asked = st.query_params.get(ASKED)
-    if asked and asked != state.get(FOLLOWED):
-        state[FOLLOWED] = state[SHOWN] = asked
-    latest = JOBS.latest(PAGE)
-    if SHOWN not in state and latest is not None:
-        state[SHOWN] = latest.name
-    name: str | None = state.get(SHOWN)
-    return name
 
 
 def _menu(name: str | None) -> None:
@@ -70,7 +52,7 @@ def _menu(name: str | None) -> None:
 
 
 def _choose() -> None:
-    st.session_state[SHOWN] = st.session_state[CHOSEN]
+    show(PAGE, st.session_state[CHOSEN])
 
 
 def _start(wanted: Wanted) -> None:
@@ -82,7 +64,7 @@ def _start(wanted: Wanted) -> None:
         cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
 
     JOBS.submit(wanted.name, partial(_carry_out, path, wanted.grid), PAGE)
-    st.session_state[SHOWN] = wanted.name
+    show(PAGE, wanted.name)
     st.rerun()
 
 

@@ -22,12 +22,10 @@ from sim.core.errors import InputError
 from views.bring_log import Brought, bring_log
 from views.errors import complain
 from views.jobs import DONE, FAILED, JOBS
+from views.on_show import on_show, show
 from views.trace_window import trace_window
 from views.waiting import waiting
 
-SHOWN = "trace_shown"  # the name of the data folder on show
-ASKED = "data"  # the same, as a query parameter of the page
-FOLLOWED = "trace_followed"  # the query parameter that was followed already: the user may have chosen another
 PAGE = "traces"
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
@@ -49,7 +47,7 @@ def as_page() -> st.Page:
 
 def page() -> None:
     """Draw the page."""
-    name = _shown()
+    name = on_show(PAGE)
     job = JOBS.find(name) if name else None
     is_there = name is not None and (job is None or job.state == DONE)
     left, right = st.columns([1, 3], gap="medium")
@@ -66,24 +64,8 @@ def page() -> None:
             _trace(name, controls)
 
 
-def _shown() -> str | None:
-    """The log on show: the one in the address, else the one shown before, else the last that the app read.
-
-    The page does not change the address: each change would add an entry to the browser's history.
-    """
-    state = st.session_state
-    asked = st.query_params.get(ASKED)
-    if asked and asked != state.get(FOLLOWED):
-        state[FOLLOWED] = state[SHOWN] = asked
-    latest = JOBS.latest(PAGE)
-    if SHOWN not in state and latest is not None:
-        state[SHOWN] = latest.name
-    name: str | None = state.get(SHOWN)
-    return name
-
-
 def _show(name: str) -> None:
-    st.session_state[SHOWN] = name
+    show(PAGE, name)
     st.rerun()
 
 
@@ -92,7 +74,7 @@ def _choose() -> None:
     bring_log(_start)
     earlier = [entry.name for entry in catalog.entries() if entry.kind == "trace"]
     chosen = st.selectbox("Open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
-    if chosen and chosen != st.session_state.get(SHOWN):
+    if chosen and chosen != on_show(PAGE):
         _show(chosen)
 
 

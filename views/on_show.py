@@ -1,0 +1,34 @@
+"""Which data folder a page shows: the one in its address, else the one it showed before, else the app's last job."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from views.jobs import JOBS
+
+
+def on_show(page: str) -> str | None:
+    """The name of the folder on the page `page`, if any.
+
+    Nothing here changes the address: each change would add an entry to the browser's history. So an address that was
+    followed once is not followed again, or the user could not choose another folder.
+    """
+    state = st.session_state
+    asked = st.query_params.get("data")
+    if asked and asked != state.get(f"{page}_followed"):
+        state[f"{page}_followed"] = asked
+        show(page, asked)
+    latest = JOBS.latest(page)
+    if _key(page) not in state and latest is not None:
+        show(page, latest.name)
+    name: str | None = state.get(_key(page))
+    return name
+
+
+def show(page: str, name: str | None) -> None:
+    """Show the folder `name` on the page `page` from now on."""
+    st.session_state[_key(page)] = name
+
+
+def _key(page: str) -> str:
+    return f"{page}_on_show"
