@@ -108,7 +108,7 @@ class Commanded(SnapshotAlgorithm):
     services: ClassVar[tuple[type[Service], ...]] = (Boss,)
     checks: ClassVar[tuple[str, ...]] = ("completion", "consistency")
     captions: ClassVar[Mapping[str, Caption]] = {
-        "control_records": Caption("Obey", "{source} tells {process} {told}: {process} {clauses}."),
+        "control_records": Caption("Obey", "{source} tells {process} {content}: {process} {clauses}."),
     }
 
     def on_control(self, process: Process, message: Message, out: Out) -> None:

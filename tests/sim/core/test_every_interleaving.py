@@ -31,9 +31,9 @@ def executions(scenario: Scenario) -> Iterator[list[Event]]:
             yield log.events()
         for action in enabled:
             successor, rows = engine.step(state, action)
-            longer = log.copy()
-            longer.rows += rows
-            longer.close_step(float(len(longer.ends) + 1))
+            longer = Log()
+            longer.rows, longer.times = [*log.rows, *rows], [*log.times, len(log.times) + 1.0]
+            longer.ends = [*log.ends, len(longer.rows)]
             yield from onwards(successor, longer)
 
     return onwards(engine.initial(), Log())

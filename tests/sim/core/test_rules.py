@@ -366,7 +366,7 @@ def test_an_aborted_snapshot_stays_dead_whatever_comes_late(register: Register) 
     snapshot = only_snapshot(execution)
     assert (snapshot.status, snapshot.aborted is not None) == ("aborted", True)
     assert "P1" not in snapshot.local and snapshot.recorded_messages == []
-    assert execution.final.processes[0].ended == frozenset({"S1"})
+    assert execution.final.processes[0].aborted == frozenset({"S1"})
     assert execution.final.processes[0].memory == ("S1",)
     assert {verdict.holds for verdict in verdicts(execution)["S1"]} == {None}, "undecided, not failed, on both paths"
     assert [row.process for row in rows_of(execution, SNAPSHOT_ABORTED)] == ["P1"]

@@ -37,7 +37,7 @@ def test_a_service_starts_before_anything_else(register: Register, kind: str, se
         "P1 P2", "P1->P2", algorithm=register(Commanded), snapshots=(start("boss", 0),), seed=seed,
         script=(send("P1", "P2", 0),), scheduler=SchedulerChoice(kind),
     )  # fmt: skip
-    assert isinstance(next(run(scenario).moments()).action, Start)
+    assert isinstance(next(run(scenario).replay()).action, Start)
 
 
 class Nervous(Bank):
@@ -271,5 +271,5 @@ def test_a_copied_process_shares_every_field_and_forgets_none() -> None:
     twin = process.copy()
     assert all(getattr(twin, field) is getattr(process, field) for field in Process.__slots__)
     state = run(two("lai_yang")).final
-    copied = state.copy_around(state.processes[0])
+    copied = state.copy_for(state.processes[0])
     assert all(hasattr(copied, field) for field in type(state).__slots__)

@@ -105,7 +105,18 @@ OF_MESSAGES = {
     "message", "send", "receive", "sent", "received", "source", "target", "channel", "snapshot", "first", "second",
     "stamp", "marker", "control",
 }  # fmt: skip
-OF_PROCESSES = {"told", "process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
+OF_PROCESSES = {
+    "content",
+    "process",
+    "snapshot",
+    "step",
+    "source",
+    "channel",
+    "message",
+    "stamp",
+    "marker",
+    "algorithm",
+}
 OF_CHANNELS = {"channel", "target", "snapshot", "held", "first", "second", "marker", "algorithm"}
 FIELDS = {
     **dict.fromkeys(("not_recorded", "initiated", "by_marker", "by_message", "by_control", "by_rule"), OF_PROCESSES),

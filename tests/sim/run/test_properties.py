@@ -114,7 +114,7 @@ def print_of(state: State) -> str:
             repr(p.state),
             repr(p.snapshots),
             repr(p.listening),
-            repr(p.ended),
+            repr(p.aborted),
             repr(p.memory),
         )
         for p in [*state.processes, *state.services]
@@ -129,7 +129,7 @@ def print_of(state: State) -> str:
 @given(scenarios())
 def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     execution = run(scenario)
-    kept = [(moment.state, print_of(moment.state)) for moment in execution.moments()]
+    kept = [(moment.state, print_of(moment.state)) for moment in execution.replay()]
     assert len(kept) == execution.steps
     assert all(print_of(state) == text for state, text in kept)
 
@@ -140,7 +140,7 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
     """In the processes and the channels together, after every step."""
     execution = run(scenario)
     workload = execution.engine.workload
-    for moment in execution.moments():
+    for moment in execution.replay():
         total: Counter[str] = Counter()
         for process in moment.state.processes:
             total.update(workload.measure(process.state))
