@@ -12,15 +12,7 @@ from dataclasses import dataclass, field
 
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import (
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECORD,
-    SEND,
-    SNAPSHOT_COMPLETE,
-    Event,
-)
+from sim.core.model import MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE, Event
 from sim.core.topology import Topology
 from sim.document.scenario import MOST_PROCESSES, Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.toml_table import MOST_NUMBER

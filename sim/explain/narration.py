@@ -260,11 +260,7 @@ class Narrator:
         for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
             if kind in on:
                 yield key, {"channels": words.listing(on[kind])}
-        for kind, key in (
-            (RESUMED, "resume"),
-            (SNAPSHOT_COMPLETE, "done"),
-            (SNAPSHOT_ABORTED, "abort"),
-        ):
+        for kind, key in ((RESUMED, "resume"), (SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
             if kind in on:
                 yield key, {}
 

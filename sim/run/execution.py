@@ -15,17 +15,7 @@ from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.log import BODY, Log
-from sim.core.model import (
-    CONTROL,
-    CONTROL_SEND,
-    MARKER,
-    RECEIVED,
-    SENT,
-    Action,
-    Channel,
-    Event,
-    State,
-)
+from sim.core.model import CONTROL, CONTROL_SEND, MARKER, RECEIVED, SENT, Action, Channel, Event, State
 from sim.core.rules import ROW_WIDTH
 from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused

@@ -33,10 +33,7 @@ class Scripted(Workload):
         for process, table in self.becomes.items():
             for key, state in table.items():
                 if key.split(" ", 1)[0] not in ("send", "receive", "internal"):
-                    yield (
-                        f"becomes.{process}",
-                        f'{key!r} is no event; write "send BODY" (or receive, internal)',
-                    )
+                    yield (f"becomes.{process}", f'{key!r} is no event; write "send BODY" (or receive, internal)')
                 if not isinstance(state, str):
                     yield f"becomes.{process}", f"{key!r} leads to {state!r}; name a state in quotes"
 
