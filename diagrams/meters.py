@@ -30,7 +30,7 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
     between = dict.fromkeys(goods, 0)
     in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
     in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
-    for moment in execution.moments(copied=False):
+    for moment in execution.replay(copied=False):
         actor = moment.state.node(execution.engine.actor(moment.action))
         if actor.number >= len(held):
             continue  # a service owns nothing

@@ -171,7 +171,7 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
     lines = len(scenario.script)
     found = []
     for item in execution.engine.agenda:
-        step = execution.done.get(item.number)
+        step = execution.step_of_item.get(item.number)
         if step is None or not scene.first <= step <= scene.until:
             continue
         action = item.action

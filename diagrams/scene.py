@@ -269,7 +269,7 @@ def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
 def _hover(event: Event, whole_run: WholeRun) -> str:
     what = event.kind
     if what == INTERNAL:
-        body = whole_run.words.workload.tell_body(whole_run.execution.body_of(event))
+        body = whole_run.words.workload.body_words(whole_run.execution.body_of(event))
         what = f"internal event {body}".strip()
     on = f" on {event.channel}" if event.channel else ""
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"

@@ -114,7 +114,7 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
     for row in rows:
         arrow = arrows[row.message_id or 0] if row.kind in SENT else None
         if row.kind == INTERNAL:
-            body = own.workload.tell_body(scene.execution.body_of(row))
+            body = own.workload.body_words(scene.execution.body_of(row))
             yield f"{row.label} {body}" if body else f"{row.label}"
         elif row.kind == RECORD:
             labels = [event.label or "" for event in scene.execution.history.of[row.process][: row.index]]

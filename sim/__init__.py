@@ -1,4 +1,4 @@
-"""The engine: scenarios, executions, snapshots, causality. It knows no UI, no data frame and no cluster."""
+"""The simulator: scenarios, executions, snapshots, causality. It imports no UI, data frame or cluster library."""
 
-VERSION = "0.2.0"  # a scenario and this reproduce an execution, to the byte
-FILE_VERSION = 2  # of scenario files; raised when an older one could be misread
+VERSION = "0.2.0"  # the same scenario and version give the same execution, to the byte
+FILE_VERSION = 2  # the format of scenario files; raise it when older files would be misread

@@ -1,7 +1,7 @@
-"""python -m sim: run a scenario, answer a COS 418 case, list what there is.
+"""python -m sim: run a scenario, run a COS 418 case, list scenarios, algorithms and workloads.
 
-Exit status: 0 done; 1 an expectation or an undeclared check does not hold; 2 bad input, with one line
-on stderr.
+Exit status: 0 done; 1 an expectation is not met, or a check fails that is not declared to fail; 2 bad input, with one
+line on stderr.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _list_parameters(parameters: Mapping[str, Parameter]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parses the command line and does what it says. Returns the exit status."""
+    """Runs the command in `arguments` (default: the command line). Returns the exit status."""
     parser = Parser(prog="python -m sim", description="Simulate distributed snapshots.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser("run", help="run a scenario: a path, or the name of a bundled one")

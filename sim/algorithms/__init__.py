@@ -1,1 +1,1 @@
-"""One rule book per file; each is found by its presence here."""
+"""The snapshot algorithms, one per file. sim/core/registry.py finds them."""

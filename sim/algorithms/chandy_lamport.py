@@ -9,9 +9,9 @@ its state, q records its state (following the marker-sending rule) and records t
 empty sequence; otherwise q records the state of c as the sequence of messages received along c after
 q's state was recorded and before q received the marker along c.
 
-Any number of processes may initiate, at the same moment too: every process must be reachable from
-one of them. Channels are FIFO. Completion at a process is one marker per incoming channel. Snapshots
-that overlap are kept apart by their id.
+Any number of processes may initiate a snapshot, also at the same time; every process must be reachable from one of
+them. Channels are FIFO. A process has completed its part when a marker has come on every incoming channel. Every marker
+carries the id of its snapshot, so snapshots may overlap.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ChandyLamport(SnapshotAlgorithm):
     }
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
-        """Record, then one marker on every outgoing channel; record what the incoming channels still bring."""
+        """Record the state, send a marker on every outgoing channel, and start recording the incoming channels."""
         out.record(snapshot)
         for channel in process.outgoing:
             out.send_marker(channel, snapshot)
@@ -54,7 +54,7 @@ class ChandyLamport(SnapshotAlgorithm):
             self.marker_sending_rule(process, snapshot, out)
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        """Marker-receiving rule. Closing right after a first marker leaves its channel empty."""
+        """Marker-receiving rule. The channel of a first marker is closed at once, so it is recorded as empty."""
         assert marker.snapshot is not None
         if marker.snapshot not in process.snapshots:
             self.marker_sending_rule(process, marker.snapshot, out)

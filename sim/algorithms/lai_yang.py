@@ -1,19 +1,18 @@
 """T. H. Lai and T. H. Yang, "On Distributed Snapshots", Information Processing Letters 25(3), 1987.
 
-Channels need not be FIFO, so no marker can stand between what was sent before and after a recording. Instead every
-message is stamped: a process is white until it records and red from then on, and so are the messages that it sends.
+Channels need not be FIFO, so a marker cannot separate the messages sent before a recording from those sent after it.
+Instead every message is stamped. A process is white until it records and red afterwards; its messages have its colour.
 
 1. A white process may record at any moment; it turns red.
-2. A white process records, at the latest, before it takes in a red message.
-3. The state of a channel is the white messages that its receiver takes in when it is red.
+2. A white process records before it receives a red message.
+3. The state of a channel is the white messages that its receiver receives when it is red.
 
-To know when all of these have come, a process that records tells each neighbour how many white messages it has sent it
-(F. Mattern discusses such counts in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time
-Approximation", Journal of Parallel and Distributed Computing 18(4), 1993). Counts travel as control messages; one that
-reaches a white process makes it record. A channel is closed when as many white messages have come as were sent. So
-every snapshot is completed, also where nobody sends a red message.
+A process that records tells each neighbour, in a control message, how many white messages it has sent to it. (F.
+Mattern discusses such counts in "Efficient Algorithms for Distributed Snapshots and Global Virtual Time Approximation",
+Journal of Parallel and Distributed Computing 18(4), 1993.) A count makes a white process record. A channel is closed
+when that many white messages have been received. So every snapshot completes, even if nobody sends a red message.
 
-Snapshots that overlap are kept apart: a stamp lists those for which the sender is red.
+A stamp lists all snapshots for which the sender is red, so snapshots may overlap.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ CountsOfSnapshots = Mapping[tuple[str, Channel], int]
 class Notes(NamedTuple):
     """What a process remembers. Never mutated.
 
-    `sent` and `received` count all messages of each channel. By snapshot and channel: `white` counts the white messages
-    that have come, `announced` those that were sent, where the sender has said so.
+    `sent` and `received` count the messages of each channel. By snapshot and channel, `white` counts the white messages
+    received, and `announced` is the number sent, once the sender has told it.
     """
 
     sent: Counts = {}  # noqa: RUF012  # replaced, never changed
@@ -44,7 +43,7 @@ class Notes(NamedTuple):
 
 
 class LaiYang(SnapshotAlgorithm):
-    """White and red messages, and counts of the white ones."""
+    """White and red messages, and counts of the white messages."""
 
     name = "lai_yang"
     title = "Lai-Yang"
@@ -70,7 +69,7 @@ class LaiYang(SnapshotAlgorithm):
         """Rules 2 and 3."""
         red_already = tuple(process.snapshots)
         for snapshot in message.stamp:
-            if snapshot not in process.snapshots and snapshot not in process.ended:
+            if snapshot not in process.snapshots and snapshot not in process.aborted:
                 self._turn_red(process, snapshot, out)
         notes, channel = process.memory or Notes(), message.channel
         white = [snapshot for snapshot in red_already if snapshot not in message.stamp]
@@ -82,10 +81,10 @@ class LaiYang(SnapshotAlgorithm):
             self._close_if_all_have_come(process, channel, snapshot, out)
 
     def on_control(self, process: Process, message: Message, out: Out) -> None:
-        """A count: so many white messages were sent on the channel from its sender."""
+        """A count: the sender has sent `message.body` white messages to `process`."""
         snapshot = message.snapshot
         assert snapshot is not None
-        if snapshot in process.ended:
+        if snapshot in process.aborted:
             return
         if snapshot not in process.snapshots:
             self._turn_red(process, snapshot, out)
@@ -96,7 +95,7 @@ class LaiYang(SnapshotAlgorithm):
 
     @staticmethod
     def _turn_red(process: Process, snapshot: str, out: Out) -> None:
-        """Record, and tell every neighbour how many white messages are on their way to it or have come."""
+        """Record, and tell every neighbour how many white messages were sent to it."""
         notes = process.memory or Notes()
         white = {(snapshot, channel): notes.received.get(channel, 0) for channel in process.incoming}
         process.memory = notes._replace(white={**notes.white, **white})
@@ -127,9 +126,11 @@ class LaiYang(SnapshotAlgorithm):
         "message": Caption("A white message comes to a red process", "{process} {clauses}{per}."),
         "control_records": Caption(
             "A count comes to a white process",
-            "{source} tells {process} {told}{per}: {process} is white, so it {clauses}.",
+            "{source} tells {process} {content}{per}: {process} is white, so it {clauses}.",
         ),
-        "control": Caption("White messages are counted", "{source} tells {process} {told}{per}: {process} {clauses}."),
+        "control": Caption(
+            "White messages are counted", "{source} tells {process} {content}{per}: {process} {clauses}."
+        ),
         "kept": Caption(
             "", "For {snapshots} the message is white, and {process} is red: it is part of the state of {channel}."
         ),
@@ -175,7 +176,7 @@ class LaiYang(SnapshotAlgorithm):
     }
 
     def stamp_of(self, stamp: Any) -> str:
-        """Red where the sender had recorded for some snapshot."""
+        """Red if the sender had recorded for some snapshot."""
         return "red" if stamp else "white"
 
     def stamp_words(self, stamp: Any) -> str:
@@ -183,5 +184,5 @@ class LaiYang(SnapshotAlgorithm):
         return f"red for {' and '.join(stamp)}" if stamp else "white"
 
     def control_words(self, body: Any, channel: str) -> str:
-        """A count."""
+        """A count in words."""
         return f"that it has sent {body} white message{'' if body == 1 else 's'} on {channel}"

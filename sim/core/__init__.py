@@ -1,1 +1,1 @@
-"""The engine: states, actions, rules and schedulers, and the interfaces of algorithms, workloads and services."""
+"""The engine: states, actions, rules, schedulers, and the base classes of algorithms, workloads and services."""

@@ -1,14 +1,13 @@
-"""What an algorithm says of its own steps: the words that it may replace, and those that any algorithm can use.
+"""The sentences that explain the steps of any algorithm. An algorithm may replace each of them.
 
-A *caption* is a rule's name and a sentence, for one situation: what happened to a process, and whether it made the
-process record. A *clause* is a part of such a sentence: something that the process then does; an empty one is not
-said. A *reason* says why a message, a process or a channel is recorded as it is.
+A *caption* is the name of a rule and a sentence, for one situation: what happened to a process, and whether this made
+it record. A *clause* is the part of that sentence for one thing that the process does; an empty clause is left out. A
+*reason* explains why a message, process or channel is recorded as it is.
 
-All are texts with fields in braces. Captions: `process`, `title` (of the algorithm), `snapshot`, `of` (" of S1" where
-there are several snapshots) and `per` (" for S1", likewise), `marker` and `control` (what its markers and control
-messages are called), `source` (who sent what came), `channel` (its
-caption), `message` (what it carries), `told` (a control message in words), `timer`, and `clauses`. Reasons: see
-sim/explain/reasons.py.
+All are templates with fields in braces. Fields of captions: `process`; `title` (of the algorithm); `snapshot`; `of`
+(" of S1" if there are several snapshots, else empty); `per` (" for S1", likewise); `marker` and `control` (the
+algorithm's words for them); `source` (the sender); `channel` (its caption); `message` (what it carries); `content`
+(a control message in words); `timer`; `clauses`. Fields of reasons: see sim/explain/reasons.py.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from typing import NamedTuple
 
 
 class Caption(NamedTuple):
-    """A rule's name, and the sentence of a step that follows it."""
+    """The name of a rule, and the sentence of a step that follows the rule."""
 
     rule: str
     sentence: str
 
 
 class Stamp(NamedTuple):
-    """A kind of stamp: its name, a sentence on what it means, and the head of its arrows, "open" or "full"."""
+    """A kind of stamp: its name, a sentence that explains it, and the head of its arrows ("open" or "full")."""
 
     name: str
     title: str
@@ -44,11 +43,11 @@ CAPTIONS: Mapping[str, Caption] = {
     ),
     "message_records": Caption(_RULE, "{process} {clauses}{per}, before it takes in {message} from {source}."),
     "message": Caption(_RULE, "{process} {clauses}{per}."),
-    "control_records": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
-    "control": Caption(_RULE, "{source} tells {process} {told}{per}: {process} {clauses}."),
+    "control_records": Caption(_RULE, "{source} tells {process} {content}{per}: {process} {clauses}."),
+    "control": Caption(_RULE, "{source} tells {process} {content}{per}: {process} {clauses}."),
     "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
     "timer": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
-    "own": Caption(_RULE, "{process} {clauses}{per}."),  # beside its own internal event or send
+    "own": Caption(_RULE, "{process} {clauses}{per}."),  # in the same step as an internal event or send
     "starts": Caption(_RULE, "{process} begins its work: it {clauses}."),  # a service
     "kept": Caption(
         "", "{process} is recording {channel} for {snapshots}, so this message is part of the channel's state."
@@ -57,13 +56,13 @@ CAPTIONS: Mapping[str, Caption] = {
 
 CLAUSES: Mapping[str, str] = {
     "record": "records its state {state}",
-    "empty": "marks {channel} empty",  # closed by what made the process record
-    "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with something in it
+    "empty": "marks {channel} empty",  # by the message that made the process record
+    "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with messages in the channel
     "close": "stops recording {channel}, whose state is {contents}",
     "overtaken": "records what the {marker} has overtaken: {messages}",
     "marker": "sends a {marker} on {channels}",
     "markers": "sends {marker}s on {channels}",
-    "tells": "tells {targets} {told}",
+    "tells": "tells {targets} {content}",
     "listens": "starts recording {channels}",
     "block": "takes nothing more from {channels}",
     "unblock": "takes from {channels} again",
@@ -75,7 +74,7 @@ CLAUSES: Mapping[str, str] = {
 }
 
 REASONS: Mapping[str, str] = {
-    # messages of the application
+    # application messages
     "channel": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
     "{receive} (step {received}), after {target} recorded (step {first}) and before {channel} was closed "
     "(step {second}).",
@@ -130,7 +129,7 @@ REASONS: Mapping[str, str] = {
     "by_marker": "{process}'s first {marker} of {snapshot} came from {source} on {channel} at step {step}: it "
     "recorded.",
     "by_message": "{message} came from {source} on {channel} at step {step}: {process} recorded before it took it in.",
-    "by_control": "At step {step} {source} told {process} {told}: it recorded.",
+    "by_control": "At step {step} {source} told {process} {content}: it recorded.",
     "by_rule": "{process} recorded at step {step}, as the rules of {algorithm} ask.",
     # channels: from which step to which each was recorded
     "never_recorded": "{channel} is not recorded: {target} has not recorded for {snapshot}.",
@@ -141,7 +140,7 @@ REASONS: Mapping[str, str] = {
     "{second}). In between came {held}.",
 }
 
-# Instead of those above, where a marker closes a channel.
+# These replace entries of REASONS if a marker closes a channel.
 BY_MARKERS: Mapping[str, str] = {
     "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
     "{receive} (step {received}), after {target} recorded (step {first}). No {marker} has closed {channel} yet.",
@@ -161,7 +160,7 @@ BY_MARKERS: Mapping[str, str] = {
     "{marker} on it (step {second}). In between came {held}.",
 }
 
-# And instead of these, where it overtakes what is in front of it.
+# These replace entries of BY_MARKERS if markers overtake messages.
 BY_OVERTAKING: Mapping[str, str] = {
     "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which was recorded since {target} "
     "recorded (step {first}); what it had overtaken was recorded with it. No state holds a {marker}.",

@@ -1,7 +1,7 @@
-"""How long each message takes: a default per kind of message, and what an edit sets for one message.
+"""The delay of each message: drawn by a rule per kind of message, or set by an edit for one message.
 
-A message is addressed by what survives other edits: the label of its send, or its channel, kind,
-snapshot and ordinal among those. Never by its id.
+Edits refer to a message by the label of its send, or by channel, kind, snapshot and ordinal. Message ids change when
+other messages are added, so they are never used.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ HOLD = math.inf
 
 
 class MessageReference(NamedTuple):
-    """Which message: by `label` of its send, or by channel, kind, snapshot and ordinal (from 1) among those."""
+    """Names a message by the `label` of its send, or as number `ordinal` (from 1) of a channel, kind and snapshot."""
 
     label: str | None = None
     channel: str | None = None
@@ -29,7 +29,7 @@ class MessageReference(NamedTuple):
     def in_words(self, marker: str = "marker", control: str = "control message") -> str:
         """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`.
 
-        `marker` and `control` are what the algorithm calls its own.
+        `marker` and `control` are the algorithm's words for its markers and control messages.
         """
         if self.label is not None:
             return f"the message sent at {self.label}"
@@ -42,12 +42,11 @@ class MessageReference(NamedTuple):
 
 @dataclass(frozen=True)
 class DelayRule:
-    """Where delays come from, in time units.
+    """How delays are drawn, in time units.
 
-    kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number between them,
-    both included; "exponential": with mean `low`;
-    "listed": `values[i]` for the i-th message of the run, markers included (COS 418). `where` is where
-    they were written, for errors.
+    kind "fixed": always `low`; "uniform": between `low` and `high`; "whole": a whole number from `low` to `high`, both
+    included; "exponential": with mean `low`; "listed": `values[i]` for the message with id i, markers included
+    (COS 418). Errors name `where`, the place of `values` in the file.
     """
 
     kind: str = "fixed"
@@ -58,10 +57,10 @@ class DelayRule:
 
     def __post_init__(self) -> None:
         if self.kind not in ("uniform", "whole"):
-            object.__setattr__(self, "high", self.low)  # it has no meaning there, so it makes no difference
+            object.__setattr__(self, "high", self.low)  # so that equal rules compare equal
 
     def draw(self, key: int, ordinal: int) -> float:
-        """The `ordinal`-th delay of the stream `key`; not for "listed"."""
+        """The `ordinal`-th delay under `key`. Not for the kind "listed"."""
         if self.kind == "fixed":
             return self.low
         unit = randomness.unit(key, ordinal)
@@ -73,7 +72,7 @@ class DelayRule:
 
 
 class DelaysExhausted(Exception):
-    """A "listed" rule has no delay for a message that is sent."""
+    """A "listed" rule lists fewer delays than the run sends messages."""
 
     def __init__(self, rule: DelayRule) -> None:
         count = len(rule.values)
@@ -81,7 +80,7 @@ class DelaysExhausted(Exception):
 
 
 class Delays:
-    """The delay of every message of one run, asked for in the order of sending."""
+    """The delays of one run. Ask for them in the order of sending."""
 
     def __init__(
         self,
@@ -97,11 +96,13 @@ class Delays:
         self._rules = {MARKER: marker, CONTROL: control}
         self._overrides = overrides
         self._processes = processes
-        self._of_app: dict[Channel, list[int]] = {}  # the stream of a channel: [key, messages so far]
-        self._of_snapshot: dict[tuple[Channel, str, str | None], list[int]] = {}  # that of others, by channel and kind
+        self._of_app: dict[Channel, list[int]] = {}  # channel -> [key of its draws, messages so far]
+        self._of_snapshot: dict[
+            tuple[Channel, str, str | None], list[int]
+        ] = {}  # likewise, for markers and control messages
 
     def of(self, message: Message) -> float:
-        """The delay of `message`, counted from its send; HOLD when it is held. Call once per message."""
+        """The delay of `message`, counted from its send (HOLD: it is held). Call this once per message."""
         if message.kind == APP:
             stream = self._of_app.get(message.channel) or self._new_stream(message)
             rule = self._app

@@ -1,4 +1,4 @@
-"""What a rule may ask for: each effect is a small value. `Out` collects them, sim/core/rules.py carries them out."""
+"""The effects that a rule may ask for. `Out` collects them; sim/core/rules.py carries them out."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ class Record(NamedTuple):
 
 
 class Listen(NamedTuple):
-    """Record whatever arrives on `channel` from now on, until it is closed."""
+    """Record every message that arrives on `channel`, until the channel is closed."""
 
     channel: Channel
     snapshot: str
 
 
 class Keep(NamedTuple):
-    """Record this one message, once."""
+    """Record this one message."""
 
     message: Message
     snapshot: str
 
 
 class KeepOvertaken(NamedTuple):
-    """Record the messages that the marker which has just come has overtaken."""
+    """Record the messages that `marker`, which has just arrived, has overtaken."""
 
     marker: Message
 
 
 class Close(NamedTuple):
-    """The state of `channel` is what has been recorded on it."""
+    """Stop recording `channel`: its state is the messages recorded so far."""
 
     channel: Channel
     snapshot: str
 
 
 class SendMarker(NamedTuple):
-    """A marker on `channel`, in the same stream as the messages."""
+    """Send a marker on `channel`, in order with the application messages."""
 
     channel: Channel
     snapshot: str
@@ -49,14 +49,14 @@ class SendMarker(NamedTuple):
 
 
 class SendMessage(NamedTuple):
-    """An application message to the process named `target`."""
+    """Send an application message to the process named `target`."""
 
     target: str
     body: Any
 
 
 class Tell(NamedTuple):
-    """A control message to the process or service named `target`."""
+    """Send a control message to the process or service named `target`."""
 
     target: str
     body: Any
@@ -64,7 +64,7 @@ class Tell(NamedTuple):
 
 
 class SetTimer(NamedTuple):
-    """An alarm `after` time units from now, instead of one of that name that is set."""
+    """Set the timer `name` to go off in `after` time units; this replaces an earlier one with that name."""
 
     name: str
     after: float
@@ -72,39 +72,39 @@ class SetTimer(NamedTuple):
 
 
 class CancelTimer(NamedTuple):
-    """The alarm of that name does not go off."""
+    """Cancel the timer `name`."""
 
     name: str
 
 
 class Block(NamedTuple):
-    """Take nothing more from `channel`."""
+    """Deliver nothing more on `channel`."""
 
     channel: Channel
     snapshot: str | None
 
 
 class Unblock(NamedTuple):
-    """Take from `channel` again."""
+    """Deliver on `channel` again."""
 
     channel: Channel
     snapshot: str | None
 
 
 class Pause(NamedTuple):
-    """This process does nothing of its own accord; it still receives."""
+    """This process stops its internal events and sends; it still receives."""
 
     snapshot: str | None
 
 
 class Resume(NamedTuple):
-    """This process computes again."""
+    """This process goes on after a pause."""
 
     snapshot: str | None
 
 
 class Abort(NamedTuple):
-    """Throw away what this process has recorded, for good."""
+    """Discard what this process has recorded, and record nothing more for this snapshot."""
 
     snapshot: str
 
@@ -116,7 +116,7 @@ Effect = (
 
 
 class Out:
-    """Collects the effects that a rule (or a reactive workload) asks for, in their order."""
+    """Collects the effects that a rule (or a reactive workload) asks for, in order."""
 
     __slots__ = ("effects",)
 
@@ -128,26 +128,26 @@ class Out:
         self.effects.append(Record(snapshot))
 
     def start_recording(self, channel: Channel, snapshot: str) -> None:
-        """From now on, what arrives on `channel` belongs to its recorded state (and is delivered as well)."""
+        """Record every message that arrives on `channel` until it is closed. The messages are delivered as well."""
         self.effects.append(Listen(channel, snapshot))
 
     def keep(self, message: Message, snapshot: str) -> None:
-        """Record this one message in its channel's state, once, and nothing that follows it."""
+        """Record this one message in the state of its channel. Recording it again changes nothing."""
         self.effects.append(Keep(message, snapshot))
 
     def keep_overtaken(self, marker: Message) -> None:
-        """Record the messages that `marker`, which has just come, has overtaken; they are delivered later as well.
+        """Record the messages that `marker`, which has just arrived, has overtaken. They are delivered later as well.
 
-        They are recorded in the order in which they were sent, which on a FIFO channel is that of their receipt.
+        They are recorded in the order of sending.
         """
         self.effects.append(KeepOvertaken(marker))
 
     def close(self, channel: Channel, snapshot: str) -> None:
-        """The state of `channel` is what has been recorded on it for `snapshot`: nothing, if nothing was."""
+        """Stop recording `channel` for `snapshot`. Its state is the messages recorded so far, or empty."""
         self.effects.append(Close(channel, snapshot))
 
     def send_marker(self, channel: Channel, snapshot: str, body: Any = None) -> None:
-        """Send a marker of `snapshot` on `channel`, in the same FIFO stream as the messages."""
+        """Send a marker of `snapshot` on `channel`, in order with the application messages."""
         self.effects.append(SendMarker(channel, snapshot, body))
 
     def send(self, target: str, body: Any = None) -> None:
@@ -155,21 +155,21 @@ class Out:
         self.effects.append(SendMessage(target, body))
 
     def tell(self, target: str, body: Any = None, snapshot: str | None = None) -> None:
-        """Send a control message to the process or service named `target`: it is in no channel and in no cut."""
+        """Send a control message to the process or service named `target`. It belongs to no channel and no cut."""
         self.effects.append(Tell(target, body, snapshot))
 
     def set_timer(self, name: str, after: float, snapshot: str | None = None) -> None:
-        """Have `on_timer` called `after` time units from now; a timer of that name that is set is set anew."""
+        """Have `on_timer` called in `after` time units. This replaces an earlier timer with that name."""
         self.effects.append(SetTimer(name, after, snapshot))
 
     def cancel_timer(self, name: str) -> None:
-        """The timer of that name does not go off."""
+        """Cancel the timer `name`."""
         self.effects.append(CancelTimer(name))
 
     def block(self, channel: Channel, snapshot: str | None = None) -> None:
         """Deliver nothing more on `channel` until it is unblocked (aligned barriers).
 
-        The row says for which snapshot: the one given, else that of the marker, control message or timer at hand.
+        The event row names `snapshot`; if None, the snapshot of the marker, control message or timer being handled.
         """
         self.effects.append(Block(channel, snapshot))
 
@@ -178,16 +178,16 @@ class Out:
         self.effects.append(Unblock(channel, snapshot))
 
     def pause(self, snapshot: str | None = None) -> None:
-        """This process takes no internal or send action until it resumes (stop-the-world).
+        """This process has no internal events and sends nothing until it resumes (stop-the-world).
 
-        It still receives, and a reactive workload still answers what it receives.
+        It still receives, and a reactive workload still answers.
         """
         self.effects.append(Pause(snapshot))
 
     def resume(self, snapshot: str | None = None) -> None:
-        """This process computes again."""
+        """This process goes on after a pause."""
         self.effects.append(Resume(snapshot))
 
     def abort(self, snapshot: str) -> None:
-        """Throw away what this process has recorded for `snapshot`, and ignore the markers of it that still come."""
+        """Discard what this process has recorded for `snapshot`, and ignore its later markers."""
         self.effects.append(Abort(snapshot))

@@ -1,8 +1,8 @@
 """The engine: which actions are enabled, and what one action does (Dijkstra, EWD864a).
 
-`enabled(state)` and `step(state, action)` are the model; `perform` is the same step done in place,
-for ensembles. What an action does to its process is in sim/core/rules.py; the engine is the world around the processes:
-it keeps states, channels, timers and the agenda. Time is not in it: schedulers know about it.
+`enabled(state)` and `step(state, action)` are the model. `perform` is the same step in place, which is faster. What an
+action does to its process is in sim/core/rules.py; the engine keeps states, channels, timers and the agenda. It knows
+no time: the schedulers do.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ _PROCESS, _LABEL = 0, 6  # columns of a row
 
 
 class Engine:
-    """The rules of one system: its processes, channels, workload, algorithm, services and agenda.
+    """One system: processes, channels, workload, algorithm, services and agenda.
 
-    Services are numbered after the processes.
+    Services are numbered after the processes. After `perform`, if `set_by` is the very list that it returned,
+    `scheduled` holds the timers that the action set.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Engine:
                 self._waiting[item.process].append(item)
         self._control: dict[tuple[int, int], Channel] = {}
         eager = (own for own in self.services if type(own).on_start is not Service.on_start)
-        self.starts = tuple(Start(self.number_of[service.name]) for service in eager)  # what services do first of all
+        self.starts = tuple(Start(self.number_of[service.name]) for service in eager)  # the first actions of a run
         self.scheduled: list[Timer] = []
         self.set_by: list[Message] | None = None
         self._rows: list[Any] = []
@@ -92,10 +93,10 @@ class Engine:
         return state
 
     def enabled(self, state: State) -> list[Action]:
-        """Every action that may happen next, each process's own first, then the deliveries by channel.
+        """Every action that may happen next: agenda items, turns, deliveries, control messages, timers.
 
-        What the workload cannot do now, such as a send for want of money, is not among them. Services start first:
-        until they have, nothing else is enabled.
+        An action that the workload refuses, such as a send without the money, is not enabled. Until every service has
+        started, nothing else is enabled.
         """
         starts: list[Action] = [action for action in self.starts if self.is_enabled(state, action)]
         return starts or [
@@ -115,7 +116,7 @@ class Engine:
         return False
 
     def planned(self, state: State, process: Process) -> list[AgendaItem]:
-        """What `process` may do next, where it is enabled: its next timed item and those that wait, as listed."""
+        """The agenda items that `process` may carry out next, once enabled: the next timed one, and all that wait."""
         timed = self._timed.get((process.number, process.position))
         waiting = [item for item in self._waiting[process.number] if item.number in state.waiting]
         return waiting if timed is None else sorted([timed, *waiting], key=lambda item: item.number)
@@ -136,7 +137,7 @@ class Engine:
             yield Fire(state.timers[key])
 
     def is_enabled(self, state: State, action: Action) -> bool:
-        """The one place that says whether an action may happen in a state."""
+        """Whether `action` may happen in `state`, apart from refusals of the workload."""
         if type(action) is Deliver:
             message = action.message
             channel = message.channel
@@ -162,7 +163,7 @@ class Engine:
         return item.number in state.waiting and item.after in state.happened
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:
-        """Whether a message behind the oldest may be delivered: never on a FIFO channel, but for overtaking markers."""
+        """Whether a message that is not the oldest may be delivered: on FIFO channels only an overtaking marker may."""
         if not message.channel.fifo:
             return message in queue
         if self.algorithm.overtakes and message.kind == MARKER:
@@ -172,9 +173,9 @@ class Engine:
     # ------------------------------------------------------------------ steps
 
     def step(self, state: State, action: Action) -> tuple[State, list[Any]]:
-        """The successor of `state`, which is left as it was, and the rows of the step (flat, ROW_WIDTH each).
+        """The successor of `state`, and the rows of the step (flat, ROW_WIDTH values each). `state` does not change.
 
-        Raises Refused when the workload cannot do it.
+        Raises Refused if the workload cannot carry out `action`.
         """
         rows: list[Any] = []
         successor = self.copy_for(state, action)
@@ -182,8 +183,8 @@ class Engine:
         return successor, rows
 
     def copy_for(self, state: State, action: Action) -> State:
-        """A copy of `state` in which `perform` may do `action` without touching the original."""
-        return state.copy_around(state.node(self.actor(action)))
+        """A copy of `state` for `perform` to change: carrying out `action` in it leaves `state` unchanged."""
+        return state.copy_for(state.node(self.actor(action)))
 
     @staticmethod
     def actor(action: Action) -> int:
@@ -195,9 +196,9 @@ class Engine:
         return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
 
     def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
-        """Do `action` in place, append its rows to `rows`, return the messages it sent. Raises Refused.
+        """Carry out `action` in place and append its rows to `rows`. Returns the messages it sent.
 
-        Where `set_by` is the very list that is returned, `scheduled` holds the timers that were set.
+        Raises Refused if the workload cannot carry out `action`.
         """
         self._state = state
         sent: list[Message] = []
@@ -227,14 +228,14 @@ class Engine:
             else:
                 self._perform_other(state, action)
         except BaseException:
-            self.rules.forget()  # what a refused action had asked for
+            self.rules.drop_effects()
             raise
         if awaited:
             self._notice(rows, begin)
         return sent
 
     def _perform_other(self, state: State, action: Action) -> None:
-        """What is neither a send nor a delivery on a channel."""
+        """Carry out an action that is neither a send nor a delivery on a channel."""
         process = state.node(self.actor(action))
         if type(action) is Internal:
             self._advance(process, action.item)
@@ -255,7 +256,7 @@ class Engine:
             self.rules.start(process)
 
     def _advance(self, process: Process, item: int | None) -> None:
-        """What the process had planned is done: an agenda item, or a turn of its workload."""
+        """Mark agenda item number `item` as carried out (None: count a turn of the workload)."""
         if item is None:
             process.turn += 1
         elif self.agenda[item].after is None:
@@ -264,7 +265,7 @@ class Engine:
             self._state.waiting -= {item}
 
     def _deliver(self, state: State, message: Message) -> None:
-        """A marker, or a message that has overtaken others."""
+        """Deliver a marker, or a message that overtakes others."""
         channel = message.channel
         queue = state.queues[channel.number]
         overtaken: Sequence[Message] = ()
@@ -279,7 +280,7 @@ class Engine:
             self.rules.receive_marker(state.processes[channel.target], message, overtaken)
 
     def _notice(self, rows: list[Any], begin: int) -> None:
-        """Application events that have just happened may be ones that the agenda waits for."""
+        """Add the events in the new rows to `happened` if an agenda item waits for them."""
         for row in range(begin, len(rows), ROW_WIDTH):
             if rows[row + KIND] in APPLICATION_KINDS:
                 numbered = label_of(rows[row + _PROCESS], rows[row + INDEX], None)
@@ -293,7 +294,7 @@ class Engine:
         self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,
         sent_index: int | None = None, label: str | None = None, receive_label: str | None = None,
     ) -> int:  # fmt: skip
-        """Put a message at the end of its channel; returns its id."""
+        """Put a message at the end of its channel. Returns its id."""
         state = self._state
         number = state.messages
         state.messages = number + 1
@@ -310,7 +311,7 @@ class Engine:
         return self.between[source, self.number_of[target]]
 
     def control_channel(self, source: int, target: str) -> Channel:
-        """The way of control messages from one process or service to another; its number comes after all channels."""
+        """The channel for control messages from one process or service to another. Its number follows the graph's."""
         if self.number_of.get(target, source) == source:
             who = f"{self.algorithm.title}: {self.nodes[source]}"
             raise TypeError(f"{who} tells {target!r} something; name another process or a service")
@@ -321,7 +322,7 @@ class Engine:
         return self._control[pair]
 
     def schedule(self, process: Process, name: str, after: float | None, snapshot: str | None) -> None:
-        """Set a timer (`after` None: take it away); what is due of one of that name is due no more."""
+        """Set a timer, replacing an earlier one with that name (`after` None: only cancel that one)."""
         state = self._state
         state.timers.pop((process.number, name), None)
         if after is not None:

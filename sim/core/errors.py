@@ -1,4 +1,4 @@
-"""The error for bad input, and the parts of its sentence: what was given, where, and what would be right."""
+"""The error for bad input, and helpers that write its sentence."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 
 class InputError(ValueError):
-    """Bad input. Its text is one sentence on one line: where, what is wrong, and what would be right."""
+    """Bad input. The text is one line: where the input is wrong, what is wrong, and how to correct it."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(" ".join(sentence.split()))
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """ "known: a, b, c" with the nearest one pointed out, for the end of an error."""
+    """The end of an error about an unknown `word`: "known: a, b", or "did you mean 'a'? Known: a, b"."""
     names = sorted(known) if isinstance(known, Set) else list(known)
     close = difflib.get_close_matches(word, names, 1, 0.5)
     listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
@@ -23,6 +23,6 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def brief(value: Any) -> str:
-    """`value` as an error quotes it."""
+    """`repr(value)`, cut to 40 characters, for an error to quote."""
     text = repr(value)
     return text if len(text) <= 40 else text[:37] + "..."

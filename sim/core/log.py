@@ -1,4 +1,4 @@
-"""What a run leaves behind, row by row, and the event table that is made of it."""
+"""The log of a run, and the event table made from it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Log:
-    """The rows of a run, flat (ROW_WIDTH values each), and for each step where its rows end and its time.
+    """The rows of a run in one flat list, ROW_WIDTH values each: appending to it is fast.
 
-    A flat list is the fastest log there is in Python; step and time need not be in every row.
+    For every step, `ends` holds the length of `rows` after it, and `times` its time.
     """
 
     __slots__ = ("ends", "rows", "times")
@@ -26,27 +26,16 @@ class Log:
         self.ends: list[int] = []
         self.times: list[float] = []
 
-    def close_step(self, time: float) -> None:
-        """The rows so far are those of the steps so far; the last of them happened at `time`."""
-        self.ends.append(len(self.rows))
-        self.times.append(time)
-
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.rows) // ROW_WIDTH
 
     def column(self, number: int) -> list[Any]:
-        """One value of every row."""
+        """Column `number` of every row."""
         return self.rows[number::ROW_WIDTH]
 
-    def copy(self) -> Log:
-        """A log that begins as this one and goes on by itself."""
-        twin = Log()
-        twin.rows, twin.ends, twin.times = self.rows.copy(), self.ends.copy(), self.times.copy()
-        return twin
-
     def events(self, run_id: int = 0) -> list[Event]:
-        """The event table: peers matched, labels and sizes filled in, bodies as JSON."""
+        """The event table: the rows with `peer_index`, labels and sizes filled in, and bodies as JSON."""
         columns = (self.column(column) for column in (INDEX, KIND, MESSAGE))
         received = {message: index for index, kind, message in zip(*columns, strict=True) if kind == RECEIVE}
         rows_of_steps = ((end - begin) // ROW_WIDTH for begin, end in pairwise([0, *self.ends]))
@@ -71,7 +60,7 @@ class Log:
 
 
 def to_json(value: Any) -> str:
-    """The one way in which bodies and states are written."""
+    """`value` as the JSON text that the event table holds."""
     if type(value) is int:
         return str(value)
     return _write_json(value)

@@ -1,8 +1,8 @@
 """The vocabulary: channels, messages, processes, states, actions, events.
 
-A *state* is every process and every channel between two atomic actions (Dijkstra, EWD864a). An
-*action* is one choice of a scheduler. An *event* is one fact an action produced: one row of the
-event table, which is declared here and nowhere else. Time is not part of a state.
+A *state* is every process and every channel between two atomic actions (Dijkstra, EWD864a). Time is not part of it.
+An *action* takes one state to the next; a scheduler chooses it. An *event* is one row of the event table, which records
+what an action did. The columns of the table are declared here.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-# The kinds of message: of the application, a snapshot's marker, and what rules tell each other outside all channels.
+# The kinds of message: application message, marker, and control message (which travels outside all channels).
 APP = "app"
 MARKER = "marker"
 CONTROL = "control"
 
-# The kinds of event. The first three are application events and carry an index of their process.
+# The kinds of event. The first three are application events; each process numbers its own from 1.
 INTERNAL, SEND, RECEIVE = "internal", "send", "receive"
-RECORD, RECORDED = "record", "recorded"  # a process's state; one message, in the state of its channel
+RECORD, RECORDED = "record", "recorded"  # a process records its state; it records one message of a channel
 MARKER_SEND, MARKER_RECEIVE = "marker_send", "marker_receive"
 CHANNEL_CLOSED = "channel_closed"
-SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED = "snapshot_complete", "snapshot_aborted"  # at one process
+SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED = "snapshot_complete", "snapshot_aborted"  # one process's part of a snapshot
 CONTROL_SEND, CONTROL_RECEIVE = "control_send", "control_receive"
 TIMER = "timer"
 BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed"
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
-SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # all that a service, which is no process, leaves
-SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # what kind of message a row sends
+SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # a service has no other events
+SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event -> kind of message sent
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
@@ -36,9 +36,10 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Channel:
-    """A directed edge between two processes; FIFO unless the scenario says otherwise.
+    """A directed edge from process number `source` to process number `target`, called P1->P2.
 
-    Control messages travel on channels of their own, which are FIFO and belong to no graph and no cut.
+    Channels are FIFO unless the scenario says otherwise. Control messages have channels of their own, which are FIFO
+    and belong neither to the graph nor to any cut.
     """
 
     number: int
@@ -60,11 +61,11 @@ class Channel:
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """A message on its way: an application message, a marker or a control message. Never changed once sent.
+    """An application message, a marker or a control message. It is never changed once sent.
 
-    `sent_index` is the index of the send among its process's application events (None: it is none);
-    `label` and `receive_label` are the names the script gives its two events. `stamp` is
-    what the snapshot algorithm piggybacks on it.
+    `sent_index` numbers the send among its process's application events (None: not an application message). `label`
+    and `receive_label` are the script's names for the send and the receive. `stamp` is what the snapshot algorithm
+    piggybacks on the message.
     """
 
     id: int
@@ -79,10 +80,10 @@ class Message:
 
 
 class LocalSnapshot(NamedTuple):
-    """What one process has recorded for one snapshot, as its rules see it.
+    """What one process has recorded for one snapshot.
 
-    `inside` is the number of its application events inside the cut; `kept` holds the messages recorded so far
-    in each incoming channel; `closed` the channels whose state is known; `done` says that nothing is missing.
+    `inside` is the number of its application events inside the cut. `kept` holds the messages recorded so far, by
+    incoming channel. `closed` holds the channels whose recording has ended. `done`: nothing is missing.
     """
 
     state: Any
@@ -93,9 +94,10 @@ class LocalSnapshot(NamedTuple):
 
 
 class Timer(NamedTuple):
-    """An alarm that process (or service) number `process` has set: it goes off `after` time units later.
+    """An alarm that goes off `after` time units after process (or service) number `process` sets it.
 
-    Each process has at most one timer of a name; `number` tells this one from those of its name before it.
+    A process has at most one timer with a given `name`; setting it again replaces it. `number` differs for every timer
+    of a run.
     """
 
     process: int
@@ -106,14 +108,14 @@ class Timer(NamedTuple):
 
 
 class Process:
-    """A vertex: its computation's state, and what its snapshot algorithm remembers. A service is one without channels.
+    """A process: the state of its computation, and what its snapshot algorithm remembers. A service has no channels.
 
-    Rules rebind these fields and never mutate a value in them: that is what lets the same rule run
-    on a copied process (`Engine.step`) and in place (`Engine.perform`).
+    Rules rebind these fields and never mutate a value in them. So the same rule runs on a copied process
+    (`Engine.step`) and in place (`Engine.perform`).
     """
 
     __slots__ = (
-        "blocked", "ended", "incoming", "index", "listening", "memory", "name", "number", "outgoing", "paused",
+        "aborted", "blocked", "incoming", "index", "listening", "memory", "name", "number", "outgoing", "paused",
         "position", "snapshots", "state", "turn",
     )  # fmt: skip
 
@@ -123,32 +125,32 @@ class Process:
         self.incoming: tuple[Channel, ...] = ()
         self.outgoing: tuple[Channel, ...] = ()
         self.state = state
-        self.index = 0  # application events so far
-        self.position = 0  # timed agenda items done so far
-        self.turn = 0  # the workload's spontaneous turns taken so far
+        self.index = 0  # number of application events so far
+        self.position = 0  # number of timed agenda items carried out so far
+        self.turn = 0  # number of the workload's turns taken so far
         self.paused = False
-        self.blocked: frozenset[Channel] = frozenset()  # incoming channels from which it takes nothing
+        self.blocked: frozenset[Channel] = frozenset()  # incoming channels that deliver nothing to it
         self.snapshots: dict[str, LocalSnapshot] = {}
-        self.listening: dict[Channel, tuple[str, ...]] = {}  # snapshots that record whatever comes on a channel
-        self.ended: frozenset[str] = frozenset()  # snapshots that were aborted here
+        self.listening: dict[Channel, tuple[str, ...]] = {}  # channel -> snapshots that record its messages
+        self.aborted: frozenset[str] = frozenset()  # snapshots that this process aborted
         self.memory: Any = None  # the algorithm's own notes
 
     def copy(self) -> Process:
-        """A process that shares every value with this one; rebinding its fields leaves this one alone."""
-        twin = Process.__new__(Process)  # field by field, as fast as it can be: this is done at every step of a page
+        """A second process with the same values; rebinding its fields does not change this one."""
+        twin = Process.__new__(Process)  # field by field is fastest, and pages copy at every step
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
         twin.paused, twin.blocked, twin.snapshots = self.paused, self.blocked, self.snapshots
-        twin.listening, twin.ended, twin.memory = self.listening, self.ended, self.memory
+        twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         return twin
 
 
 class State:
     """Every process, service and channel between two atomic actions.
 
-    `queues[c]` is the content of channel number c, oldest first; `control` the control messages on their way;
-    `timers` those that are set, by process number and name. `happened` holds those event labels that some
-    agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and have not been done.
+    `queues[c]` holds the messages in channel number c, oldest first; `control` the control messages on their way;
+    `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
+    agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
     """
 
     __slots__ = (
@@ -161,18 +163,18 @@ class State:
         self.services = services
         self.control: dict[Channel, tuple[Message, ...]] = {}
         self.timers: dict[tuple[int, str], Timer] = {}
-        self.timers_set = 0  # so far: the number of the next one
+        self.timers_set = 0  # so far, so the next timer has this number
         self.happened: frozenset[str | None] = frozenset()
         self.waiting: frozenset[int] = frozenset()
-        self.messages = 0  # sent so far: the id of the next one
+        self.messages = 0  # sent so far, so the next message has this id
 
     def node(self, number: int) -> Process:
         """The process of that number; services are numbered after the processes."""
         count = len(self.processes)
         return self.processes[number] if number < count else self.services[number - count]
 
-    def copy_around(self, process: Process) -> State:
-        """A successor in which `process` and its channels may be changed without touching this state."""
+    def copy_for(self, process: Process) -> State:
+        """A copy of this state. Changing `process` and its channels in the copy does not change this state."""
         twin = State.__new__(State)
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
@@ -188,12 +190,12 @@ class State:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Internal:
-    """Process number `process` computes: one internal event."""
+    """Process number `process` has an internal event."""
 
     process: int
     body: Any = None
     label: str | None = None
-    item: int | None = None  # the agenda item this action carries out; None: a turn of the workload
+    item: int | None = None  # number of the agenda item carried out (None: a turn of the workload)
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -216,7 +218,7 @@ class Deliver:
 
     @property
     def channel(self) -> Channel:
-        """The channel that delivers."""
+        """The channel on which the message arrives."""
         return self.message.channel
 
 
@@ -226,7 +228,7 @@ class Hear(Deliver):
 
 @dataclass(slots=True, unsafe_hash=True)
 class Initiate:
-    """Process (or service) number `process` starts (or joins as an initiator) snapshot `snapshot`."""
+    """Process (or service) number `process` initiates `snapshot`. A snapshot may have several initiators."""
 
     process: int
     snapshot: str
@@ -254,10 +256,10 @@ Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start
 
 @dataclass(frozen=True, slots=True)
 class AgendaItem:
-    """Something the scenario plans: a script line or an initiation.
+    """An action that the scenario plans: a script line or an initiation.
 
-    It happens at `time`, or `time` units after the event labelled `after`. `rank` is its number among
-    the timed items of its process (None for items that wait for an event).
+    It happens at `time`, or `time` units after the event labelled `after`. `rank` is its place among the timed items
+    of its process, from 0 (None: it waits for an event).
     """
 
     number: int
@@ -271,10 +273,10 @@ class AgendaItem:
 class Event(NamedTuple):
     """One row of the event table; see EVENT_TYPES for the columns.
 
-    `index` numbers a process's application events from 1; on a `record` row it is the number of them
-    inside the cut; null on other control rows. `peer_index` is the partner's index: of the receive on
-    a send (None: never received), of the send on a receive. `body` is JSON. `state_size` counts the
-    bytes of the JSON of a recorded process state or channel. `epoch` counts the recoveries before it.
+    `index` numbers a process's application events from 1. On a `record` row it is the number of application events
+    inside the cut; on all other rows it is None. On a send, `peer_index` is the index of the receive (None: never
+    received); on a receive, that of the send. `body` is JSON. `state_size` is the size of that JSON in bytes, on the
+    rows that record a process state or close a channel. `epoch` is the number of recoveries before the event.
     """
 
     run_id: int
@@ -282,7 +284,7 @@ class Event(NamedTuple):
     step: int
     time: float
     process: str
-    index: int | None  # type: ignore[assignment]  # the column's name; tuple.index is not used
+    index: int | None  # type: ignore[assignment]  # hides tuple.index, which nobody needs
     kind: str
     channel: str | None
     peer_index: int | None
@@ -303,5 +305,5 @@ EVENT_TYPES: dict[str, str] = {
 
 
 def label_of(process: str, index: int, label: str | None) -> str:
-    """An event's own label, or `P1.3` (process, index) where it has none."""
+    """The name of an event: its label, or `P1.3` (process, index) if it has none."""
     return label if label is not None else f"{process}.{index}"

@@ -1,4 +1,4 @@
-"""Parameters that a workload or an algorithm takes from a scenario: what they are called, and what they may be."""
+"""The parameters that a scenario may give a workload or an algorithm."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 
 class Parameter(NamedTuple):
-    """A parameter as a scenario may give it.
+    """One parameter: its kind, default and range.
 
-    `kind` is one of "whole" (a number >= least), "number" (likewise), "text", "texts" (a list of them), "per_process"
-    (one value of kind `item` for all, or a table by process) and "table" (a table of values of kind `item`).
+    `kind` is "whole" (a whole number >= `least`), "number" (any number >= `least`), "text", "texts" (a list of texts),
+    "table" (a table of values of kind `item`), or "per_process" (a whole number for all processes, or such a table).
     """
 
     kind: str
@@ -21,11 +21,11 @@ class Parameter(NamedTuple):
 
 
 class Parametrised:
-    """Whatever has `parameters`: each is an attribute of its name, with its default where a scenario gives none."""
+    """The base of classes with `parameters`. Each parameter becomes an attribute with the same name."""
 
     parameters: ClassVar[Mapping[str, Parameter]] = {}
 
-    def take(self, given: Mapping[str, Any]) -> None:
-        """Sets every parameter to what is `given`, or to its default."""
+    def set_parameters(self, given: Mapping[str, Any]) -> None:
+        """Sets every parameter to its value in `given`, or to its default."""
         for name, parameter in self.parameters.items():
             setattr(self, name, given.get(name, parameter.default))

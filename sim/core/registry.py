@@ -1,4 +1,4 @@
-"""A registry finds what is registered by itself: every module of a package, every class in it with a name."""
+"""A registry finds the classes in a package by looking, so that none has to be registered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = TypeVar("Kind", bound=type[Any])
 
 
 class Registry(Generic[Kind]):
-    """The named subclasses of `base` in the modules of `package`: adding one is adding a file."""
+    """The subclasses of `base` in the modules of `package` that define a `name`, by that name."""
 
     def __init__(self, package: str, base: Kind) -> None:
         self._package = package

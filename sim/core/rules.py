@@ -1,8 +1,8 @@
-"""What one action does to ONE process: the rules of its workload and its algorithm, carried out.
+"""What one action does to ONE process: its workload and its algorithm are asked, and their effects carried out.
 
-There are three things that a process does to the world around it: it transmits a message, it emits a row of the event
-table, and it schedules a timer. A `World` does these. The engine is one, which keeps all processes, channels and
-timers in a State; a live process of an operating system is another. Neither time nor another process is known here.
+A process acts on its surroundings, its `World`, in three ways: it transmits messages, emits rows of the event table and
+schedules timers. In a simulation the engine is the world of all processes; a test or a live process may have another.
+Nothing here knows the time or another process.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from sim.core.model import (
 )
 from sim.core.workload import Workload
 
-# A row as a rule makes it: process, index, kind, channel, peer_index, message_id, label, body (a value), snapshot_id.
+# A row of the log: process, index, kind, channel, peer_index, message_id, label, body (a value, not JSON), snapshot_id.
 Row = tuple[str, int | None, str, str | None, int | None, int | None, str | None, Any, str | None]
 ROW_WIDTH = 9
 
 
 class World(Protocol):
-    """What is around a process. `emit` takes a Row."""
+    """The surroundings of a process: how it sends messages and sets timers."""
 
     def transmit(
         self, channel: Channel, kind: str, body: Any, snapshot: str | None = None, stamp: Any = None,
@@ -73,20 +73,20 @@ class World(Protocol):
         """Send a message on `channel`, and return its id."""
 
     def control_channel(self, source: int, target: str) -> Channel:
-        """The way of control messages from process number `source` to the process or service named `target`."""
+        """The channel for control messages from process number `source` to the process or service named `target`."""
 
     def channel_to(self, source: int, target: str) -> Channel:
         """The channel from process number `source` to the process named `target`."""
 
     def schedule(self, process: Process, name: str, after: float | None, snapshot: str | None) -> None:
-        """Set the timer `name` of `process`, instead of one of that name; `after` None: it does not go off."""
+        """Set the timer `name` of `process`, replacing an earlier one; `after` None: only cancel it."""
 
 
 class Rules:
-    """The rules of one system; each method carries out one action on the process it is given, in place.
+    """The rules of one system. Each public method but `drop_effects` carries out one action on one process, in place.
 
-    It rebinds fields of that process and mutates no value. `emit` takes the rows, in their order; it is an attribute,
-    so that a log's own `extend` can be put there. Raises Refused where the workload cannot do it.
+    Methods rebind fields of the process and mutate no value. They call `emit` with each Row, in order; the engine sets
+    `emit` to the `extend` of its log. They raise Refused if the workload cannot carry out the action.
     """
 
     def __init__(
@@ -99,8 +99,8 @@ class Rules:
         self.emit: Callable[[Row], None] = list[Any]().extend
         self._services = services
         self._out = Out()
-        self._snapshot: str | None = None  # the one that the action at hand is about
-        self._overtaken: Sequence[Message] = ()  # by the marker at hand
+        self._snapshot: str | None = None  # the snapshot of the marker, control message or timer being handled
+        self._overtaken: Sequence[Message] = ()  # by the marker being handled
         self._on_message = self._hook("on_message")
         self._on_send = self._hook("on_send")
         self._on_done = self._hook("on_done")
@@ -115,43 +115,43 @@ class Rules:
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
-        """The algorithm's hook, or None where it is the one that does nothing (never call it then)."""
+        """The algorithm's hook called `name`, or None if the algorithm does not override it."""
         overridden = getattr(type(self.algorithm), name) is not getattr(SnapshotAlgorithm, name)
         return getattr(self.algorithm, name) if overridden else None
 
-    def _book(self, process: Process) -> Any:
-        """Who says what `process` does: its service, else the algorithm."""
+    def _rule_book(self, process: Process) -> Any:
+        """The service with the number of `process`, else the algorithm."""
         return self._services.get(process.number, self.algorithm) if self._services else self.algorithm
 
     # ------------------------------------------------------------------ actions
 
     def internal(self, process: Process, body: Any, label: str | None) -> None:
-        """One internal event."""
+        """`process` has an internal event."""
         process.state = self.workload.after_internal(process, body, self._out)
         process.index = index = process.index + 1
         self.emit((process.name, index, INTERNAL, None, None, None, label, body, None))
         if self._out.effects:
-            self._obey(process)
+            self._carry_out(process)
 
     def send(
         self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
     ) -> None:
-        """One message of the application."""
+        """`process` sends an application message."""
         stamp = None
         if self._on_send is not None:
             stamp = self._on_send(process, channel, self._out)
-            if self._out.effects:  # which happen before the send
-                self._obey(process)
+            if self._out.effects:  # carried out before the send
+                self._carry_out(process)
         process.state = self._after_send(process, body)
         process.index = index = process.index + 1
         number = self._transmit(channel, APP, body, None, stamp, index, label, receive_label)
         self.emit((process.name, index, SEND, channel.name, None, number, label, body, None))
 
     def receive(self, process: Process, message: Message) -> None:
-        """A message of the application arrives. What records it does not keep it from being delivered."""
+        """`process` receives an application message. A message that is recorded is delivered as well."""
         if self._on_message is not None:
             self._on_message(process, message, self._out)
-            self._obey(process)
+            self._carry_out(process)
         if process.listening:
             for snapshot in process.listening.get(message.channel, ()):
                 self._keep(process, message, snapshot)
@@ -163,70 +163,70 @@ class Rules:
             message.body, None,
         ))  # fmt: skip
         if out.effects:
-            self._obey(process)
+            self._carry_out(process)
 
     def receive_marker(self, process: Process, marker: Message, overtaken: Sequence[Message] = ()) -> None:
-        """A marker arrives, ahead of those of the `overtaken` messages of its channel that were sent before it.
+        """`process` receives a marker, ahead of the `overtaken` messages, which were sent before it on its channel.
 
-        One of a snapshot that has ended here, finished or aborted, changes nothing.
+        A marker of a snapshot that `process` has completed or aborted changes nothing.
         """
         snapshot = marker.snapshot
         assert snapshot is not None
-        self._about(process, MARKER_RECEIVE, snapshot, marker.channel.name, marker.id)
+        self._emit_row(process, MARKER_RECEIVE, snapshot, marker.channel.name, marker.id)
         local = process.snapshots.get(snapshot)
-        if snapshot in process.ended or (local is not None and local.done and self.algorithm.closes_by != BY_NOTHING):
+        if snapshot in process.aborted or (local is not None and local.done and self.algorithm.closes_by != BY_NOTHING):
             return
         self._snapshot, self._overtaken = snapshot, overtaken
         self.algorithm.on_marker(process, marker, self._out)
-        self._obey(process)
+        self._carry_out(process)
         self._snapshot, self._overtaken = None, ()
 
     def receive_control(self, process: Process, message: Message) -> None:
-        """A control message arrives, at a process or at a service."""
+        """`process`, which may be a service, receives a control message."""
         snapshot = message.snapshot
-        self._about(process, CONTROL_RECEIVE, snapshot, message.channel.name, message.id, message.body)
+        self._emit_row(process, CONTROL_RECEIVE, snapshot, message.channel.name, message.id, message.body)
         self._snapshot = snapshot
-        self._book(process).on_control(process, message, self._out)
-        self._obey(process)
+        self._rule_book(process).on_control(process, message, self._out)
+        self._carry_out(process)
         self._snapshot = None
 
     def initiate(self, process: Process, snapshot: str) -> None:
-        """The scenario asks for a snapshot; one that was aborted here stays so."""
-        if snapshot in process.ended:
+        """`process` initiates `snapshot`, unless it has aborted it."""
+        if snapshot in process.aborted:
             return
         self._snapshot = snapshot
-        self._book(process).on_initiate(process, snapshot, self._out)
-        self._obey(process)
+        self._rule_book(process).on_initiate(process, snapshot, self._out)
+        self._carry_out(process)
         self._snapshot = None
 
     def fire(self, process: Process, timer: Timer) -> None:
-        """A timer goes off."""
+        """`timer`, which `process` has set, goes off."""
         self.emit((process.name, None, TIMER, None, None, None, timer.name, None, timer.snapshot))
         self._snapshot = timer.snapshot
-        self._book(process).on_timer(process, timer, self._out)
-        self._obey(process)
+        self._rule_book(process).on_timer(process, timer, self._out)
+        self._carry_out(process)
         self._snapshot = None
 
-    def forget(self) -> None:
-        """An action was refused half-way: what it asked for is not to be done."""
+    def drop_effects(self) -> None:
+        """Forget the effects that a refused action has asked for."""
         self._out.effects, self._snapshot, self._overtaken = [], None, ()
 
     def start(self, service: Process) -> None:
-        """A service begins its work."""
+        """`service` starts."""
         self._services[service.number].on_start(service, self._out)
-        self._obey(service)
+        self._carry_out(service)
 
     # ------------------------------------------------------------------ effects
 
-    def _obey(self, process: Process) -> None:
-        """Carry out what was asked for, in its order, until nothing remains: an effect may lead to more."""
+    def _carry_out(self, process: Process) -> None:
+        """Carry out the effects in order, also those that an effect causes, until none remain."""
         out = self._out
         while out.effects:
             effects, out.effects = out.effects, []
             for effect in effects:
                 self._do[type(effect)](process, effect)
 
-    def _about(
+    def _emit_row(
         self, process: Process, kind: str, snapshot: str | None, channel: str | None = None, message: int | None = None,
         body: Any = None, index: int | None = None,
     ) -> None:  # fmt: skip
@@ -235,20 +235,20 @@ class Rules:
 
     def _send_to(self, process: Process, effect: SendMessage) -> None:
         out = self._out
-        later, out.effects = out.effects, []  # what is asked for because of this send comes before what waits already
+        later, out.effects = out.effects, []  # effects caused by this send come before those that wait
         self.send(process, self.world.channel_to(process.number, effect.target), effect.body)
         out.effects = later
 
     def _send_marker(self, process: Process, effect: SendMarker) -> None:
         channel, snapshot = effect.channel, effect.snapshot
         number = self._transmit(channel, MARKER, effect.body, snapshot)
-        self._about(process, MARKER_SEND, snapshot, channel.name, number)
+        self._emit_row(process, MARKER_SEND, snapshot, channel.name, number)
 
     def _tell(self, process: Process, effect: Tell) -> None:
         channel, snapshot = self.world.control_channel(process.number, effect.target), effect.snapshot
         self._check_uses_control("tells others something")
         number = self._transmit(channel, CONTROL, effect.body, snapshot)
-        self._about(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
+        self._emit_row(process, CONTROL_SEND, snapshot, channel.name, number, effect.body)
 
     def _set_timer(self, process: Process, effect: SetTimer) -> None:
         if not effect.after >= 0:
@@ -257,7 +257,7 @@ class Rules:
         self.world.schedule(process, effect.name, effect.after, effect.snapshot)
 
     def _check_uses_control(self, does: str) -> None:
-        """Raises TypeError where a rule book does what it cannot hear of again: schedulers rely on it."""
+        """Raises TypeError if nobody could handle a control message or timer; schedulers ignore both then."""
         if not self.algorithm.uses_control:
             raise TypeError(
                 f"{self.algorithm.title} {does}, but it has neither on_control nor on_timer, and no service"
@@ -270,24 +270,24 @@ class Rules:
 
     def _record(self, process: Process, effect: Record) -> None:
         snapshot = effect.snapshot
-        if snapshot in process.ended:
+        if snapshot in process.aborted:
             return
         local = LocalSnapshot(process.state, process.index, {}, frozenset(), False)
         process.snapshots = {**process.snapshots, snapshot: local}
-        self._about(process, RECORD, snapshot, body=process.state, index=process.index)
+        self._emit_row(process, RECORD, snapshot, body=process.state, index=process.index)
         self._done_if_closed(process, snapshot)
 
     def _listen(self, process: Process, effect: Listen) -> None:
         channel, snapshot = effect
         open_here = process.listening.get(channel, ())
-        if snapshot not in process.ended and snapshot not in open_here:
+        if snapshot not in process.aborted and snapshot not in open_here:
             process.listening = {**process.listening, channel: (*open_here, snapshot)}
 
     def _keep(self, process: Process, message: Message, snapshot: str) -> None:
-        """Add a message to the state of its channel, unless it is there already."""
+        """Add a message to the recorded state of its channel, unless it is in it."""
         local = process.snapshots.get(snapshot)
         if local is None:
-            if snapshot in process.ended:
+            if snapshot in process.aborted:
                 return
             raise TypeError(f"{self.algorithm.title} keeps a message, but {process.name} has not recorded")
         channel = message.channel
@@ -298,7 +298,7 @@ class Rules:
             return
         kept = {**local.kept, channel: (*before, message)}
         process.snapshots = {**process.snapshots, snapshot: local._replace(kept=kept)}
-        self._about(process, RECORDED, snapshot, channel.name, message.id, message.body)
+        self._emit_row(process, RECORDED, snapshot, channel.name, message.id, message.body)
 
     def _keep_one(self, process: Process, effect: Keep) -> None:
         self._keep(process, effect.message, effect.snapshot)
@@ -312,14 +312,14 @@ class Rules:
     def _close(self, process: Process, effect: Close) -> None:
         channel, snapshot = effect
         local = process.snapshots.get(snapshot)
-        if local is None and snapshot in process.ended:
+        if local is None and snapshot in process.aborted:
             return
         if local is None:
             raise TypeError(f"{self.algorithm.title} closes {channel.name}, but {process.name} has not recorded")
         self._stop_listening(process, snapshot, channel)
         process.snapshots = {**process.snapshots, snapshot: local._replace(closed=local.closed | {channel})}
         bodies = [message.body for message in local.kept.get(channel, ())]
-        self._about(process, CHANNEL_CLOSED, snapshot, channel.name, body=bodies)
+        self._emit_row(process, CHANNEL_CLOSED, snapshot, channel.name, body=bodies)
         self._done_if_closed(process, snapshot)
 
     @staticmethod
@@ -334,24 +334,24 @@ class Rules:
         process.listening = listening
 
     def _done_if_closed(self, process: Process, snapshot: str) -> None:
-        """A process is done with a snapshot when it has recorded and every incoming channel is closed."""
+        """Complete `snapshot` at a process that has recorded and closed every incoming channel."""
         local = process.snapshots[snapshot]
         if local.done or (self.algorithm.closes_by != BY_NOTHING and len(local.closed) < len(process.incoming)):
             return
         process.snapshots = {**process.snapshots, snapshot: local._replace(done=True)}
-        self._about(process, SNAPSHOT_COMPLETE, snapshot)
+        self._emit_row(process, SNAPSHOT_COMPLETE, snapshot)
         if self._on_done is not None:
             self._on_done(process, snapshot, self._out)
 
     def _abort(self, process: Process, effect: Abort) -> None:
         snapshot = effect.snapshot
-        if snapshot in process.ended:
+        if snapshot in process.aborted:
             return
-        process.ended |= {snapshot}
+        process.aborted |= {snapshot}
         process.snapshots = {key: kept for key, kept in process.snapshots.items() if key != snapshot}
         for channel in tuple(process.listening):
             self._stop_listening(process, snapshot, channel)
-        self._about(process, SNAPSHOT_ABORTED, snapshot)
+        self._emit_row(process, SNAPSHOT_ABORTED, snapshot)
         if self._on_abort is not None:
             self._on_abort(process, snapshot, self._out)
 
@@ -360,21 +360,21 @@ class Rules:
     def _block(self, process: Process, effect: Block) -> None:
         if effect.channel not in process.blocked:
             process.blocked |= {effect.channel}
-            self._about(process, BLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
+            self._emit_row(process, BLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
 
     def _unblock(self, process: Process, effect: Unblock) -> None:
         if effect.channel in process.blocked:
             process.blocked -= {effect.channel}
-            self._about(process, UNBLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
+            self._emit_row(process, UNBLOCKED, effect.snapshot or self._snapshot, effect.channel.name)
 
     def _pause(self, process: Process, effect: Pause) -> None:
         if not self.algorithm.pauses:
             raise TypeError(f"{self.algorithm.title} pauses a process; it must declare `pauses = True`")
         if not process.paused:
             process.paused = True
-            self._about(process, PAUSED, effect.snapshot or self._snapshot)
+            self._emit_row(process, PAUSED, effect.snapshot or self._snapshot)
 
     def _resume(self, process: Process, effect: Resume) -> None:
         if process.paused:
             process.paused = False
-            self._about(process, RESUMED, effect.snapshot or self._snapshot)
+            self._emit_row(process, RESUMED, effect.snapshot or self._snapshot)

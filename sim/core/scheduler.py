@@ -1,8 +1,8 @@
-"""Who chooses the next action: Dijkstra's "friendly daemon".
+"""The schedulers. A scheduler chooses the next action (Dijkstra's "friendly daemon").
 
-Each scheduler is a generator of (time, action): the run performs the action, sets `state` to what
-resulted, and sends the messages that were sent back into the generator. All of them choose among
-what `Engine.is_enabled` allows; none has a rule of its own about that.
+A scheduler is a generator of (time, action). The run performs the action, sets `state` to the new state, and sends the
+list of messages that the action sent into the generator. Every scheduler chooses among the actions that
+`Engine.is_enabled` allows.
 
 Services start before anything else. Ties in time: script, then the workload's turns, then initiations, then
 deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order of
@@ -42,7 +42,7 @@ Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, ra
 
 
 class Scheduler:
-    """The part every scheduler shares: what it has to know."""
+    """The base class of schedulers."""
 
     def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
         self.engine = engine
@@ -50,15 +50,14 @@ class Scheduler:
         self.delays = delays
 
     def choices(self) -> Choices:
-        """The actions of the run, each with its time, until nothing finite remains."""
+        """The actions of the run, each with its time, until none is due at a finite time."""
         raise NotImplementedError
 
 
 class Timed(Scheduler):
-    """Every message arrives its delay after its send; FIFO is kept by pushing later messages behind.
+    """Every message arrives its delay after its send, but on a FIFO channel not before the messages in front of it.
 
-    What is due while its channel is blocked or its process is paused is parked, and happens as soon
-    as it may.
+    An action that is due while its channel is blocked or its process paused is parked, and happens as soon as it may.
     """
 
     def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
@@ -122,7 +121,7 @@ class Timed(Scheduler):
                 self._parked.append(entry)
 
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
-        """The arrivals of what `action` sent, and whatever it brought within reach."""
+        """Plan what `action` caused: arrivals, timers, items that waited for its events, and the next turn."""
         if self._has_control:
             self._plan_control(sent)
         else:
@@ -140,13 +139,13 @@ class Timed(Scheduler):
         return time, rank, item.number, 0, item.action
 
     def _plan_next_item(self) -> None:
-        """Only the next timed item is among what is due: a long script costs no more than a short one."""
+        """Only the next timed item is in `_due`, so that a long script costs no more than a short one."""
         entry = next(self._agenda, None)
         if entry is not None:
             heappush(self._due, entry)
 
     def _plan_turn(self, number: int) -> None:
-        """At most one turn of each process is due at any moment."""
+        """At most one turn of each process is in `_due`."""
         gap = self.engine.workload.turn_gap(self.state.processes[number])
         if gap is not None:
             self._has_turn[number] = True
@@ -165,9 +164,9 @@ class Timed(Scheduler):
             heappush(self._due, (due, DELIVERY, number, message.id, message))
 
     def _plan_control(self, sent: Sequence[Message]) -> None:
-        """Messages, control messages among them, and timers.
+        """Plan the arrivals of messages, control messages included, and the timers that were set.
 
-        Control messages from one to another keep their order; they are on no channel of the graph.
+        Control messages between the same two keep their order.
         """
         for message in sent:
             if message.kind != CONTROL:
@@ -190,7 +189,7 @@ class Timed(Scheduler):
         self._happened = happened
 
     def _unpark(self) -> None:
-        """What had to wait and need not any more is due now."""
+        """Parked actions that are enabled again are due now."""
         waiting, self._parked = self._parked, []
         for entry in waiting:
             what = entry[4]
@@ -220,19 +219,19 @@ class Untimed(Scheduler):
         ]
 
     def _note_held(self, sent: Sequence[Message]) -> None:
-        """Only holding a message means anything without time."""
+        """Without time, a delay has no meaning unless it holds the message."""
         self._held.update(message.id for message in sent if self.delays.of(message) == math.inf)
 
 
 class Random(Untimed):
-    """Chooses uniformly among the enabled actions, by draws of (seed, step)."""
+    """Chooses uniformly among the enabled actions; the choice depends on (seed, step)."""
 
     def __init__(self, engine: Engine, state: State, delays: Delays, seed: int = 0) -> None:
         super().__init__(engine, state, delays)
         self._key = randomness.key(seed, "scheduler")
 
     def choices(self) -> Choices:
-        """One enabled action after the other until there is none."""
+        """Actions until none is enabled."""
         step = 0
         while enabled := self._enabled():
             step += 1
@@ -249,9 +248,9 @@ class NotEnabled(Exception):
 
 
 class Manual(Untimed):
-    """Follows a list of choices, each written as `choice_name` writes it; ends where the list ends.
+    """Follows a list of choices in the notation of `choice_name`, and ends with it.
 
-    A message is delivered when it is chosen and not before; one that is held cannot be chosen.
+    A held message cannot be chosen.
     """
 
     def __init__(self, engine: Engine, state: State, delays: Delays, order: Sequence[str] = ()) -> None:
@@ -259,7 +258,7 @@ class Manual(Untimed):
         self._order = order
 
     def choices(self) -> Choices:
-        """Raises NotEnabled at a choice that is not enabled, naming those that are."""
+        """The chosen actions. Raises NotEnabled, naming the enabled choices, at one that is not enabled."""
         for step, wanted in enumerate(self._order, start=1):
             action = next((action for action in self._enabled() if self._name(action) == wanted), None)
             if action is None:
@@ -276,14 +275,12 @@ class Manual(Untimed):
 
 
 def choice_name(engine: Engine, state: State, action: Action) -> str:
-    """How a person writes a choice in `state`; no two enabled actions have the same name.
+    """The name of `action` in `state`, for people to write. No two enabled actions have the same name.
 
-    `deliver P1->P2` delivers the message that waits there longest, `deliver P1->P2 #2` the second in the
-    order of sending, and so on (on a channel that is not FIFO, or where markers overtake). `act P1` is the
-    first script line that P1 may do now, in the listed order, `act P1 #2` the second (where lines wait for
-    events). `initiate S1 at P1` starts a snapshot; `turn P1` is the next turn of P1's workload, `turn P1 #2` the second
-    thing it may do. `control P1->P2` delivers the control message that waits there longest; `timer retry of P1` goes
-    off; `start coordinator` begins a service's work.
+    `deliver P1->P2`: the oldest message of a channel; `deliver P1->P2 #2`: the second oldest, if it may overtake.
+    `act P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines
+    wait for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`.
+    `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service.
     """
     if isinstance(action, Hear):
         return f"control {action.channel.name}"

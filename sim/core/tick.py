@@ -16,11 +16,11 @@ from sim.core.scheduler import Choices, Timed
 class Tick(Timed):
     """COS 418's rule: time advances in ticks; at each, every source delivers at most one message.
 
-    A message sent between ticks t and t+1 is due at t + 1 + its delay. At a tick the sources take
-    turns in string order of their names; each looks at its channels in string order of the target
-    and delivers the first head that is due; a head that is not due blocks its own channel only.
-    A run ends when nothing finite remains; with `extra`, as COS 418 has it, after tick `until` and the
-    last agenda item ticks go on until every snapshot is complete, and then for `extra` more.
+    A message sent between ticks t and t+1 is due at t + 1 + its delay. At a tick the sources take turns in string order
+    of their names. Each looks at its channels in string order of the target and delivers the first oldest message that
+    is due; a message that is not due blocks only its own channel. Without `extra`, a run ends when no message or item
+    is due at a finite time. With `extra` (COS 418), ticks go on at least to `until` and to the last agenda item, then
+    until every snapshot is complete, and then for `extra` more.
     """
 
     def __init__(self, engine: Engine, state: State, delays: Delays, until: int = 0, extra: int | None = None) -> None:
@@ -54,7 +54,7 @@ class Tick(Timed):
             yield from self._deliveries()
 
     def _next_tick(self, end: int) -> int:
-        """The next tick at which anything may happen, `end` at the latest; idle ones are skipped."""
+        """The next tick at which something may happen, at most `end`: idle ticks are skipped."""
         if self._ready and self._moved:
             return self._tick + 1
         pending = [*self._calendar, *(math.ceil(entry[0]) - 1 for entry in self._due[:1])]
@@ -72,7 +72,7 @@ class Tick(Timed):
         super()._plan_what_follows(action, sent)
 
     def _plan_arrival(self, message: Message) -> None:
-        """A channel enters the calendar when its head is known."""
+        """Only a channel whose oldest message is `message` enters the calendar."""
         number = message.channel.number
         queue = self._due_tick[number]
         queue.append(math.floor(self.now) + 1 + self.delays.of(message))
@@ -103,7 +103,7 @@ class Tick(Timed):
                     self._announce_head(channel, queue[0])
 
     def _first_deliverable(self, heap: list[tuple[int, int]]) -> Deliver | None:
-        """Takes the first channel whose head may be delivered off `heap`; blocked ones stay on it."""
+        """Removes the first channel that is not blocked from `heap`, and returns its delivery."""
         blocked = []
         found = None
         while heap and found is None:

@@ -15,11 +15,11 @@ Edge = tuple[str, str]
 
 @dataclass(frozen=True)
 class Topology:
-    """Which channels there are.
+    """The shape of the graph.
 
-    ring: each process to the next one, one way. line and star (the first process in the middle): both
-    ways. random: a ring in random order, so that everyone can reach everyone, and `extra` more
-    channels. listed: exactly `channels`.
+    complete: a channel for every ordered pair. ring: from each process to the next, one way. line, and star (with the
+    first process in the middle): both ways. random: a ring in random order, which makes the graph strongly connected,
+    and `extra` more channels. listed: exactly `channels`.
     """
 
     kind: str = "complete"
@@ -27,7 +27,7 @@ class Topology:
     channels: tuple[Edge, ...] = ()
 
     def edges(self, processes: Sequence[str], seed: int) -> list[Edge]:
-        """The channels as (source, target), in the listed order that breaks ties."""
+        """The channels as (source, target). Their order breaks ties between deliveries at the same time."""
         if self.kind == "listed":
             return list(self.channels)
         if self.kind == "random":

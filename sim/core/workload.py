@@ -1,8 +1,8 @@
-"""What processes compute (Maelstrom's word: the workload), seen from the engine.
+"""The base class of workloads. A workload (Maelstrom's word) is what processes compute.
 
-A workload is pure: each method maps a process's state to its next state. A process may also act of
-its own accord: `turn_gap` says how long until its next *turn*, `turn` which action that is; both
-depend on the process and on draws of (seed, process, turn) only.
+A workload is pure: its methods map the state of a process to the next state. A process may also act without a script,
+in *turns*: `turn_gap` is the time until its next turn, and `turn` the action of that turn. Both depend only on the
+process and on draws of (seed, process, turn).
 """
 
 from __future__ import annotations
@@ -17,31 +17,33 @@ from sim.core.registry import Registry
 
 
 class Refused(Exception):
-    """A workload cannot carry out an action, such as a send without money. The text says why."""
+    """A workload cannot carry out an action, such as a send without the money. The text gives the reason."""
 
 
 class Workload(Parametrised):
-    """A computation in which nothing changes but the events themselves: the base of all workloads."""
+    """The base class of workloads. As it stands, states never change."""
 
     name: ClassVar[str] = ""
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
     body_hint: ClassVar[str] = "any text"
     takes_turns: bool = False
-    busy_at_first: ClassVar[Mapping[str, str]] = {}  # with what a form of ensembles starts, as a grid writes it
+    busy_at_first: ClassVar[
+        Mapping[str, str]
+    ] = {}  # what the form of ensembles contains at first, in a grid's notation
 
     def __init__(self, processes: Sequence[str], seed: int, **parameters: Any) -> None:
         self.processes = tuple(processes)
         self.seed = seed
-        self.take(parameters)
+        self.set_parameters(parameters)
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
-        """Parameters with which `processes` processes make about `events` application events by themselves, if any."""
+        """Parameters that give about `events` application events without a script (empty: there are none)."""
         return {}
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
-        """What is wrong with the parameters, given the names of the channels: (parameter, sentence) each."""
+        """What is wrong with the parameters, as pairs (parameter, sentence). `channels` holds names such as P1->P2."""
         return iter(())
 
     def initial(self, process: str) -> Any:
@@ -49,14 +51,14 @@ class Workload(Parametrised):
         return None
 
     def body_of(self, body: Any, label: str | None, receive_label: str | None) -> Any:
-        """The body of a scripted message whose line gives `body` and names its two events."""
+        """The body of a scripted message. Its script line gives `body` and the labels of its two events."""
         return body
 
     def check_body(self, body: Any) -> None:
-        """Raises Refused unless `body` is something this workload can send."""
+        """Raises Refused if `body` is not a body of this workload's messages."""
 
     def after_internal(self, process: Process, body: Any, out: Out) -> Any:
-        """The state after an internal event; it may ask `out` for sends in the same action. Raises Refused."""
+        """The state after an internal event. It may ask `out` for sends in the same action. Raises Refused."""
         return process.state
 
     def after_send(self, process: Process, body: Any) -> Any:
@@ -64,50 +66,50 @@ class Workload(Parametrised):
         return process.state
 
     def after_receive(self, process: Process, message: Message, out: Out) -> Any:
-        """The state after receiving `message`; a reactive workload asks `out` for sends in the same action."""
+        """The state after receiving `message`. A reactive workload asks `out` for sends in the same action."""
         return process.state
 
     def turn_gap(self, process: Process) -> float | None:
-        """Time units from now to this process's next turn; None: it has no turn to take."""
+        """Time units from now to the next turn of this process (None: it has no more turns)."""
         return None
 
     def turn(self, process: Process) -> Action | None:
-        """The action of this process's next turn; None where `turn_gap` is None."""
+        """The action of the next turn of this process; None if `turn_gap` is None."""
         return None
 
     def options(self, process: Process) -> Sequence[Action]:
-        """All that a process may do next of its own accord where there is no time: its turn, unless told more."""
+        """The actions among which a scheduler without time may choose: here, the next turn only."""
         turn = self.turn(process) if self.takes_turns else None
         return () if turn is None else (turn,)
 
     def measure(self, state: Any) -> dict[str, int]:
-        """How much of each conserved good a process in `state` has; empty: nothing is conserved."""
+        """The amount of each conserved good in a process's `state` (empty: nothing is conserved)."""
         return {}
 
     def measure_body(self, body: Any) -> dict[str, int]:
-        """How much of each conserved good a message carries."""
+        """The amount of each conserved good that a message carries."""
         return {}
 
     # ------------------------------------------------------------------ words
 
-    def tell_state(self, state: Any) -> str | None:
-        """A state as a reader sees it; None: what has happened says it better."""
+    def state_words(self, state: Any) -> str | None:
+        """A state in words (None: list the events that led to it instead)."""
         if isinstance(state, Mapping):
             return f"<{', '.join(f'{amount} {good}' for good, amount in state.items())}>"
         return None if state is None else str(state)
 
-    def tell_body(self, body: Any) -> str:
-        """What a message carries; empty where it carries nothing."""
+    def body_words(self, body: Any) -> str:
+        """What a message carries, in words; empty if it carries nothing."""
         if isinstance(body, Mapping):
             return ", ".join(counted(amount, good) for good, amount in body.items())
         return "" if body is None else str(body)
 
-    def tell_internal(self, body: Any) -> str:
-        """What an internal event is, as in `P1 ...`."""
-        return "has an internal event" if body is None else f"has an internal event: {self.tell_body(body)}"
+    def internal_words(self, body: Any) -> str:
+        """An internal event in words, to follow the name of its process."""
+        return "has an internal event" if body is None else f"has an internal event: {self.body_words(body)}"
 
     def value_of(self, setting: Any, process: str) -> Any:
-        """A "per_process" parameter's value for `process`: given for all, or by name."""
+        """The value for `process` of a "per_process" parameter, which is one value or a table by process."""
         if isinstance(setting, Mapping) and set(setting) <= set(self.processes):
             return setting.get(process)
         return setting

@@ -1,1 +1,1 @@
-"""The scenario: what it holds, how a file is read, checked and written, and the scenarios that are bundled."""
+"""The scenario: its data class, reading, checking and writing its files, and the bundled scenarios."""

@@ -1,4 +1,4 @@
-"""What the command lines share: one line for every complaint, and the exit status."""
+"""The parser and the exit status that all command lines share. Every error is one line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sim.core.errors import InputError
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose complaint is one line."""
+    """A parser that prints an error as one line."""
 
     def error(self, message: str) -> NoReturn:
-        """One line on stderr, exit status 2."""
+        """Prints one line on stderr and exits with status 2."""
         self.exit(2, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
 def answer(parser: Parser, arguments: Sequence[str] | None) -> int:
-    """Does what the command line says, by the chosen command's `act`. Returns the exit status."""
+    """Parses `arguments` and calls the `act` of the chosen command. Returns the exit status (2: bad input)."""
     chosen = parser.parse_args(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -29,7 +29,7 @@ def answer(parser: Parser, arguments: Sequence[str] | None) -> int:
     except InputError as problem:
         print(problem, file=sys.stderr)
         return 2
-    except BrokenPipeError:  # the reader of our output, such as `head`, has seen enough
+    except BrokenPipeError:  # the reader of our output, such as `head`, has closed it
         sys.stderr.close()
         return 0
     return status

@@ -1,4 +1,4 @@
-"""Scenario files: from TOML to a Scenario. Every error is one sentence with file, key and what would be right."""
+"""Reads scenario files (TOML). Every error is one sentence with the file, the key and how to correct it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MOST_BYTES = 1_000_000
 
 
 def read_file(path: Path) -> bytes:
-    """The content of the file at `path`, as far as `decode` needs it. Raises InputError."""
+    """The content of the file at `path`, up to one byte more than `decode` accepts. Raises InputError."""
     try:
         with path.open("rb") as file:
             return file.read(MOST_BYTES + 1)
@@ -48,7 +48,7 @@ def load(path: Path) -> Scenario:
 
 
 def decode(content: bytes, origin: str) -> str:
-    """The text of an uploaded or read file. Raises InputError when it is too big or is not text."""
+    """The text of a file. Raises InputError if it is too big or not UTF-8. Errors begin with `origin`."""
     if len(content) > MOST_BYTES:
         raise InputError(f"{origin}: is larger than {MOST_BYTES // 1_000_000} MB; a scenario is a small text file")
     try:
@@ -61,7 +61,7 @@ def decode(content: bytes, origin: str) -> str:
 
 
 def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
-    """The scenario that TOML `text` describes. `origin` opens every error. Raises InputError."""
+    """The scenario in the TOML `text`. Raises InputError. Errors begin with `origin` (default: `name`.toml)."""
     origin = origin or f"{name}.toml"
     values = _toml(text, origin)
     try:
@@ -87,7 +87,7 @@ def _toml(text: str, origin: str) -> dict[str, Any]:
 
 
 def _longest_key(line: str) -> int:
-    """The parts of the longest dotted key in a line: the parser's time grows with its square."""
+    """The number of parts of the longest dotted key in a line. The TOML parser is quadratic in it."""
     longest = parts = 0
     for piece in line.split("."):
         parts = parts + 1 if len(piece.split()) == 1 and not set(piece) & {",", "="} else 1
@@ -136,17 +136,17 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
 
 
 def _check_version(table: Table) -> None:
-    """Raises InputError for a file of another version, which may mean something else by the same words."""
+    """Raises InputError for a file of another version, whose keys may mean something else."""
     version = table.whole("version", FILE_VERSION)
     if isinstance(table.values.get("algorithm"), str):
-        version = 1  # which had no [algorithm], and did not say its version
+        version = 1  # its files had no table [algorithm] and no `version`
     if version != FILE_VERSION:
-        right = (
+        advice = (
             'write [algorithm] with kind = "chandy_lamport", and leave out `version`'
             if version < FILE_VERSION
             else "update this one"
         )
-        raise table.fail("version", f"made by version {version}; this is {FILE_VERSION}: {right}")
+        raise table.fail("version", f"made by version {version}; this is {FILE_VERSION}: {advice}")
 
 
 def _processes(table: Table) -> tuple[str, ...]:
@@ -207,8 +207,8 @@ def _delay_rule(table: Table, origin: str) -> DelayRule:
     values = table.take("values", list, [], "a list of numbers") if kind == "listed" else []
     for number, value in enumerate(values, start=1):
         if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < MOST_NUMBER:
-            right = f"expected a number of at least 0, below {MOST_NUMBER:g}"
-            raise table.fail(f"values[{number}]", f"{right}, not {brief(value)}")
+            advice = f"expected a number of at least 0, below {MOST_NUMBER:g}"
+            raise table.fail(f"values[{number}]", f"{advice}, not {brief(value)}")
     table.done()
     return DelayRule(kind, low, high, tuple(values), f"{origin}: {table.where}values")
 
@@ -245,7 +245,7 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
 
 
 def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[MessageReference, float]]:
-    """The lines, and the delays given on them; those reference their message by its label."""
+    """The script lines, and the delays given on them, by the label of the send."""
     lines: list[ScriptLine] = []
     delays: dict[MessageReference, float] = {}
     for entry in table.tables("script"):
@@ -273,14 +273,14 @@ def _script(table: Table) -> tuple[tuple[ScriptLine, ...], dict[MessageReference
 
 
 def _time(entry: Table) -> float:
-    """When it happens: `at` is missing only where an event to follow is named; then it means at once."""
+    """The time `at`. It may be missing only if `after` is given, and is 0 then. Raises InputError."""
     if "at" not in entry.values and "after" not in entry.values:
         raise entry.missing("at", "give a time, or an event to follow with `after`")
     return entry.number("at", 0.0)
 
 
 def _overrides(table: Table, on_lines: Mapping[MessageReference, float]) -> dict[MessageReference, float]:
-    """All delays set for single messages: those given on script lines, and those of [[delays]]."""
+    """The delays of single messages: those on script lines (`on_lines`) and those of [[delays]]."""
     found = dict(on_lines)
     for entry in table.tables("delays"):
         reference = read_reference(entry)
@@ -294,7 +294,7 @@ def _overrides(table: Table, on_lines: Mapping[MessageReference, float]) -> dict
 
 
 def read_reference(entry: Table) -> MessageReference:
-    """Which message a table means: by `label`, or by `channel`, `kind`, `snapshot` and `ordinal`."""
+    """The message that a table names: by `label`, or by `channel`, `kind`, `snapshot` and `ordinal`."""
     label = entry.optional("label")
     if label is not None:
         return MessageReference(label=label)
@@ -320,7 +320,7 @@ def _cut(entry: Table) -> NamedCut:
 
 
 def _expect(table: Table) -> dict[str, Any]:
-    """The [expect] table as it is written, once its keys and types are known to be right."""
+    """A copy of the table [expect]. Raises InputError for an unknown key or a wrong type."""
     expected = copy.deepcopy(table.values)
     for key in ("consistent_cuts", "linearizations"):
         table.whole(key, 0)

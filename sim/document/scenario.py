@@ -1,7 +1,7 @@
-"""The document: a small, plain and complete description of an execution.
+"""The scenario: a small and complete description of an execution.
 
-Everything a user does is an edit of a Scenario (sim/edit/edits.py); running one (sim/run/execution.py) is a
-pure function. How it is written down is in sim/document/files.py, what makes one sensible in sim/document/validate.py.
+Every action of a user is an edit of a scenario (sim/edit/edits.py). Running a scenario (sim/run/execution.py) is a pure
+function. sim/document/files.py reads its file format; sim/document/validate.py checks that it makes sense.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ EVERY_CHANNEL = "all"  # as the only entry of `not_fifo`: no channel is FIFO
 
 @dataclass(frozen=True)
 class ScriptLine:
-    """Something a process does at a time, or `at` time units after the event labelled `after`.
+    """A scripted event of a process, at time `at`, or `at` time units after the event labelled `after`.
 
-    A send when `to` names a target, else an internal event. `label` and `receive_label` name the
-    line's events. `where` is where it was written, for errors.
+    It is a send if `to` names a target, else an internal event. `label` and `receive_label` name its send (or internal
+    event) and its receive. Errors name `where`, its place in a file.
     """
 
     process: str
@@ -47,7 +47,7 @@ class ScriptLine:
 
 @dataclass(frozen=True)
 class Initiation:
-    """A process (or a service) starts `snapshot` at a time, or `at` time units after the event labelled `after`."""
+    """A process (or service) initiates `snapshot` at time `at`, or `at` time units after the event labelled `after`."""
 
     snapshot: str
     process: str
@@ -58,7 +58,7 @@ class Initiation:
 
 @dataclass(frozen=True)
 class NamedCut:
-    """A cut the story discusses: per process its last event inside (missing: none)."""
+    """A cut that the story discusses. `frontier`: process -> label of its last event inside (missing: no event)."""
 
     name: str
     frontier: Mapping[str, str]
@@ -67,7 +67,7 @@ class NamedCut:
 
 @dataclass(frozen=True)
 class SchedulerChoice:
-    """Which scheduler, and its settings: `until` and `extra` of Tick, `order` of Manual (see `choice_name`)."""
+    """A scheduler and its settings: `until` and `extra` for Tick, `order` for Manual (see `choice_name`)."""
 
     kind: str = "timed"
     until: int = 0
@@ -76,15 +76,15 @@ class SchedulerChoice:
 
     @property
     def has_time(self) -> bool:
-        """Whether a delay decides when a message arrives; else it can only be held."""
+        """Whether delays decide when a message arrives. Without time, a message can only be held."""
         return self.kind in ("timed", "tick")
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """A small, plain and complete execution-to-be. Equal scenarios give identical events.
+    """A small and complete description of an execution. Equal scenarios give identical events.
 
-    `origin` opens every error about it: the file it was read from.
+    `origin` is the name of its file; every error about the scenario begins with it.
     """
 
     name: str
@@ -114,39 +114,39 @@ class Scenario:
 
     @cached_property
     def channels(self) -> tuple[Channel, ...]:
-        """The channels in their listed order."""
+        """The channels. Their order breaks ties between deliveries at the same time."""
         drawn_by = self.seed if self.topology.kind == "random" else 0
         return _channels(self.topology, self.processes, drawn_by, self.not_fifo)
 
     def at(self, key: str) -> str:
-        """`key` of this document, as an error names it."""
+        """`key` with the name of the file, as errors give it."""
         return f"{self.origin}: {key}" if self.origin else key
 
     def where(self, item: int) -> str:
-        """Where agenda item number `item` was written: script lines first, then initiations."""
+        """The place of agenda item number `item` in the file, as errors give it."""
         lines = len(self.script)
         if item < lines:
             return self.script[item].where or self.at(f"script[{item + 1}]")
         return self.snapshots[item - lines].where or self.at(f"snapshots[{item - lines + 1}]")
 
     def engine(self) -> Engine:
-        """The rules of this scenario's system."""
+        """A new engine for this scenario."""
         return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
 
     def rule_book(self) -> SnapshotAlgorithm:
-        """The snapshot algorithm, made for this graph with these parameters."""
+        """The snapshot algorithm, with this graph and its parameters."""
         return ALGORITHMS[self.algorithm](Graph(self.processes, self.channels), **self.algorithm_parameters)
 
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
 
     def delays_of_a_run(self) -> Delays:
-        """Where a run of this scenario takes the delay of each message from, in the order of sending."""
+        """The delays of one run of this scenario, to be asked for in the order of sending."""
         marker = self.marker_delay or self.delay
         return Delays(self.seed, self.delay, marker, self.control_delay, self.delays, self.processes)
 
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
-        """The scheduler this scenario asks for, about to choose its first action."""
+        """A new scheduler of this scenario's kind, which starts in `state`."""
         delays = self.delays_of_a_run()
         choice = self.scheduler
         if choice.kind == "tick":
@@ -159,7 +159,7 @@ class Scenario:
 
     @cached_property
     def agenda(self) -> tuple[AgendaItem, ...]:
-        """Script lines, then initiations; each process's timed ones ranked by (time, this order)."""
+        """The script lines, then the initiations. The timed items of each process are ranked by (time, number)."""
         workload = self._workload()
         services = [service.name for service in ALGORITHMS[self.algorithm].services]
         number_of = {name: number for number, name in enumerate([*self.processes, *services])}
@@ -184,7 +184,7 @@ class Scenario:
 def _channels(
     topology: Topology, processes: tuple[str, ...], seed: int, not_fifo: tuple[str, ...]
 ) -> tuple[Channel, ...]:
-    """Most edits leave the graph as it is, and so do most seeds."""
+    """Cached, because most edits do not change the graph."""
     number_of = {name: number for number, name in enumerate(processes)}
     some_fifo = not_fifo != (EVERY_CHANNEL,)
     return tuple(

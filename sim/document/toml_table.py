@@ -1,4 +1,4 @@
-"""Reading tables of plain values with errors that teach: which key, what is wrong, what would be right."""
+"""Reads tables of plain values. Errors name the key, what is wrong, and how to correct it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MOST_NUMBER = 10**18
 
 
 class Table:
-    """A TOML table being read: each key is taken once, with its type checked; what is left over is an error."""
+    """A TOML table while it is read. Each key is taken once, with a check of its type; `done` refuses the others.
+
+    `where` is the path of the table, such as "script[2].". All methods that read raise InputError.
+    """
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         self.values = dict(values)
@@ -22,15 +25,15 @@ class Table:
         self._known: list[str] = []
 
     def fail(self, key: str, problem: str) -> InputError:
-        """The error for `key` of this table, to be raised by the caller."""
+        """The error for `key` of this table, for the caller to raise."""
         return InputError(f"{self.where}{key}: {problem}")
 
     def expects(self, *keys: str) -> None:
-        """Keys that are known here although nobody may take them."""
+        """Adds keys to those that `done` suggests, even if they are never taken."""
         self._known += keys
 
     def take(self, key: str, kind: type | tuple[type, ...], default: Any, expected: str) -> Any:
-        """The value of `key`, or `default` where it is missing. Raises InputError on another type."""
+        """The value of `key`, or `default` if it is missing. Raises InputError if it has another type."""
         self._known.append(key)
         if key not in self.values:
             return default
@@ -49,28 +52,28 @@ class Table:
         return value
 
     def required(self, key: str) -> str:
-        """A string that must be there and not be empty."""
+        """A string that must be given and not be empty."""
         value = self.text(key)
         if not value:
             raise self.missing(key, "give a text in quotes")
         return value
 
     def optional(self, key: str) -> str | None:
-        """A string, which is not empty where it is given."""
+        """A string that may be missing (None) but not empty."""
         if key not in self.values:
             self.text(key)
             return None
         return self.required(key)
 
-    def missing(self, key: str, right: str) -> InputError:
-        """The error for a key that must be there; where something like it is there, that is named."""
+    def missing(self, key: str, advice: str) -> InputError:
+        """The error for a key that must be given. If a similar key is given, the error names that one instead."""
         close = difflib.get_close_matches(key, self.values, 1, 0.6)
         if close and close[0] != key:
             return self.fail(close[0], f"is no key here; did you mean {key!r}?")
-        return self.fail(key, f"is missing; {right}")
+        return self.fail(key, f"is missing; {advice}")
 
     def number(self, key: str, default: float, *, infinite: bool = False) -> float:
-        """A number of time units, at least 0; `inf` only where holding a message makes sense."""
+        """A number of at least 0, such as a time; `inf` only if `infinite`."""
         value = as_float(self.take(key, (int, float), default, "a number"))
         if math.isnan(value) or value < 0 or (math.isinf(value) and not infinite):
             raise self.fail(key, f"expected a finite number of at least 0, not {value:g}")
@@ -102,7 +105,7 @@ class Table:
         return tuple(values)
 
     def table(self, key: str) -> Table:
-        """A table; empty where it is missing."""
+        """A table; empty if it is missing."""
         return Table(self.take(key, dict, {}, f"a table [{key}]"), f"{self.where}{key}.")
 
     def tables(self, key: str) -> list[Table]:
@@ -114,13 +117,13 @@ class Table:
         return [Table(value, f"{self.where}{key}[{number}].") for number, value in enumerate(values, start=1)]
 
     def done(self) -> None:
-        """Raises InputError for a key nobody asked for, naming the nearest known one."""
+        """Raises InputError for a key that was not taken, and suggests the nearest known one."""
         for key in self.values:
             raise self.fail(key, f"is no key here; {nearest(key, self._known)}")
 
 
 def as_float(value: float) -> float:
-    """`value` as a float, infinite where no float can hold it."""
+    """`value` as a float; infinite if it is too big for one."""
     try:
         return float(value)
     except OverflowError:
@@ -136,5 +139,5 @@ def is_plain(value: Any, depth: int = MOST_NESTED) -> bool:
     if isinstance(value, list):
         return all(is_plain(item, depth - 1) for item in value)
     if isinstance(value, str):
-        return not any("\ud800" <= character <= "\udfff" for character in value)  # half a character
+        return not any("\ud800" <= character <= "\udfff" for character in value)  # surrogates
     return isinstance(value, bool) or (isinstance(value, int | float) and math.isfinite(as_float(value)))

@@ -1,4 +1,4 @@
-"""What makes a scenario sensible, beyond the types of its keys. Each violation is one sentence."""
+"""Checks that a scenario makes sense, beyond the types of its keys. Each problem is one sentence."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MOST_CHANNELS = 100_000
 
 
 def validate(scenario: Scenario) -> None:
-    """Raises InputError with the first thing that is wrong."""
+    """Raises InputError with the first problem of `scenario`."""
     for where, problem in _problems(scenario):
         raise InputError(f"{where}: {problem}")
 
 
-Problem = tuple[str, str]  # where, and what is wrong
+Problem = tuple[str, str]  # where, what
 
 
 def _problems(scenario: Scenario) -> Iterator[Problem]:
@@ -45,20 +45,20 @@ def _known(scenario: Scenario) -> str:
 
 
 def name_problem(name: str) -> str | None:
-    """What is wrong with a process's name, if anything."""
+    """What is wrong with the name of a process (None: nothing)."""
     if not name or "->" in name or any(character.isspace() for character in name):
         return f'{name!r} is no name; a name has no "->" and no white space'
     return None
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:
+    where = scenario.at("processes")
     seen: set[str] = set()
     for name in scenario.processes:
-        problem = name_problem(name)
-        if problem:
-            yield scenario.at("processes"), problem
+        if problem := name_problem(name):
+            yield where, problem
         if name in seen:
-            yield scenario.at("processes"), f"the name {name!r} is given twice; every process needs its own"
+            yield where, f"the name {name!r} is given twice; every process needs its own"
         seen.add(name)
 
 
@@ -90,12 +90,12 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
     is_every = scenario.not_fifo == (EVERY_CHANNEL,)
     for name in () if is_every else scenario.not_fifo:
         if name not in names:
-            right = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
-            yield where, f"{name!r} is no channel of this topology; {right}"
+            advice = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
+            yield where, f"{name!r} is no channel of this topology; {advice}"
     algorithm = ALGORITHMS[scenario.algorithm]
     if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo:
-        right = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
-        yield where, f"{algorithm.title} needs FIFO channels; {right}"
+        advice = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
+        yield where, f"{algorithm.title} needs FIFO channels; {advice}"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 
@@ -170,7 +170,7 @@ def may_initiate(scenario: Scenario) -> list[str]:
 
 
 def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
-    """Whether this process, or service, may initiate."""
+    """The problem if this process or service may not initiate."""
     algorithm, able = ALGORITHMS[scenario.algorithm], may_initiate(scenario)
     if start.process in able:
         return
@@ -179,14 +179,13 @@ def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Pr
     elif start.process not in scenario.processes:
         yield where, f"{start.process!r} is no process; {_known(scenario)}"
     else:
-        sources = able
-        there = f"here {', '.join(sources)}" if sources else "and here there is none"
-        told = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
-        yield where, f"{told}, not by {start.process}"
+        there = f"here {', '.join(able)}" if able else "and here there is none"
+        rule = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
+        yield where, f"{rule}, not by {start.process}"
 
 
 def _is_numbered(scenario: Scenario, label: str) -> bool:
-    """Whether `label` is a name such as P1.3: the third application event of P1."""
+    """Whether `label` has the form P1.3, which names the third application event of P1."""
     process, _, index = label.rpartition(".")
     return process in scenario.processes and index.isascii() and index.isdigit() and int(index[:9]) > 0
 
@@ -196,7 +195,7 @@ def _labels(scenario: Scenario) -> set[str]:
 
 
 def _waiting(scenario: Scenario) -> Iterator[Problem]:
-    """An event waits for `after`; a receive waits for its send. No event may wait for itself."""
+    """An event waits for the event `after`, and a receive for its send. These waits must not form a circle."""
     labels = _labels(scenario)
     waits: nx.DiGraph[str] = nx.DiGraph()
     entries: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
@@ -204,8 +203,8 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
         if entry.after is None:
             continue
         if entry.after not in labels and not _is_numbered(scenario, entry.after):
-            right = 'name one of the script, or one such as "P1.3"'
-            yield f"{scenario.where(number)}.after", f"there is no event {entry.after!r}; {right}"
+            advice = 'name one of the script, or one such as "P1.3"'
+            yield f"{scenario.where(number)}.after", f"there is no event {entry.after!r}; {advice}"
     for number, line in enumerate(scenario.script, start=1):
         own = line.label or f"script[{number}]"
         if line.after is not None:
@@ -214,8 +213,8 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
             waits.add_edge(line.receive_label, own)
     if not nx.is_directed_acyclic_graph(waits):
         circle = [edge[0] for edge in nx.find_cycle(waits)]
-        told = " waits for ".join([*circle, circle[0]])
-        yield scenario.at("script"), f"events wait for each other in a circle: {told}; give one of them a time"
+        chain = " waits for ".join([*circle, circle[0]])
+        yield scenario.at("script"), f"events wait for each other in a circle: {chain}; give one of them a time"
 
 
 def _delays(scenario: Scenario) -> Iterator[Problem]:

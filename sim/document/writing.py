@@ -1,4 +1,4 @@
-"""A scenario as TOML; `sim.document.files.parse_toml` gives an equal scenario back."""
+"""Writes a scenario as TOML."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptL
 
 
 def dumps(scenario: Scenario) -> str:
-    """`scenario` as TOML; `parse_toml` gives an equal scenario back."""
+    """`scenario` as TOML. `sim.document.files.parse_toml` reads an equal scenario from it."""
     return tomli_w.dumps(_without_defaults(scenario), multiline_strings=True)
 
 

@@ -1,1 +1,1 @@
-"""Edits: functions from an execution to the next one, in words, and in links."""
+"""Edits of a scenario: applying them, describing them in words, and sharing them in links."""

@@ -1,4 +1,4 @@
-"""Edits in words: what was done, and what FIFO made of it."""
+"""Edits in words, and the effect of FIFO on them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sim.run.references import find, references
 
 
 def describe_edit(before: Execution, edit: Edit) -> str:
-    """An edit that was applied to `before`, in words, for the list of what has been changed."""
+    """An edit that was applied to `before`, in words, for the list of changes."""
     do, table = edit["do"], Table(edit, "")
     if do in ("delay", "hold", "release"):
         algorithm = before.engine.algorithm
@@ -47,10 +47,10 @@ def _change_in_words(planned: ScriptLine | Initiation, table: Table) -> str:
     given = {key: table.values[key] for key in changes_of(table)}
     targets = [f"{given['at']:g}{after}"] if "at" in given else []
     targets += [f"process {given['process']}"] if "process" in given else []
-    told = [f"move {name}{of} to {' on '.join(targets)}"] if targets else []
-    told += [f"send {name}{of} to {given['to']}"] if "to" in given else []
-    told += [f"body of {name}: {'none' if given['body'] == '' else given['body']}"] if "body" in given else []
-    return ", ".join(told)
+    parts = [f"move {name}{of} to {' on '.join(targets)}"] if targets else []
+    parts += [f"send {name}{of} to {given['to']}"] if "to" in given else []
+    parts += [f"body of {name}: {'none' if given['body'] == '' else given['body']}"] if "body" in given else []
+    return ", ".join(parts)
 
 
 def _by_hand_in_words(before: Execution, edit: Edit) -> str:
@@ -58,29 +58,29 @@ def _by_hand_in_words(before: Execution, edit: Edit) -> str:
     if edit["do"] == "manual":
         return f"choose every step from step {after + 1} on"
     (enabled,) = all_choices(before, after, after)
-    told = next((choice.words for choice in enabled if choice.choice == edit["choice"]), edit["choice"])
-    return f"choose: {told}"
+    chosen = next((choice.words for choice in enabled if choice.choice == edit["choice"]), edit["choice"])
+    return f"choose: {chosen}"
 
 
 def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
-    """What FIFO made of an edit, in a sentence or two: `before` and `after` are the runs without and with it.
+    """The effect of FIFO on an edit, in words. `before` and `after` are the runs without and with the edit.
 
-    The message that was moved waits behind another; or others wait behind it now. None where FIFO did nothing.
+    The edited message waits behind another, or others now wait behind it. None: FIFO has no effect.
     """
     moved = _moved(after, edit)
     waits = waits_behind(after)
-    told = [] if moved is None or moved.id not in waits else [_waiting(after, moved)]
+    sentences = [] if moved is None or moved.id not in waits else [_waiting(after, moved)]
     newly = _newly_waiting(before, after)
     behind = [message for message in newly if message != getattr(moved, "id", None)]
     root = moved.id if moved is not None else next((waits[message] for message in behind), None)
     pushed = [after.flights[message] for message in behind if waits[message] == root]
     if root is not None and pushed:
-        told.append(_pushed(after, after.flights[root], pushed))
-    return " ".join(told) or None
+        sentences.append(_pushed(after, after.flights[root], pushed))
+    return " ".join(sentences) or None
 
 
 def _moved(after: Execution, edit: Edit) -> Flight | None:
-    """The message that an edit is about, in the run after it."""
+    """The message that an edit changed, in the run after it (None: the edit is not about a message)."""
     table = Table(edit, "")
     if edit["do"] in ("delay", "hold", "release"):
         return find(after, read_message(table))
@@ -92,13 +92,13 @@ def _moved(after: Execution, edit: Edit) -> Flight | None:
 
 
 def _sent_by(execution: Execution, item: Item) -> Flight | None:
-    """The message that a script line sends, if it does."""
-    step = execution.done.get(item.number) if item.key == "script" else None
+    """The message that a script line sends (None: it sends none)."""
+    step = execution.step_of_item.get(item.number) if item.key == "script" else None
     return next((f for f in execution.flights if f.send.step == step and f.send.kind == SEND), None)
 
 
 def _newly_waiting(before: Execution, after: Execution) -> list[int]:
-    """The messages of `after`, by id, that wait behind another and did not in `before`, or had not the same reason."""
+    """The ids of the messages of `after` that wait behind a message behind which they did not wait in `before`."""
     known = {reference: message for message, reference in enumerate(references(before))}
     reasons = {references(before)[m]: references(before)[front] for m, front in waits_behind(before).items()}
     own = references(after)
@@ -111,20 +111,20 @@ def _newly_waiting(before: Execution, after: Execution) -> list[int]:
 
 def _waiting(execution: Execution, flight: Flight) -> str:
     front = execution.flights[waits_behind(execution)[flight.id]]
-    told = words_of(execution).message
-    name, caption = _capital(told(flight)), _caption(execution, flight)
+    in_words = words_of(execution).message
+    name, caption = _capital(in_words(flight)), _caption(execution, flight)
     if flight.receive is None:
-        return f"{name} never arrives: {caption} is FIFO, and it waits behind {told(front)}, which is held."
+        return f"{name} never arrives: {caption} is FIFO, and it waits behind {in_words(front)}, which is held."
     instead = f"arrives at {flight.receive.time:g}, not at {due(execution, flight):g}"
-    return f"{name} {instead}: {caption} is FIFO, and it waits behind {told(front)}."
+    return f"{name} {instead}: {caption} is FIFO, and it waits behind {in_words(front)}."
 
 
 def _pushed(execution: Execution, front: Flight, pushed: list[Flight]) -> str:
-    told = words_of(execution).message
-    names = _capital(words.listing([told(flight) for flight in pushed]))
+    in_words = words_of(execution).message
+    names = _capital(words.listing([in_words(flight) for flight in pushed]))
     one = len(pushed) == 1
     arrive = "arrives" if one else "arrive"
-    behind = f"behind {told(front)}"
+    behind = f"behind {in_words(front)}"
     how = f"now {arrive} {behind}" if front.receive else f"never {arrive}: {'it is' if one else 'they are'} {behind}"
     return f"{names} on {_caption(execution, front)}, which is FIFO, {how}."
 

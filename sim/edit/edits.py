@@ -1,21 +1,21 @@
-"""Edits: functions from an execution to the next one. Undo is the scenario before.
+"""Edits: functions from an execution to the next one. Undo goes back to the scenario before.
 
-An edit is plain JSON, so it can come from a page, a file or a link:
+An edit is JSON, so it can come from a page, a file or a link:
 
     {"do": "delay", "message": ADDRESS, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
-    {"do": "algorithm", "kind": "lai_yang"}                 snapshots are taken by its rules, with its own defaults
-    {"do": "manual", "after"?: 4}                           from the step after on the user makes every choice
+    {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters
+    {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
 
-ADDRESS is the JSON of an `MessageReference`, ITEM `{"script": 2}` or `{"snapshots": 0}`, counted from 0. `after` is the
-last step that stays as it is (default: the last of the run), `choice` is written as `choice_name` does.
+ADDRESS is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
+`after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
 
-An edit that makes the run impossible is refused with the reason, and the scenario stays as it was. An edited
-scenario expects no outcome: `expect` is about the document as its author wrote it.
+An edit that makes the run impossible is refused with the reason. An edited scenario has no [expect] table, which was
+about the original run.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ from sim.document.validate import validate
 from sim.edit.items import change, delete, read_body
 from sim.explain.choices import choices_made
 from sim.run.execution import MOST_STEPS, Execution, run
-from sim.run.references import all_references, find, the_message
+from sim.run.references import all_references, find, message_at
 
 Edit = Mapping[str, Any]
 
 
 def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = MOST_STEPS) -> Execution:
-    """The run of the scenario of `execution` with `edit`, made while looking at time `now` (time units).
+    """The run of the edited scenario. `now` is the time that the user looks at, in time units.
 
-    Raises InputError with the reason why it is refused.
+    Raises InputError, with the reason, if the edit is refused.
     """
     if not abs(now) < MOST_NUMBER:
         raise InputError(f"time: expected a number below {MOST_NUMBER:g}, not {now:g}")
@@ -57,27 +57,27 @@ def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = M
     return run(edited, most_steps=most_steps)
 
 
-# --------------------------------------------------------------------------- how long a message takes
+# --------------------------------------------------------------------------- delays
 
 
 def read_message(table: Table) -> MessageReference:
-    """Which message an edit means. Raises InputError where it says none."""
+    """The message that an edit names. Raises InputError if it names none."""
     if "message" not in table.values:
         raise table.missing("message", "the edit is incomplete: it says which message it means")
     given = Table({key: value for key, value in table.table("message").values.items() if value is not None}, "message.")
     return read_reference(given)
 
 
-def _freed(execution: Execution, reference: MessageReference) -> Scenario:
-    """The scenario without any delay set for the message at `reference`, under whichever of its names."""
-    names = all_references(execution)[the_message(execution, reference).id]
+def _without_delay(execution: Execution, reference: MessageReference) -> Scenario:
+    """The scenario without the delay set for the message that `reference` names, under any of its names."""
+    names = all_references(execution)[message_at(execution, reference).id]
     kept = {known: delay for known, delay in execution.scenario.delays.items() if known not in names}
     return replace(execution.scenario, delays=kept)
 
 
 def _with_delay(execution: Execution, reference: MessageReference, delay: float) -> Scenario:
-    freed = _freed(execution, reference)
-    return replace(freed, delays={**freed.delays, reference: delay})
+    scenario = _without_delay(execution, reference)
+    return replace(scenario, delays={**scenario.delays, reference: delay})
 
 
 def _delay(execution: Execution, table: Table, now: float) -> Scenario:
@@ -94,22 +94,22 @@ def _hold(execution: Execution, table: Table, now: float) -> Scenario:
 
 
 def _release(execution: Execution, table: Table, now: float) -> Scenario:
-    """Forget what was set for the message; but do not let it arrive before `now`, when it is let go."""
+    """Removes the delay of the message; if it would then have arrived before `now`, it arrives at `now`."""
     reference = read_message(table)
-    freed = _freed(execution, reference)
-    if not freed.scheduler.has_time:
-        return freed
-    flight = find(run(freed), reference)
+    scenario = _without_delay(execution, reference)
+    if not scenario.scheduler.has_time:
+        return scenario
+    flight = find(run(scenario), reference)
     if flight is None or flight.send.time > now or flight.receive is None or flight.receive.time >= now:
-        return freed
+        return scenario
     sent = flight.send.time
     delay = now - sent
     while sent + delay < now:  # by a rounding error
         delay = math.nextafter(delay, HOLD)
-    return replace(freed, delays={**freed.delays, reference: delay})
+    return replace(scenario, delays={**scenario.delays, reference: delay})
 
 
-# --------------------------------------------------------------------------- something more to do
+# --------------------------------------------------------------------------- new items
 
 
 def _who(table: Table, key: str) -> str:
@@ -119,7 +119,7 @@ def _who(table: Table, key: str) -> str:
 
 
 def _when(scenario: Scenario, table: Table, process: str, now: float) -> float:
-    """The time the edit gives, or `now`. Where the user chooses every step: after all that the process plans."""
+    """The time the edit gives, else `now`. Under the manual scheduler: after all items of the process."""
     at = table.number("at", now)
     if scenario.scheduler.kind != "manual":
         return at
@@ -149,23 +149,23 @@ def _snapshot(execution: Execution, table: Table, now: float) -> Scenario:
 
 
 def _algorithm(execution: Execution, table: Table, now: float) -> Scenario:
-    """Other rules, of which no parameter and no control message is known here."""
+    """Another algorithm. Parameters and delays of control messages belong to the old one, so they are dropped."""
     scenario = execution.scenario
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
 
 
-# --------------------------------------------------------------------------- every choice by hand
+# --------------------------------------------------------------------------- choices by hand
 
 
 def _manual(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first steps stay as they are; from there on the user chooses."""
+    """The first `after` steps stay as they are; then the user chooses."""
     return _by_hand(execution, _steps_kept(execution, table))
 
 
 def _choose(execution: Execution, table: Table, now: float) -> Scenario:
-    """The first steps stay as they are; the next is this one, and what followed is forgotten."""
+    """The first `after` steps stay as they are; the next step is `choice`, and the run ends with it."""
     return _by_hand(execution, _steps_kept(execution, table), table.required("choice"))
 
 
@@ -177,7 +177,7 @@ def _steps_kept(execution: Execution, table: Table) -> int:
 
 
 def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
-    """Without time, delays mean nothing: each message waits until it is chosen."""
+    """The scenario under the manual scheduler. Without time, delays have no meaning, so they are dropped."""
     scenario = execution.scenario
     if scenario.scheduler.kind == "manual":
         order = scenario.scheduler.order[:after]
@@ -195,6 +195,6 @@ EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
 
 
 def free_snapshot_id(scenario: Scenario) -> str:
-    """The first of S1, S2, ... that is not taken."""
+    """The first of S1, S2, ... that is not in use."""
     taken = {start.snapshot for start in scenario.snapshots}
     return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

@@ -1,6 +1,6 @@
-"""What a scenario plans, script lines and initiations, and the edits that change or delete one of them.
+"""The items of a scenario, which are its script lines and initiations, and the edits that change or delete one.
 
-An item is named by its number, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
+Edits refer to an item by its number, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _CHANGEABLE = ("at", "to", "body", "process")
 
 
 class Item(NamedTuple):
-    """Which planned thing: `key` is "script" or "snapshots", `number` counts from 0."""
+    """The number of an item. `key` is "script" or "snapshots", and `number` counts from 0."""
 
     key: str
     number: int
 
     def of(self, scenario: Scenario) -> Planned:
-        """The script line or initiation itself."""
+        """The script line or initiation with this number."""
         return scenario.script[self.number] if self.key == "script" else scenario.snapshots[self.number]
 
 
 def read_item(scenario: Scenario, table: Table) -> Item:
-    """The `item` of an edit. Raises InputError where it names nothing that `scenario` has."""
+    """The `item` of an edit. Raises InputError if `scenario` has no such item."""
     if "item" not in table.values:
         raise table.missing("item", 'the edit is incomplete: say which, as {"script": 0} or {"snapshots": 0}')
     given = Table({key: value for key, value in table.table("item").values.items() if value is not None}, "item.")
@@ -51,7 +51,7 @@ def read_item(scenario: Scenario, table: Table) -> Item:
 
 
 def name_of(planned: Planned) -> str:
-    """What a person calls it: `H`, `the message of P1 to P2 at 120`, `the start of S1 at P1`."""
+    """An item in words: `H`, `the message of P1 to P2 at 120`, `the start of S1 at P1`."""
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
     if planned.label is not None:
@@ -63,7 +63,7 @@ def name_of(planned: Planned) -> str:
 
 
 def read_body(scenario: Scenario, given: Any) -> Any:
-    """The body that a person typed: JSON where it is JSON, else the text itself; nothing where nothing was."""
+    """The body in a text that a person typed: its JSON value, or the text itself if it is not JSON or free text."""
     if not isinstance(given, str):
         return given
     text = given.strip()
@@ -76,12 +76,12 @@ def read_body(scenario: Scenario, given: Any) -> Any:
 
 
 def changes_of(table: Table) -> list[str]:
-    """The keys that a change gives, in the order in which it is told."""
+    """The keys that a change gives, in the order of _CHANGEABLE."""
     return [key for key in _CHANGEABLE if table.values.get(key) is not None]
 
 
 def change(execution: Execution, table: Table, now: float) -> Scenario:
-    """The scenario with one item changed: its time, process, target or body, as far as they are given."""
+    """The scenario with another time, process, target or body of one item. Raises InputError."""
     scenario = execution.scenario
     item = read_item(scenario, table)
     planned = item.of(scenario)
@@ -103,7 +103,7 @@ def _read(scenario: Scenario, table: Table, key: str) -> Any:
 
 
 def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
-    """`scenario` with `planned`, one or none, instead of `item`."""
+    """`scenario` with `planned` (one item or none) instead of `item`."""
     entries: list[Any] = list(scenario.script if item.key == "script" else scenario.snapshots)
     entries[item.number : item.number + 1] = planned
     if item.key == "script":
@@ -112,7 +112,10 @@ def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
 
 
 def delete(execution: Execution, table: Table, now: float) -> Scenario:
-    """The scenario without one item, and without what meant only that: its delay, and cuts that end at its events."""
+    """The scenario without one item, its delay, and the cuts that end at its events.
+
+    Raises InputError if another item waits for one of its events.
+    """
     scenario = execution.scenario
     item = read_item(scenario, table)
     planned = item.of(scenario)
@@ -127,15 +130,15 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
 
 
 def _without_markers(scenario: Scenario, snapshot: str) -> Scenario:
-    """Once nobody starts `snapshot`, nothing delays its markers."""
+    """`scenario` without the delays of markers of `snapshot`, if no process initiates it any more."""
     if any(start.snapshot == snapshot for start in scenario.snapshots):
         return scenario
     return replace(scenario, delays={a: delay for a, delay in scenario.delays.items() if a.snapshot != snapshot})
 
 
 def _event_of(execution: Execution, line: int) -> Event | None:
-    """The event that script line number `line` (from 0) became in this run, if it happened."""
-    step = execution.done.get(line)
+    """The event of script line number `line` (from 0) in this run (None: it did not happen)."""
+    step = execution.step_of_item.get(line)
     if step is None:
         return None
     first = bisect_left(execution.events, step, key=lambda event: event.step)
@@ -143,7 +146,7 @@ def _event_of(execution: Execution, line: int) -> Event | None:
 
 
 def _events_of(execution: Execution, line: ScriptLine, event: Event | None) -> set[str]:
-    """Every name by which another item may wait for an event of `line`."""
+    """Every name of the events of `line`. Other items may wait for any of them."""
     names = {line.label, line.receive_label}
     if event is not None:
         names.add(label_of(event.process, event.index or 0, None))
@@ -162,7 +165,7 @@ def _check_nobody_waits(scenario: Scenario, names: set[str]) -> None:
 
 
 def _delays_without(execution: Execution, line: ScriptLine, event: Event | None) -> Mapping[MessageReference, float]:
-    """The delays but that of the message of `line`; those behind it on its channel move up by one."""
+    """The delays without that of the message of `line`. The ordinals after it on its channel decrease by one."""
     delays = execution.scenario.delays
     if event is None or event.message_id is None:
         return {

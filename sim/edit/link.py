@@ -1,9 +1,8 @@
-"""What a shared link holds: a bundled scenario or an own file, the edits made to it, and the step on show.
+"""Shared links. A link holds a bundled scenario or a file, the edits made to it, and the step on show.
 
-A value is packed as canonical JSON (sorted keys, no blanks), compressed with DICTIONARY in hand (RFC 1951), after
-a checksum, in letters that a URL leaves alone (RFC 4648, section 5). In front of it stands the version, as in `2.`, so
-that a link of another version is refused by that name instead of misread. Raise VERSION when DICTIONARY changes, or
-when an old link would mean another run.
+A packed value is the version and a dot, then letters that are safe in a URL (RFC 4648, section 5). They encode a
+checksum and the value as canonical JSON (sorted keys, no blanks), compressed with DICTIONARY (RFC 1951). Raise VERSION
+when DICTIONARY changes, or when an old link would give another run.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from sim.document.scenario import Scenario
 from sim.document.toml_table import MOST_NESTED, as_float
 from sim.edit.edits import Edit
 
-MOST_LINK = 2_000  # characters that a link may have to be pasted anywhere
-MOST_BYTES = 2_000_000  # of what a link unpacks to
+MOST_LINK = 2_000  # characters: longer links cannot be pasted everywhere
+MOST_BYTES = 2_000_000  # of an unpacked value
 MOST_EDITS = 10_000
-MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body within an edit, within an entry, within the list
+MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body is in an edit, which is in an entry, which is in the list
 VERSION = 2
-_FIRST = b"cut1"  # what the checksum of version 1 began with, which did not say its version
+_VERSION_1_SALT = b"cut1"  # links of version 1 have no number; their checksum begins with this
 DICTIONARY = (
     b'processes = ["P1", "P2", "P3"]\n\n[topology]\nkind = "complete"\n\n[workload]\nkind = "scripted"\n\n'
     b'[delay]\nkind = "fixed"\nvalue = 1.0\n\n[[script]]\nprocess = "P1"\nat = 1.0\nto = "P2"\nlabel = "A"\n'
@@ -50,27 +49,27 @@ DICTIONARY = (
     b'[{"delay":200,"do":"delay","message":{"channel":"P1->P2","kind":"marker","label":null,"ordinal":1,"snapshot":"S1"}},0.0]'
 )
 
-Entry = tuple[Edit, float]  # an edit, and the time one looked at when making it
+Entry = tuple[Edit, float]  # an edit, and the time that the user looked at
 _CODE = re.compile(r"([0-9]{1,6})\.([A-Za-z0-9_-]+)")
 _DAMAGED = "the link is damaged or not one of ours; copy all of it, from the first letter to the last"
 
 
 def pack(value: Any) -> str:
-    """`value` (plain JSON) as URL-safe text. Raises InputError for what is no JSON, or too big for any link."""
+    """`value` (plain JSON) as URL-safe text. Raises InputError if it is not JSON or too big for a link."""
     try:
         text = _canonical(value)
     except (TypeError, ValueError, RecursionError):
         raise InputError("a link holds only texts, finite numbers, lists and tables; this is something else") from None
     if len(text) > MOST_BYTES or _is_deep(value, MOST_LEVELS):
         raise InputError("this is too big for a link; save it as a file instead")
-    squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=DICTIONARY)
-    data = _checksum(text) + squeezer.compress(text) + squeezer.flush()
+    compressor = zlib.compressobj(9, zlib.DEFLATED, -15, 9, zdict=DICTIONARY)
+    data = _checksum(text) + compressor.compress(text) + compressor.flush()
     return f"{VERSION}.{_encoded(data)}"
 
 
 def unpack(code: str) -> Any:
-    """What `pack` packed. Raises InputError when `code` is of another version, cut off, changed, or no code."""
-    data = _decoded(_of_this_version(code))
+    """The value that `pack` made `code` from. Raises InputError if `code` is damaged or has another version."""
+    data = _decoded(_letters_of(code))
     text = _expanded(data[4:])
     if data[:4] != _checksum(text):
         raise InputError(_DAMAGED)
@@ -91,10 +90,10 @@ def _checksum(text: bytes, version: bytes = b"cut%d" % VERSION) -> bytes:
     return zlib.crc32(version + text).to_bytes(4, "big")
 
 
-def _of_this_version(code: str) -> str:
-    """The letters behind the version. Raises InputError where that is another one, or there is none."""
+def _letters_of(code: str) -> str:
+    """The letters after the version. Raises InputError if `code` has no version or another one."""
     match = _CODE.fullmatch(code)
-    if match is None and _is_of_the_first(code):
+    if match is None and _is_version_1(code):
         raise InputError(_other_version(1))
     if match is None:
         raise InputError(_DAMAGED)
@@ -104,15 +103,15 @@ def _of_this_version(code: str) -> str:
 
 
 def _other_version(version: int) -> str:
-    right = "update this one" if version > VERSION else "open the run again and share it anew"
-    return f"the link was made by version {version}; this is {VERSION}: {right}"
+    advice = "update this one" if version > VERSION else "open the run again and share it anew"
+    return f"the link was made by version {version}; this is {VERSION}: {advice}"
 
 
-def _is_of_the_first(code: str) -> bool:
-    """Whether this is a whole link of version 1."""
+def _is_version_1(code: str) -> bool:
+    """Whether `code` is an undamaged link of version 1."""
     try:
         data = _decoded(code)
-        return data[:4] == _checksum(_expanded(data[4:]), _FIRST)
+        return data[:4] == _checksum(_expanded(data[4:]), _VERSION_1_SALT)
     except InputError:
         return False
 
@@ -122,7 +121,7 @@ def _encoded(data: bytes) -> str:
 
 
 def _decoded(code: str) -> bytes:
-    """The bytes that letters stand for: each has one code only, so no letter may be changed unnoticed."""
+    """The bytes that the letters encode. Only the one canonical encoding of the bytes is accepted."""
     try:
         data = base64.urlsafe_b64decode(code + "=" * (-len(code) % 4)) if code.isascii() else b""
     except (binascii.Error, ValueError):
@@ -133,21 +132,21 @@ def _decoded(code: str) -> bytes:
 
 
 def _expanded(data: bytes) -> bytes:
-    """The text, never more than MOST_BYTES of it, however much `data` would unpack to."""
-    expander = zlib.decompressobj(-15, zdict=DICTIONARY)
+    """The decompressed text. Decompression stops, with an InputError, after MOST_BYTES."""
+    decompressor = zlib.decompressobj(-15, zdict=DICTIONARY)
     try:
-        text = expander.decompress(data, MOST_BYTES + 1)
+        text = decompressor.decompress(data, MOST_BYTES + 1)
     except zlib.error:
         raise InputError(_DAMAGED) from None
     if len(text) > MOST_BYTES:
         raise InputError(f"the link unpacks to more than {MOST_BYTES // 1_000_000} MB; open it as a file instead")
-    if not expander.eof or expander.unused_data:
+    if not decompressor.eof or decompressor.unused_data:
         raise InputError(_DAMAGED)
     return text
 
 
 def _is_deep(value: Any, levels: int) -> bool:
-    """Whether lists and tables are nested in more than `levels` levels."""
+    """Whether lists and tables are nested more than `levels` deep."""
     if not isinstance(value, list | tuple | dict):
         return False
     parts: Iterable[Any] = value.values() if isinstance(value, dict) else value
@@ -159,9 +158,9 @@ def _is_deep(value: Any, levels: int) -> bool:
 
 @dataclass(frozen=True)
 class Shared:
-    """A run as a link holds it: `scenario` (the stem of a bundled one) or `toml` (an own file called `name`).
+    """What a link shares: `scenario`, the name of a bundled one, or `toml`, the text of a file called `name`.
 
-    `edits` were made to it in this order, each with the time one looked at; `step` is the step on show.
+    `edits` were made to it in this order. `step` is the step on show.
     """
 
     scenario: str | None = None
@@ -171,7 +170,7 @@ class Shared:
     step: int = 0
 
     def base(self) -> Scenario:
-        """The scenario before all edits. Raises InputError where there is none, or it is wrong."""
+        """The scenario before all edits. Raises InputError if there is none or it is invalid."""
         if self.toml is not None:
             origin = f"{self.name}.toml"
             return parse_toml(decode(self.toml.encode(), origin), self.name, origin)
@@ -185,9 +184,9 @@ class Shared:
 
 
 def query_of(shared: Shared) -> dict[str, str]:
-    """The query of a link to `shared`, not yet quoted. Raises InputError when it is too big for any link.
+    """The query of a link to `shared`, not yet quoted. Raises InputError if it is too big for any link.
 
-    Whether the link is short enough to be pasted anywhere (MOST_LINK) is for the caller to see.
+    The caller must check that the link is not longer than MOST_LINK.
     """
     query = {} if shared.scenario is None else {"scenario": shared.scenario}
     if shared.toml is not None:
@@ -200,7 +199,7 @@ def query_of(shared: Shared) -> dict[str, str]:
 
 
 def read_query(params: Mapping[str, str]) -> Shared:
-    """What a link's query asks for; keys that are not ours are left alone. Raises InputError with what is wrong."""
+    """What the query of a link shares. Unknown keys are ignored. Raises InputError if the query is invalid."""
     scenario, run = params.get("scenario"), params.get("run")
     if (scenario is None) == (run is None):
         raise InputError("a link says either `scenario`, the name of a bundled one, or `run`, one of its own")

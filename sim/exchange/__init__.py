@@ -1,1 +1,1 @@
-"""Executions from elsewhere as scenarios: cases of COS 418, and event tables."""
+"""Scenarios from other formats: cases of COS 418, and event tables."""

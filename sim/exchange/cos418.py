@@ -1,7 +1,7 @@
 """Princeton COS 418's snapshot assignment: reads its .top and .events files, writes .snap files and traces.
 
-A case becomes an ordinary scenario of the bank workload under the Tick scheduler. What a script does
-between two ticks happens at fractions of a tick, in the order of the file.
+A case becomes a scenario with the bank workload and the tick scheduler. The events between two ticks happen at
+fractions of a tick, in the order of the file.
 """
 
 from __future__ import annotations
@@ -12,15 +12,7 @@ from dataclasses import dataclass, field
 
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import (
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECORD,
-    SEND,
-    SNAPSHOT_COMPLETE,
-    Event,
-)
+from sim.core.model import MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE, Event
 from sim.core.topology import Topology
 from sim.document.scenario import MOST_PROCESSES, Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.toml_table import MOST_NUMBER
@@ -34,7 +26,7 @@ EXTRA_TICKS = 6
 
 @dataclass
 class _Script:
-    """What an .events file asks for, its lines already placed in time."""
+    """The sends and initiations of an .events file, with their times, and its number of ticks."""
 
     sends: list[ScriptLine] = field(default_factory=list)
     starts: list[Initiation] = field(default_factory=list)
@@ -51,9 +43,8 @@ def read_case(
 ) -> Scenario:
     """The scenario of a .top and an .events text.
 
-    `delays` holds one delay per message in the order sent; None: whole delays 0 to 4 drawn from `seed`.
-    `files` names the three files in errors (default: `name` with their endings). Raises InputError
-    naming file and line.
+    `delays` holds one delay per message, in ticks, in the order of sending; None: whole delays from 0 to 4 are drawn
+    from `seed`. Errors name the three `files` (default: `name`.top, `name`.events, `name`.json). Raises InputError.
     """
     top_file, events_file, delays_file = files or (f"{name}.top", f"{name}.events", f"{name}.json")
     tokens, links = _read_top(top, top_file)
@@ -82,7 +73,7 @@ def read_case(
 
 
 def read_delays(text: str, origin: str) -> list[float]:
-    """The delays of a .json file: a list with one number per message. Raises InputError."""
+    """The delays in a .json file, which is a list with one number per message. Raises InputError."""
     try:
         delays = json.loads(text)
     except (ValueError, RecursionError) as problem:
@@ -91,8 +82,8 @@ def read_delays(text: str, origin: str) -> list[float]:
         raise InputError(f"{origin}: expected a list with one delay per message, such as [3, 2, 3]")
     for number, delay in enumerate(delays, start=1):
         if not isinstance(delay, int | float) or isinstance(delay, bool) or not 0 <= delay < MOST_NUMBER:
-            right = f"expected a number of at least 0, below {MOST_NUMBER:g}"
-            raise InputError(f"{origin}: delay {number} is {str(delay)[:40]}, {right}")
+            advice = f"expected a number of at least 0, below {MOST_NUMBER:g}"
+            raise InputError(f"{origin}: delay {number} is {str(delay)[:40]}, {advice}")
     return delays
 
 
@@ -122,8 +113,8 @@ def _read_top(text: str, origin: str) -> tuple[dict[str, int], list[tuple[str, s
         if len(words) != 2:
             raise InputError(f'{where}: expected a process and its tokens, such as "N1 10"')
         if words[0] in tokens:
-            told = f"line {lines[0][0]} announces {count} processes, of which {len(tokens)} stand above"
-            raise InputError(f"{where}: the name {words[0]!r} is given twice; each needs its own, and {told}")
+            above = f"line {lines[0][0]} announces {count} processes, of which {len(tokens)} stand above"
+            raise InputError(f"{where}: the name {words[0]!r} is given twice; each needs its own, and {above}")
         if name_problem(words[0]):
             raise InputError(f"{where}: {name_problem(words[0])}")
         tokens[words[0]] = _whole(words[1], where, "a number of tokens")
@@ -182,7 +173,7 @@ def _known(word: str, where: str, tokens: dict[str, int]) -> None:
 
 
 def _place(script: _Script, between: list[tuple[str, list[str]]]) -> None:
-    """Spreads the lines between two ticks over that tick, in order, strictly inside it."""
+    """Adds the lines between two ticks to `script`, at equal distances strictly between these ticks."""
     for position, (where, words) in enumerate(between, start=1):
         at = script.ticks + position / (len(between) + 1)
         if words[0] == "send":
@@ -192,7 +183,7 @@ def _place(script: _Script, between: list[tuple[str, list[str]]]) -> None:
 
 
 def snap_texts(execution: Execution) -> list[str]:
-    """The content of the .snap files, in order of initiation; messages by target, in order of receipt."""
+    """The texts of the .snap files, in the order of initiation. Messages are sorted by target, then by receipt."""
     received = {event.message_id: event.row for event in execution.events if event.kind == RECEIVE}
     order = {start.snapshot: number for number, start in enumerate(execution.scenario.snapshots)}
     texts = []
@@ -208,13 +199,13 @@ def snap_texts(execution: Execution) -> list[str]:
 
 
 def trace(execution: Execution) -> list[str]:
-    """The event log as the assignment prints it: time, tokens at that process before the event, what happened."""
+    """The event log as the assignment prints it: time, tokens of the process before the event, event."""
     balance = dict(execution.scenario.parameters["balance"])
     lines = []
     step = 0
     for event in execution.events:
-        begins = event.kind == RECORD and event.step != step  # not the answer to a marker
-        text = f"startSnapshot({event.snapshot_id})" if begins else _told(event)
+        begins = event.kind == RECORD and event.step != step  # not caused by a marker
+        text = f"startSnapshot({event.snapshot_id})" if begins else _event_text(event)
         if text is not None:
             lines.append(f"{int(event.time)}\t{balance[event.process]}\t{event.process} {text}")
         if event.kind == SEND:
@@ -225,13 +216,13 @@ def trace(execution: Execution) -> list[str]:
     return lines
 
 
-def _told(event: Event) -> str | None:
+def _event_text(event: Event) -> str | None:
     source, _, target = (event.channel or "").partition("->")
-    told = {
+    texts = {
         SEND: f"sent {event.body} tokens to {target}",
         RECEIVE: f"received {event.body} tokens from {source}",
         MARKER_SEND: f"sent marker({event.snapshot_id}) to {target}",
         MARKER_RECEIVE: f"received marker({event.snapshot_id}) from {source}",
         SNAPSHOT_COMPLETE: f"endSnapshot({event.snapshot_id})",
     }
-    return told.get(event.kind)
+    return texts.get(event.kind)

@@ -1,16 +1,16 @@
-"""An event table, or a window of one, told again as a scripted scenario, so that it can be opened, drawn and edited.
+"""Reconstructs a scripted scenario from an event table, or from a window of it, to open, draw and edit it.
 
-Running the scenario gives the same application events, process by process and overall in the same order, and the same
-messages. Where a window cuts a message off, what is known is told: a message received after the window, or never, is
-held; a receipt of one sent before it becomes an internal event that says so.
+Running the scenario gives the same application events in the same order, and the same messages. A window may cut a
+message off: a message that is not received inside the window is held; a receive whose send is before the window becomes
+an internal event whose label says so.
 
-Names. An event keeps its label, cut short if it is long. What a scenario needs and a log need not have is that names
-differ, and that an event is one send, one receive or neither. So where labels are alike, or an event has several
-partners and becomes several events, the process and index it had stand behind its label, such as `flush (P2.17)` or
-`flush (P2.17, 1 of 3)`; an event without a label is called `(P2.17)`, unless that is its number here as well.
+Labels. A scenario needs unique labels and at most one send or receive per event. An event keeps its label, shortened if
+necessary. If labels are equal, or an event with several partners becomes several events, its process and index in the
+table follow, as in `flush (P2.17)` or `flush (P2.17, 1 of 3)`. An event without a label is called `(P2.17)`, unless it
+has the same number in the scenario.
 
-Times. Events happen at the times of the table, or where the scheduler would then order them otherwise, a little apart,
-or as a last resort at 1, 2, 3, ... A window that begins long after time 0 is told from its own beginning.
+Times. Events happen at the times of the table. If the scheduler would then change their order, simultaneous events are
+spread out; if it still would, events happen at 1, 2, 3, ... The times of a window far from time 0 count from its start.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ from sim.document.scenario import Scenario, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, is_plain
 
 MOST_LABEL = 60  # letters
-_FAR = 100  # times as far from time 0 as the window is long: then its times would be long numbers that look alike
-_SPREAD = 0.7  # of the time between two moments, taken by events that happen at the first
+_FAR = 100  # a window is far from time 0 if it begins later than this many times its length
+_SPREAD = 0.7  # simultaneous events are spread over this part of the time to the next event
 
 
 def reconstruct(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
-    """The scenario called `name`, of all `processes`, whose run has the application events among `events`.
+    """The scenario called `name`, with all `processes`, whose run has the application events in `events`.
 
-    `events` are rows of one run, in their order. Snapshots are not told again.
+    `events` holds rows of one run, in order. Snapshots are left out.
     """
     return _Reconstruction(events, processes).scenario(name)
 
 
 class _Reconstruction:
-    """The rows that are told: each is a script line, or the delivery of a message that a line sends."""
+    """The application rows. Each becomes a script line, or the delivery of a message that a line sends."""
 
     def __init__(self, events: Sequence[Event], processes: Sequence[str]) -> None:
         self.processes = tuple(processes)
@@ -58,7 +58,7 @@ class _Reconstruction:
         self.labels = list(_labels(self.rows, self.processes, self.receive_of))
 
     def scenario(self, name: str) -> Scenario:
-        """See `retell`."""
+        """See `reconstruct`."""
         times, story = self._times()
         lines: list[ScriptLine] = []
         delays: dict[MessageReference, float] = {}
@@ -89,7 +89,7 @@ class _Reconstruction:
         )
 
     def _overtaken(self) -> tuple[str, ...]:
-        """The channels on which a message arrives before one that was sent before it."""
+        """The names of the channels on which a message overtakes another."""
         arrivals: dict[str, list[float]] = defaultdict(list)
         for row in self.rows:
             if row.kind == SEND:
@@ -99,7 +99,7 @@ class _Reconstruction:
     # ------------------------------------------------------------------ times
 
     def _times(self) -> tuple[list[float], str]:
-        """When each row happens, and what the story says of it."""
+        """The time of each row, and the story, which explains the times."""
         times = [row.time for row in self.rows]
         story = f"Rows {self.rows[0].row} to {self.rows[-1].row} of a table of events." if self.rows else ""
         begin = min(times, default=0.0)
@@ -112,7 +112,7 @@ class _Reconstruction:
         return [float(number) for number in range(1, len(self.rows) + 1)], f"{story} Time is the number of the row."
 
     def _keeps_order(self, times: Sequence[float]) -> bool:
-        """Whether a timed scheduler carries out the rows in their order: by time, lines before deliveries, ..."""
+        """Whether the timed scheduler, with its rules for ties, carries out the rows in their order."""
         number_of = {name: number for number, name in enumerate(self.channels)}
         busy_until: dict[str, float] = defaultdict(float)
         due: dict[int, tuple[float, int, int, int]] = {}
@@ -130,7 +130,7 @@ class _Reconstruction:
 
 
 def _spread(times: Sequence[float]) -> list[float]:
-    """Rows of one moment a little apart, in their order, before the next moment."""
+    """`times` with simultaneous rows spread out, in their order, before the next time."""
     moments = sorted(set(times))
     gaps = [b - a for a, b in pairwise(moments)]
     typical = median(gaps) if gaps else 1.0
@@ -151,7 +151,7 @@ def _spread(times: Sequence[float]) -> list[float]:
 def _labels(
     rows: Sequence[Event], processes: Sequence[str], received: Mapping[int | None, int]
 ) -> Iterator[str | None]:
-    """What each row's event is called here (None: by its number)."""
+    """The label of each row's event in the scenario (None: no label)."""
     texts = [_text(row) for row in rows]
     partners = Counter((row.process, row.index) for row in rows)
     uses = Counter(
@@ -183,7 +183,7 @@ def _labels(
 
 
 def _text(row: Event) -> str:
-    """The event's own label, not too long; empty where it has none but its number."""
+    """The label of the event, shortened to MOST_LABEL; empty if it has none or only its number."""
     label = (row.label or "").strip()
     if label == label_of(row.process, row.index or 0, None):
         return ""
@@ -191,15 +191,15 @@ def _text(row: Event) -> str:
 
 
 def _is_numbered(text: str, processes: Sequence[str]) -> bool:
-    """Whether a scenario takes it for the name of an event without a label, as it would P1.3."""
+    """Whether `text` has the form P1.3, which names an event without a label."""
     process, _, index = text.rpartition(".")
     return process in processes and index.isascii() and index.isdigit()
 
 
 def _body(row: Event, names: tuple[str | None, str | None] = (None, None)) -> Any:
-    """The body as a value that a scenario can hold, else its JSON as text. `names`: of a message's two events."""
+    """The body as a value, or as JSON text if no scenario can hold the value. `names`: labels of send and receive."""
     value = None if row.body is None else json.loads(row.body)
     if value is None:
-        return {} if all(names) else None  # where both have names, these would be its body
+        return {} if all(names) else None  # None would become the two labels
     fits = isinstance(value, str | int | float | dict | list) and not isinstance(value, bool) and is_plain(value)
     return value if fits and not (isinstance(value, int) and abs(value) >= MOST_NUMBER) else row.body

@@ -1,1 +1,1 @@
-"""An execution in words: what each step does, why a snapshot holds what it holds, what may happen next."""
+"""An execution in words: its steps, the reasons for what a snapshot recorded, and the possible next steps."""

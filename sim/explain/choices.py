@@ -1,4 +1,4 @@
-"""What may happen next at each step of a run, for a person who chooses: its name, and its words."""
+"""The actions that a person may choose next, at each step of a run."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sim.run.fifo import held
 
 
 class Enabled(NamedTuple):
-    """An action that may be chosen: its name as `order` has it, what it is in words, and at which process it happens.
+    """An action that may be chosen: its `choice_name`, the action in words, and its process.
 
-    `message` is the id of the message that it delivers (None: it delivers none).
+    `message` is the id of the message that it delivers (None: it is not a delivery).
     """
 
     choice: str
@@ -26,10 +26,10 @@ class Enabled(NamedTuple):
 
 
 def all_choices(execution: Execution, first: int = 0, last: int | None = None) -> list[list[Enabled]]:
-    """What may happen after each of the steps `first` to `last` (to the end where not given), in one walk.
+    """The actions that may be chosen after each of the steps `first` to `last` (default: the last step).
 
-    Step 0 is the initial state. Where messages have delays, held ones are among them: who chooses by hand may
-    deliver them. Where they have none, a held message is one that cannot be chosen.
+    Step 0 is the initial state. If the scheduler has time, held messages are included: choosing by hand ends the hold.
+    If not, a held message cannot be chosen.
     """
     last = execution.steps if last is None else last
     hidden = frozenset() if execution.scenario.scheduler.has_time else held(execution)
@@ -37,19 +37,19 @@ def all_choices(execution: Execution, first: int = 0, last: int | None = None) -
 
 
 def choices_made(execution: Execution, count: int) -> tuple[str, ...]:
-    """The choices that the first `count` steps of the run were, by name."""
+    """The names of the actions of the first `count` steps."""
     made = []
     before = execution.engine.initial()
-    for moment in islice(execution.moments(), count):
-        made.append(choice_name(execution.engine, before, moment.action))
-        before = moment.state
+    for step in islice(execution.replay(), count):
+        made.append(choice_name(execution.engine, before, step.action))
+        before = step.state
     return tuple(made)
 
 
 def _states(execution: Execution) -> Iterator[State]:
     yield execution.engine.initial()
-    for moment in execution.moments():
-        yield moment.state
+    for step in execution.replay():
+        yield step.state
 
 
 def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list[Enabled]:
@@ -59,8 +59,8 @@ def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list
         message = action.message.id if isinstance(action, Deliver) else None
         if message not in hidden:
             process = engine.nodes[engine.actor(action)]
-            told = _in_words(execution, action, process)
-            found.append(Enabled(choice_name(engine, state, action), told, message, process))
+            words = _in_words(execution, action, process)
+            found.append(Enabled(choice_name(engine, state, action), words, message, process))
     return found
 
 
@@ -76,6 +76,6 @@ def _in_words(execution: Execution, action: Action, process: str) -> str:
     if isinstance(action, Start):
         return f"{process} begins its work"
     if isinstance(action, Internal):
-        told = words.workload.tell_internal(action.body)
-        return f"{process} {told if action.label is None else f'has its event {action.label}'}"
+        event = words.workload.internal_words(action.body)
+        return f"{process} {event if action.label is None else f'has its event {action.label}'}"
     return f"{process} sends {words.body(action.body, action.label or 'a message')} to {action.channel.target_name}"

@@ -1,4 +1,4 @@
-"""Every step in plain words that name the rule: those of the algorithm and of the workload."""
+"""Every step of an execution as a sentence, in the words of its algorithm and workload."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ START = "Nothing has happened yet: every process is in its initial state and eve
 
 
 class StepText(NamedTuple):
-    """A step told: the rule it follows, and the sentence."""
+    """The name of the rule that a step follows, and the sentence for the step."""
 
     rule: str
     sentence: str
 
 
 def sentences(execution: Execution) -> list[str]:
-    """One sentence for each step, from 0 (the initial state) on."""
-    return [told.sentence for told in narrate(execution)]
+    """One sentence for each step, from step 0, the initial state."""
+    return [text.sentence for text in narrate(execution)]
 
 
 def narrate(execution: Execution, first: int = 0, last: int | None = None) -> list[StepText]:
-    """The steps `first` to `last` told, both included; from 0 (the initial state) to the end where not given."""
+    """The texts of the steps `first` to `last`, both included. Step 0 is the initial state."""
     last = execution.steps if last is None else min(last, execution.steps)
     low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
     rows = {step: list(group) for step, group in groupby(execution.events[low:high], key=lambda event: event.step)}
     narrator = Narrator(execution)
-    return [narrator.tell(step, rows.get(step, [])) for step in range(first, last + 1)]
+    return [narrator.step_text(step, rows.get(step, [])) for step in range(first, last + 1)]
 
 
 class Narrator:
-    """Tells the steps of one execution, each by itself."""
+    """Writes the texts of the steps of one execution."""
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
@@ -72,51 +72,53 @@ class Narrator:
             self.incoming[channel.target_name].append(channel.name)
         self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
         ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
-        self.ended: dict[tuple[str, str | None], int] = {}  # the row with which a snapshot ended at a process
+        self.ended: dict[
+            tuple[str, str | None], int
+        ] = {}  # (process, snapshot) -> number of the row that ended it there
         for event in execution.events:
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
-    def tell(self, step: int, rows: Sequence[Event]) -> StepText:
-        """The sentence of a step from its rows."""
+    def step_text(self, step: int, rows: Sequence[Event]) -> StepText:
+        """The text of a step, from its rows."""
         if step == 0:
             return StepText("", START)
         if not rows:
             return self._nothing(step)
-        rule, told_parts = self._told(rows)
-        told = StepText(rule, " ".join(told_parts))
+        rule, parts = self._rule_and_sentences(rows)
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
-            told = told._replace(sentence=f"{told.sentence} Every process is done: {words.listing(done)} is complete.")
-        return told._replace(sentence=" ".join(told.sentence.split()))  # one line, whatever a message says
+            parts.append(f"Every process is done: {words.listing(done)} is complete.")
+        return StepText(rule, " ".join(" ".join(parts).split()))  # one line, even if a message has several
 
-    def _told(self, rows: Sequence[Event]) -> tuple[str, list[str]]:
-        """The rule of a step, and its sentences: what the algorithm did, snapshot by snapshot, and application events.
+    def _rule_and_sentences(self, rows: Sequence[Event]) -> tuple[str, list[str]]:
+        """The rule of a step, and its sentences: one per snapshot for the algorithm, and one per application event.
 
-        What made a process record is told with the recording; else what came is told before what it led to.
+        The receive of a message comes first, unless it made the process record: then it is part of that sentence.
         """
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
         kept = [row for row in rows if row.kind == RECORDED]
         own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
         ranked = sorted(own, key=lambda row: self._rank(own, row))
         control = [
-            self._control(list(group), events) for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
+            self._algorithm_text(list(group), events)
+            for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
         ]
-        application = [self._one(row, kept) for row in events]
-        told = [part.sentence for part in control]
+        application = [self._application_event(row, kept) for row in events]
+        algorithm = [part.sentence for part in control]
         came_first = bool(events) and events[0].kind == RECEIVE and all(row.kind != RECORD for row in own)
         rule = control[0].rule if control else "Application event"
-        return rule, application + told if came_first else told + application
+        return rule, application + algorithm if came_first else algorithm + application
 
     def _rank(self, own: Sequence[Event], row: Event) -> int:
-        """The place of a row's snapshot among those of the step; what names none goes with the first."""
+        """The place of a row's snapshot among those of the step. A row without a snapshot belongs to the first."""
         names = list(dict.fromkeys(other.snapshot_id for other in own if other.snapshot_id is not None))
         return names.index(row.snapshot_id) if row.snapshot_id in names else 0
 
     def _nothing(self, step: int) -> StepText:
-        """A step without rows: an initiation of what has been recorded here already, or has been given up."""
+        """The text of a step without rows: a service starts, or a process initiates without recording."""
         engine = self.execution.engine
-        item = next((number for number, done in self.execution.done.items() if done == step), None)
+        item = next((number for number, done in self.execution.step_of_item.items() if done == step), None)
         action = None if item is None else engine.agenda[item].action
         if not isinstance(action, Initiate):
             return StepText("", "A service begins its work; nothing can be seen of it yet.")
@@ -141,10 +143,10 @@ class Narrator:
 
     # ------------------------------------------------------------------ application events
 
-    def _one(self, row: Event, kept: Sequence[Event]) -> str:
+    def _application_event(self, row: Event, kept: Sequence[Event]) -> str:
         lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
         if row.kind == INTERNAL:
-            return f"{lead}{row.process} {self.workload.tell_internal(self.execution.body_of(row))}."
+            return f"{lead}{row.process} {self.workload.internal_words(self.execution.body_of(row))}."
         flight = self._flight(row.message_id)
         what = self.words.message(flight)
         channel = self.words.channel(row.channel or "")
@@ -157,21 +159,23 @@ class Narrator:
         if carried != what and "." not in sent:
             carried = f"the message sent at {sent}"
         sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
-        snapshots = [own.snapshot_id or "" for own in kept if own.message_id == row.message_id and self._counts(own)]
+        snapshots = [
+            own.snapshot_id or "" for own in kept if own.message_id == row.message_id and self._is_in_snapshot(own)
+        ]
         if snapshots:
             fields = {**self._fields(row, snapshots[0]), "snapshots": words.listing(snapshots), "stamp": stamp}
             sentence += f" {self.algorithm.all_captions['kept'].sentence.format(**fields)}"
         return sentence
 
-    def _counts(self, row: Event) -> bool:
-        """Whether what was recorded here was not thrown away later."""
+    def _is_in_snapshot(self, row: Event) -> bool:
+        """Whether the message recorded in `row` was not discarded later."""
         snapshot = self.snapshots[row.snapshot_id or ""]
         return any(message.id == row.message_id for message in snapshot.recorded_messages)
 
     # ------------------------------------------------------------------ the snapshot algorithm
 
-    def _control(self, rows: Sequence[Event], events: Sequence[Event]) -> StepText:
-        """What the algorithm did for one snapshot in one step."""
+    def _algorithm_text(self, rows: Sequence[Event], events: Sequence[Event]) -> StepText:
+        """The text of what the algorithm did for one snapshot in one step."""
         first = rows[0]
         situation = self._situation(rows, events)
         fields = self._fields(first, first.snapshot_id or "")
@@ -187,7 +191,7 @@ class Narrator:
         return StepText(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
 
     def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
-        """Which caption a step has: what came, and whether it made the process record."""
+        """The key of the caption: what happened to the process, and whether it recorded."""
         kinds = [row.kind for row in rows]
         came = {MARKER_RECEIVE: "marker", CONTROL_RECEIVE: "control", TIMER: "timer"}.get(kinds[0])
         if came is None and events:
@@ -200,7 +204,7 @@ class Narrator:
         return "marker_late" if came == "marker" and ended < rows[0].row else came
 
     def _fields(self, row: Event, snapshot: str) -> dict[str, str]:
-        """The fields of a caption that one row says."""
+        """The fields of a caption that depend on one row."""
         fields = {
             "process": row.process, "snapshot": snapshot,
             "title": self.algorithm.title, "marker": self.algorithm.marker,
@@ -208,10 +212,10 @@ class Narrator:
             "per": f" for {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
             "control": self.algorithm.control_message,
             "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
-            "timer": row.label or "", "message": "", "told": "", "stamp": "",
+            "timer": row.label or "", "message": "", "content": "", "stamp": "",
         }  # fmt: skip
         if row.kind == CONTROL_RECEIVE:
-            fields["told"] = self.words.control(self._flight(row.message_id))
+            fields["content"] = self.words.control(self._flight(row.message_id))
         return fields
 
     def _recorded_state(self, record: Event) -> str:
@@ -219,14 +223,14 @@ class Narrator:
         return self.words.state(self.execution.body_of(record), [event.label or "" for event in inside])
 
     def _clauses(self, rows: Sequence[Event], fields: dict[str, str]) -> Iterator[str]:
-        """What a process does for one snapshot in one step, clause by clause; those that are empty are not said."""
-        for key, more in self._deeds(rows):
+        """The clauses for what a process does for one snapshot in one step, without empty ones."""
+        for key, more in self._clause_keys(rows):
             text = self.algorithm.all_clauses[key].format(**{**fields, **more})
             if text:
                 yield text
 
-    def _deeds(self, rows: Sequence[Event]) -> Iterator[tuple[str, dict[str, str]]]:
-        """Each clause by its key, with the fields that are its own."""
+    def _clause_keys(self, rows: Sequence[Event]) -> Iterator[tuple[str, dict[str, str]]]:
+        """The keys of the clauses in order, each with the fields of that clause."""
         process, snapshot = rows[0].process, self.snapshots.get(rows[0].snapshot_id or "")
         by_kind: dict[str, list[Event]] = {}
         for row in rows:
@@ -249,24 +253,20 @@ class Narrator:
         if MARKER_SEND in on:
             yield "markers" if len(on[MARKER_SEND]) > 1 else "marker", {"channels": words.listing(on[MARKER_SEND])}
         if CONTROL_SEND in on:
-            yield "tells", self._said(by_kind[CONTROL_SEND])
+            yield "tells", self._control_fields(by_kind[CONTROL_SEND])
         opened = [self.words.channel(name) for name in self.incoming[process] if name not in closed]
         if record is not None and opened:
             yield "listens", {"channels": words.listing(opened)}
         for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
             if kind in on:
                 yield key, {"channels": words.listing(on[kind])}
-        for kind, key in (
-            (RESUMED, "resume"),
-            (SNAPSHOT_COMPLETE, "done"),
-            (SNAPSHOT_ABORTED, "abort"),
-        ):
+        for kind, key in ((RESUMED, "resume"), (SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
             if kind in on:
                 yield key, {}
 
-    def _said(self, rows: Sequence[Event]) -> dict[str, str]:
-        """Control messages: to whom, and what; of several that differ, what they have in common."""
+    def _control_fields(self, rows: Sequence[Event]) -> dict[str, str]:
+        """The fields for control messages sent. If their contents differ, `content` is the algorithm's word for all."""
         flights = [self._flight(row.message_id) for row in rows]
-        said = {self.words.control(flight) for flight in flights}
+        contents = {self.words.control(flight) for flight in flights}
         targets = words.listing([flight.channel.target_name for flight in flights])
-        return {"targets": targets, "told": said.pop() if len(said) == 1 else self.algorithm.control}
+        return {"targets": targets, "content": contents.pop() if len(contents) == 1 else self.algorithm.control}

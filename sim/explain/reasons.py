@@ -1,10 +1,9 @@
-"""Why a snapshot holds what it holds: for every message, process and channel, the rule and the events that decide.
+"""Why a snapshot recorded what it recorded: the reason for every message, process and channel.
 
-A case is a rule in words: a sentence of the algorithm with named fields in braces, which a browser fills in too
-(sim/core/algorithm_words.py). The fields: `message` (what it carries, or its name), `send` and `receive` (the labels of
-its events), `sent` and `received` (their steps), `source` and `target` (processes), `channel` (its caption),
-`snapshot`, `stamp`, `marker` and `control` (what the algorithm calls its own), and `first` and `second`: the steps of
-the two events that decide, in their order.
+A reason is a case with a template (see sim/core/algorithm_words.py). The browser fills in templates too. The fields:
+`message` (its body or label), `send` and `receive` (labels), `sent` and `received` (steps), `source` and `target`
+(processes), `channel` (its caption), `snapshot`, `stamp`, `marker` and `control` (the algorithm's words for them), and
+`first` and `second`: the steps of the two events that decide the case, in order.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ _RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "ea
 
 
 class Reason(NamedTuple):
-    """Why a message is recorded in its channel, or is not.
+    """Why a message is `recorded` in its channel, or not.
 
-    `case` is a key of `SnapshotAlgorithm.all_reasons`; `first` and `second` are the steps of the two events that
-    decide, in their order (None: there is no such event).
+    `case` is a key of `SnapshotAlgorithm.all_reasons`. `first` and `second` are the steps of the two events that decide
+    the case, in order (None: no such event).
     """
 
     case: str
@@ -34,13 +33,12 @@ class Reason(NamedTuple):
     second: int | None = None
 
 
-class Deciding(NamedTuple):
-    """The rows that decide for one snapshot.
+class DecidingRows(NamedTuple):
+    """The rows that decide all cases of one snapshot.
 
-    `recorded` is the record row of each process that recorded, `closed` the closing row of each channel.
-    `cause` is the receipt that made either happen, by process and by channel (missing: the process
-    started the snapshot, or another rule did it). `kept` holds the recording row of each message that is recorded.
-    `is_aborted`: nothing of it counts.
+    `recorded` holds the `record` row of each process, `closed` the `channel_closed` row of each channel, and `kept` the
+    `recorded` row of each recorded message, by id. `cause` holds, by process or channel, the receive that made the
+    process record or closed the channel (missing: no receive did). `is_aborted`: the snapshot was aborted.
     """
 
     recorded: dict[str, Event]
@@ -51,20 +49,20 @@ class Deciding(NamedTuple):
 
 
 @once
-def _deciding(execution: Execution) -> dict[str, Deciding]:
-    """What decides, by snapshot id."""
+def _deciding_rows(execution: Execution) -> dict[str, DecidingRows]:
+    """The deciding rows of every snapshot, by snapshot id."""
     snapshots = snapshots_of(execution)
-    found = {own.id: Deciding({}, {}, {}, {}, own.status == ABORTED) for own in snapshots}
+    found = {own.id: DecidingRows({}, {}, {}, {}, own.status == ABORTED) for own in snapshots}
     local = {own.id: own.local for own in snapshots}
-    came: dict[int, Event] = {}  # what was received in each step
+    came: dict[int, Event] = {}  # step -> the receive in it
     for row in execution.events:
         if row.kind in RECEIVED:
             came[row.step] = row
         name = row.snapshot_id
-        if name is None or row.process not in local[name]:  # what was thrown away decides nothing
+        if name is None or row.process not in local[name]:  # the process discarded its recording
             continue
         if row.kind == RECORD:
-            _forget(found[name], row.process)  # who records again throws away what it had
+            _discard(found[name], row.process)  # a process that records again discards its first recording
             found[name].recorded[row.process] = row
         elif row.kind == CHANNEL_CLOSED:
             found[name].closed[row.channel or ""] = row
@@ -73,37 +71,35 @@ def _deciding(execution: Execution) -> dict[str, Deciding]:
     for deciding in found.values():
         for what, row in (*deciding.recorded.items(), *deciding.closed.items()):
             cause = came.get(row.step)
-            if cause is not None and _made(cause, row):
+            if cause is not None and _is_cause(cause, row):
                 deciding.cause[what] = cause
     return found
 
 
-def _forget(deciding: Deciding, process: str) -> None:
+def _discard(deciding: DecidingRows, process: str) -> None:
     for message in [message for message, row in deciding.kept.items() if row.process == process]:
         del deciding.kept[message]
     for channel in [channel for channel, row in deciding.closed.items() if row.process == process]:
         del deciding.closed[channel]
 
 
-def _made(cause: Event, row: Event) -> bool:
-    """Whether what came in a step is why a process recorded, or a channel was closed."""
+def _is_cause(cause: Event, row: Event) -> bool:
+    """Whether `cause`, the receive in the step of `row`, made the process record or closed the channel."""
     if cause.kind == MARKER_RECEIVE:
         return cause.snapshot_id == row.snapshot_id and row.channel in (None, cause.channel)
     return row.kind == RECORD or cause.kind == CONTROL_RECEIVE
 
 
 def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] | None = None) -> list[Reason]:
-    """For each of `flights` (None: every message of the run, by id; markers too): whether `snapshot` has recorded
-    it, and why.
-    """
-    deciding = _deciding(execution)[snapshot.id]
+    """Why `snapshot` recorded each of `flights`, or not. None: every message of the run, by id, markers included."""
+    deciding = _deciding_rows(execution)[snapshot.id]
     return [_reason(deciding, snapshot.id, flight) for flight in (execution.flights if flights is None else flights)]
 
 
 def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
-    """Why `snapshot` has recorded a message, or has not, in a sentence or two. Raises IndexError for an unknown id."""
+    """The reason why `snapshot` recorded a message, or not, in words. Raises IndexError for an unknown id."""
     flight = execution.flights[message_id]
-    reason = _reason(_deciding(execution)[snapshot.id], snapshot.id, flight)
+    reason = _reason(_deciding_rows(execution)[snapshot.id], snapshot.id, flight)
     fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
     return execution.engine.algorithm.all_reasons[reason.case].format(**fields)
 
@@ -127,7 +123,7 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
     }
 
 
-def _reason(deciding: Deciding, snapshot: str, flight: Flight) -> Reason:
+def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
     if flight.is_marker:
         return Reason(_marker(deciding, snapshot, flight)[0], False, *_marker(deciding, snapshot, flight)[1:])
     if flight.is_control:
@@ -136,16 +132,16 @@ def _reason(deciding: Deciding, snapshot: str, flight: Flight) -> Reason:
         return Reason("ended", False)
     case, first, second = _application_message(deciding, flight)
     kept = flight.id in deciding.kept
-    if kept != (case in _RECORDED):  # a rule of its own
+    if kept != (case in _RECORDED):  # the algorithm has a rule of its own
         case = "recorded_by_rule" if kept else "left_out_by_rule"
     return Reason(case, kept, first, second)
 
 
-Decision = tuple[str, int | None, int | None]  # the case, and the steps of the two events
+Decision = tuple[str, int | None, int | None]  # case, first, second
 
 
-def _application_message(deciding: Deciding, flight: Flight) -> Decision:
-    """Where the cut has a message: by the recordings of its two processes and the closing of its channel."""
+def _application_message(deciding: DecidingRows, flight: Flight) -> Decision:
+    """The case of an application message, from the recordings of its two processes and the closing of its channel."""
     send, receive = flight.send, flight.receive
     source, target = deciding.recorded.get(send.process), deciding.recorded.get(flight.channel.target_name)
     inside = receive is not None and target is not None and (receive.index or 0) <= (target.index or 0)
@@ -171,15 +167,15 @@ def _application_message(deciding: Deciding, flight: Flight) -> Decision:
     return "overtaken", closed.step, receive.step
 
 
-def _never_received(deciding: Deciding, flight: Flight, source: Event | None) -> Decision:
+def _never_received(deciding: DecidingRows, flight: Flight, source: Event | None) -> Decision:
     closed = deciding.closed.get(flight.channel.name)
     if closed is not None:
         return "lost", closed.step, None
     return ("held", source.step, None) if source else ("on_its_way", None, None)
 
 
-def _marker(deciding: Deciding, snapshot: str, flight: Flight) -> Decision:
-    """What a marker did when it came."""
+def _marker(deciding: DecidingRows, snapshot: str, flight: Flight) -> Decision:
+    """The case of a marker, from its effect."""
     send, receive = flight.send, flight.receive
     if send.snapshot_id != snapshot:
         return "other_marker", None, None
@@ -193,8 +189,8 @@ def _marker(deciding: Deciding, snapshot: str, flight: Flight) -> Decision:
     return "marker_noted", send.step, receive.step
 
 
-def _control(deciding: Deciding, flight: Flight) -> Decision:
-    """What a control message did when it came."""
+def _control(deciding: DecidingRows, flight: Flight) -> Decision:
+    """The case of a control message, from its effect."""
     send, receive = flight.send, flight.receive
     if receive is None:
         return "control_held", send.step, None
@@ -209,37 +205,37 @@ def _control(deciding: Deciding, flight: Flight) -> Decision:
 
 
 def why_state(execution: Execution, snapshot: Snapshot, process: str) -> str:
-    """Why `process` recorded exactly these events: what made it record, the last event inside, the first outside."""
-    deciding = _deciding(execution)[snapshot.id]
+    """Why `process` recorded when it did, with the last event inside and the first outside."""
+    deciding = _deciding_rows(execution)[snapshot.id]
     record = deciding.recorded.get(process)
     if record is None:
-        return _say(execution, "not_recorded", process=process, snapshot=snapshot.id)
-    told = _why_then(execution, snapshot, record, deciding.cause.get(process))
-    return f"{told} {_around(execution, process, record.index or 0)}"
+        return _sentence(execution, "not_recorded", process=process, snapshot=snapshot.id)
+    cause = _why_recorded(execution, snapshot, record, deciding.cause.get(process))
+    return f"{cause} {_boundary(execution, process, record.index or 0)}"
 
 
-def _say(execution: Execution, case: str, **fields: Any) -> str:
+def _sentence(execution: Execution, case: str, **fields: Any) -> str:
     algorithm = execution.engine.algorithm
     return algorithm.all_reasons[case].format(**fields, marker=algorithm.marker, algorithm=algorithm.title)
 
 
-def _why_then(execution: Execution, snapshot: Snapshot, record: Event, cause: Event | None) -> str:
+def _why_recorded(execution: Execution, snapshot: Snapshot, record: Event, cause: Event | None) -> str:
     fields: dict[str, Any] = {"process": record.process, "snapshot": snapshot.id, "step": record.step}
     if cause is None:
-        return _say(execution, "initiated" if record.process in snapshot.initiators else "by_rule", **fields)
+        return _sentence(execution, "initiated" if record.process in snapshot.initiators else "by_rule", **fields)
     case = {RECEIVE: "by_message", MARKER_RECEIVE: "by_marker"}.get(cause.kind, "by_control")
     flight = execution.flights[cause.message_id or 0]
     own = words_of(execution)
     fields |= {
         "source": flight.channel.source_name, "channel": own.channel(flight.channel.name),
         "message": own.message(flight), "stamp": own.stamp(flight),
-        "told": own.control(flight) if flight.is_control else "",
+        "content": own.control(flight) if flight.is_control else "",
     }  # fmt: skip
-    return _say(execution, case, **fields)
+    return _sentence(execution, case, **fields)
 
 
-def _around(execution: Execution, process: str, inside: int) -> str:
-    """The events on both sides of a recording."""
+def _boundary(execution: Execution, process: str, inside: int) -> str:
+    """The last event inside and the first outside, in words."""
     own = execution.history.of[process]
     last = f"{own[inside - 1].label} (step {own[inside - 1].step}) is its last event inside" if inside else ""
     first = f"{own[inside].label} (step {own[inside].step}) is the first outside" if inside < len(own) else ""
@@ -247,17 +243,17 @@ def _around(execution: Execution, process: str, inside: int) -> str:
 
 
 def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
-    """Why the channel named `channel` (P1->P2) holds what it holds: from which step to which it was recorded."""
-    deciding = _deciding(execution)[snapshot.id]
+    """Why the channel named `channel` (P1->P2) has its recorded state, with the steps between which it was recorded."""
+    deciding = _deciding_rows(execution)[snapshot.id]
     own, target = words_of(execution), channel.partition("->")[2]
     record, closed = deciding.recorded.get(target), deciding.closed.get(channel)
     kept = [*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ())]
     held = words.listing([own.message(execution.flights[message.id]) for message in kept]) or "nothing"
     fields: dict[str, Any] = {"channel": own.channel(channel), "target": target, "snapshot": snapshot.id, "held": held}
     if record is None:
-        return _say(execution, "never_recorded", **fields)
+        return _sentence(execution, "never_recorded", **fields)
     fields["first"] = record.step
     if closed is None:
-        return _say(execution, "still_recorded", **fields)
+        return _sentence(execution, "still_recorded", **fields)
     at_once = closed.step == record.step and channel in deciding.cause and not kept
-    return _say(execution, "empty_at_once" if at_once else "recorded_until", **fields, second=closed.step)
+    return _sentence(execution, "empty_at_once" if at_once else "recorded_until", **fields, second=closed.step)

@@ -1,4 +1,4 @@
-"""Captions: how channels, states, bodies and messages are written for a reader."""
+"""Channels, states, bodies and messages in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MOST_LABELS = 8
 
 
 def captions(processes: Sequence[str], channels: Iterable[Channel]) -> dict[str, str]:
-    """Channel name -> caption: C12 where processes are numbered (C3,12 beyond 9), else the name itself."""
+    """Channel name -> caption: C12 for P1->P2 if all processes are numbered (C3,12 beyond 9), else the name itself."""
     parts = [_NUMBERED.fullmatch(name) for name in processes]
     prefixes = {part[1] if part else None for part in parts}
     if None in prefixes or len(prefixes) != 1:
@@ -25,7 +25,7 @@ def captions(processes: Sequence[str], channels: Iterable[Channel]) -> dict[str,
 
 
 def listing(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`; long lists are cut short with their length."""
+    """`a`, `a and b`, `a, b and c`; of a long list the first three, `and 9 more`."""
     if len(words) > _MOST_LABELS:
         return f"{', '.join(words[:3])} and {len(words) - 3} more"
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
@@ -37,60 +37,60 @@ def counted(count: int, what: str) -> str:
 
 
 def clauses(parts: Sequence[str]) -> str:
-    """Clauses joined into one sentence: `a, b, and c`."""
+    """Clauses of one sentence: `a, b, and c`."""
     return ", and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
 
 
 def events(labels: Sequence[str]) -> str:
-    """The events inside a cut: `{A, B}`, or the first and last ones and their number."""
+    """The events inside a cut: `{A, B}`; of many, the first two, the last and their number."""
     if len(labels) > _MOST_LABELS:
         return f"{{{labels[0]}, {labels[1]}, ..., {labels[-1]}}} ({len(labels)} events)"
     return f"{{{', '.join(labels)}}}"
 
 
 def sequence(bodies: Sequence[str]) -> str:
-    """A channel state in the lecture's manner: `<empty>`, or its messages in order."""
+    """A channel state: `<empty>`, or its messages in order, as `<a, b>`."""
     if len(bodies) > _MOST_LABELS:
         return f"<{bodies[0]}, {bodies[1]}, ..., {bodies[-1]}> ({len(bodies)} messages)"
     return f"<{', '.join(bodies) or 'empty'}>"
 
 
 class Words:
-    """How one execution is told: what its workload and its algorithm call their own."""
+    """The words for one execution: its workload and algorithm provide them."""
 
     def __init__(self, execution: Execution) -> None:
         self.workload, self.algorithm = execution.engine.workload, execution.engine.algorithm
         self.caption = captions(execution.scenario.processes, execution.engine.channels)
 
     def channel(self, name: str) -> str:
-        """The caption of a channel; its name, where it is none of the graph."""
+        """The caption of a channel; its name if it is not in the graph."""
         return self.caption.get(name, name)
 
     def state(self, value: Any, labels: Sequence[str]) -> str:
-        """A process state: its data, or the events that led to it where it has none."""
-        told = self.workload.tell_state(value)
-        return events(labels) if told is None else told
+        """A process state: its data, or the labels of the events that led to it if it has no data."""
+        text = self.workload.state_words(value)
+        return events(labels) if text is None else text
 
     def body(self, value: Any, name: str) -> str:
-        """What a message carries; its name where it carries nothing."""
-        return self.workload.tell_body(value) or name
+        """What a message carries; `name` if it carries nothing."""
+        return self.workload.body_words(value) or name
 
     def message(self, flight: Flight) -> str:
-        """A message by what it carries, or by its own name: `20`, `H->D`, `the marker of S1`."""
+        """A message in a sentence, by its body or label: `20`, `H->D`, `the marker of S1`."""
         if flight.kind == APP:
             return self.body(flight.body, flight.send.label or "")
         snapshot = flight.send.snapshot_id
         return f"the {self._kind(flight)} of {snapshot}" if snapshot else f"the {self._kind(flight)}"
 
     def label(self, flight: Flight) -> str:
-        """A message as a diagram labels it: `20`, `H->D`, `marker S1`, `count S1 (2)`."""
+        """A message in a diagram: `20`, `H->D`, `marker S1`, `count S1 (2)`."""
         if flight.kind == APP:
             return self.message(flight)
         says = f"({flight.body})" if flight.is_control and isinstance(flight.body, str | int | float) else ""
         return " ".join(filter(None, (self._kind(flight), flight.send.snapshot_id, says)))
 
     def where(self, flight: Flight) -> str:
-        """The way of a message: `on C12`; a control message is on no channel, so `from P1 to P2`."""
+        """The channel of a message: `on C12`; for a control message `from P1 to P2`."""
         channel = flight.channel
         if flight.is_control:
             return f"from {channel.source_name} to {channel.target_name}"
@@ -100,15 +100,15 @@ class Words:
         return self.algorithm.marker if flight.is_marker else self.algorithm.control_message
 
     def control(self, flight: Flight) -> str:
-        """What a control message says, as in `P1 tells P2 ...`."""
+        """The content of a control message, as in `P1 tells P2 ...`."""
         return self.algorithm.control_words(flight.body, self.channel(flight.channel.name))
 
     def stamp(self, flight: Flight) -> str:
-        """The stamp of a message, such as `red for S1`; empty where it has none."""
+        """The stamp of a message, such as `red for S1`; empty if it has none."""
         return "" if flight.kind != APP else self.algorithm.stamp_words(flight.stamp)
 
 
 @once
 def words_of(execution: Execution) -> Words:
-    """How `execution` is told."""
+    """The words for `execution`."""
     return Words(execution)

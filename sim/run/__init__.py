@@ -1,1 +1,1 @@
-"""Running a scenario, and what the finished execution holds: its messages and its snapshots."""
+"""Running a scenario; the messages and snapshots of the finished execution."""

@@ -1,6 +1,6 @@
-"""Running a scenario: a pure function from the document to a finished execution.
+"""Runs a scenario: a pure function from the scenario to a finished execution.
 
-The same scenario gives the same events, to the byte, copied or in place, whatever PYTHONHASHSEED is.
+The same scenario gives the same events, to the byte, whether states are copied or changed in place.
 """
 
 from __future__ import annotations
@@ -15,17 +15,7 @@ from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.log import BODY, Log
-from sim.core.model import (
-    CONTROL,
-    CONTROL_SEND,
-    MARKER,
-    RECEIVED,
-    SENT,
-    Action,
-    Channel,
-    Event,
-    State,
-)
+from sim.core.model import CONTROL, CONTROL_SEND, MARKER, RECEIVED, SENT, Action, Channel, Event, State
 from sim.core.rules import ROW_WIDTH
 from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused
@@ -35,8 +25,8 @@ from sim.theory.causality import History
 MOST_STEPS = 2_000_000
 
 
-class Moment(NamedTuple):
-    """A step as it has just been done: its number (from 1), time, action, and the state it led to."""
+class Step(NamedTuple):
+    """One step of a run: its number (from 1), its time and action, and the state after it."""
 
     number: int
     time: float
@@ -45,7 +35,7 @@ class Moment(NamedTuple):
 
 
 class Flight(NamedTuple):
-    """A message from its send to its receipt (None: it never arrives): application message, marker or control message.
+    """A message of any kind, with its send and its receive (None: it never arrives).
 
     `stamp` is what the algorithm piggybacks on it.
     """
@@ -69,24 +59,24 @@ class Flight(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether it is a control message, which is in no channel."""
+        """Whether it is a control message."""
         return self.kind == CONTROL
 
 
 @dataclass(frozen=True)
 class Execution:
-    """A finished run and what it left behind.
+    """A finished run.
 
-    `log` holds its rows; `events` is the event table made of them. `stamps` are those of the messages, by id, where the
-    algorithm has any. `done` is the step at which each item of the scenario's agenda was carried out, by item number
-    (missing: never).
+    `log` holds its rows, and `events` the event table made from them. `stamps` holds the stamp of every message, by id,
+    if the algorithm uses stamps. `step_of_item` holds the step that carried out each agenda item, by item number
+    (missing: never carried out). `final` is the last state.
     """
 
     scenario: Scenario
     engine: Engine
     log: Log
     stamps: dict[int, Any]
-    done: dict[int, int]
+    step_of_item: dict[int, int]
     final: State
 
     @property
@@ -96,7 +86,7 @@ class Execution:
 
     @cached_property
     def events(self) -> list[Event]:
-        """The event table, in order of `row`, with `peer_index`, labels and JSON bodies filled in."""
+        """The event table, in order of `row`."""
         return self.log.events()
 
     @cached_property
@@ -109,41 +99,39 @@ class Execution:
             if event.kind in SENT:
                 name, number = event.channel or "", event.message_id or 0
                 source, _, target = name.partition("->")
-                is_control = event.kind == CONTROL_SEND
-                way = (
-                    self.engine.control_channel(self.engine.number_of[source], target)
-                    if is_control
-                    else channel_of[name]
-                )
-                stamp = self.stamps.get(number)
-                found.append(Flight(number, way, event, arrivals.get(number), self.body_of(event), stamp))
+                if event.kind == CONTROL_SEND:
+                    channel = self.engine.control_channel(self.engine.number_of[source], target)
+                else:
+                    channel = channel_of[name]
+                body, stamp = self.body_of(event), self.stamps.get(number)
+                found.append(Flight(number, channel, event, arrivals.get(number), body, stamp))
         return found
 
     def body_of(self, event: Event) -> Any:
-        """The body of an event as the value it was, before it was written as JSON."""
+        """The body of an event as a value, not as JSON."""
         return self.log.rows[event.row * ROW_WIDTH + BODY]
 
     @cached_property
     def history(self) -> History:
-        """Its application events, by process, with what happened before what."""
+        """The application events of the run, with their causal order."""
         return History(self.scenario.processes, self.events)
 
     @cached_property
     def times(self) -> list[float]:
-        """The time of every step, by its number (0: 0.0)."""
+        """The time of every step, by its number. Step 0, the initial state, has time 0."""
         return [0.0, *self.log.times]
 
-    def moments(self, *, copied: bool = True) -> Iterator[Moment]:
-        """The run again, step by step. Every state may be kept, unless not `copied`: then it is one that changes."""
+    def replay(self, *, copied: bool = True) -> Iterator[Step]:
+        """The steps of the run. See `walk`."""
         return walk(self.scenario, copied=copied)
 
     def state_at(self, step: int) -> State:
-        """The state after `step` (0: the initial one). Raises IndexError beyond the last step."""
+        """The state after `step` (0: the initial state). Raises IndexError if there is no such step."""
         if step == 0:
             return self.engine.initial()
-        for moment in self.moments():
-            if moment.number == step:
-                return moment.state
+        for made in self.replay():
+            if made.number == step:
+                return made.state
         raise IndexError(f"step {step}: this execution has steps 0 to {self.steps}")
 
 
@@ -151,7 +139,7 @@ Found = TypeVar("Found")
 
 
 def once(compute: Callable[[Execution], Found]) -> Callable[[Execution], Found]:
-    """`compute`, done once for each execution and kept with it, as its cached properties are."""
+    """A decorator: `compute` runs once for each execution, and its result is stored in the execution."""
     key = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
@@ -166,9 +154,10 @@ def once(compute: Callable[[Execution], Found]) -> Callable[[Execution], Found]:
 
 
 def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEPS) -> Execution:
-    """Runs `scenario` to its end, in place unless `copied`.
+    """Runs `scenario` to its end. States are changed in place unless `copied`.
 
-    Raises InputError when an action is refused (a send without money) or the run is too long.
+    Raises InputError if an action is refused (such as a send without the money), a choice is not enabled, the list of
+    delays is too short, or the run has more than `most_steps` steps.
     """
     engine = scenario.engine()
     state = engine.initial()
@@ -176,13 +165,13 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     log = Log()
     stamps: dict[int, Any] = {}
     has_stamps = bool(engine.algorithm.stamps)
-    done: dict[int, int] = {}
+    step_of_item: dict[int, int] = {}
     chooser = scheduler.choices()
     choice: Choice | None = None
     number = 0
     rows, ends, times = log.rows, log.ends, log.times
     collecting = gc.isenabled()
-    gc.disable()  # a run makes no cycles, and the collector would look at every row again and again
+    gc.disable()  # a run makes no cycles, and the collector would traverse all rows again and again
     try:
         choice = next(chooser, None)
         while choice is not None:
@@ -194,7 +183,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
                 scheduler.state = state = engine.copy_for(state, action)
             item = action.item
             if item is not None:
-                done[item] = number
+                step_of_item[item] = number
             sent = engine.perform(state, action, rows)
             if has_stamps:
                 stamps.update((message.id, message.stamp) for message in sent)
@@ -213,11 +202,11 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     finally:
         if collecting:
             gc.enable()
-    return Execution(scenario, engine, log, stamps, done, state)
+    return Execution(scenario, engine, log, stamps, step_of_item, state)
 
 
-def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
-    """Runs `scenario`, handing out each moment; no state handed out ever changes, unless not `copied`."""
+def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Step]:
+    """Runs `scenario`, and yields every step. If not `copied`, all steps share one state, which changes."""
     engine = scenario.engine()
     state = engine.initial()
     scheduler = scenario.scheduler_for(engine, state)
@@ -230,7 +219,7 @@ def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
         if copied:
             scheduler.state = state = engine.copy_for(state, action)
         sent = engine.perform(state, action, [])
-        yield Moment(number, time, action, state)
+        yield Step(number, time, action, state)
         try:
             choice = chooser.send(sent)
         except StopIteration:
@@ -238,7 +227,7 @@ def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Moment]:
 
 
 def _what_was_refused(scenario: Scenario, action: Action | None) -> str:
-    """Which line of the document asked for `action`."""
+    """The place in the file of the item that planned `action`, with its label, to begin an error."""
     item = getattr(action, "item", None)
     if item is None:
         return scenario.at("")

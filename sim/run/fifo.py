@@ -1,4 +1,4 @@
-"""What FIFO does to a run: which message waits behind which, though its own delay has passed."""
+"""The effect of FIFO on a run: which message waits behind which, although its own delay has passed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sim.run.execution import Execution, Flight, once
 
 @once
 def own_delays(execution: Execution) -> list[float]:
-    """The delay that each message was given, by id, in time units (HOLD: held), whatever was in front of it."""
+    """The delay drawn or set for each message, by id, in time units (HOLD: held). FIFO may add to it."""
     delays = execution.scenario.delays_of_a_run()
     return [delays.of(_message(flight)) for flight in execution.flights]
 
@@ -22,9 +22,9 @@ def _message(flight: Flight) -> Message:
 
 
 def earliest_arrival(execution: Execution, flight: Flight) -> float:
-    """The time at which a message without delay arrives: that of its send; under ticks, that of the next tick.
+    """The time at which a message with delay 0 arrives: the time of its send; under ticks, the next tick.
 
-    Control messages keep to no ticks.
+    Control messages do not wait for ticks.
     """
     sent = flight.send.time
     return float(math.floor(sent) + 1) if _is_ticked(execution, flight) else sent
@@ -35,30 +35,30 @@ def _is_ticked(execution: Execution, flight: Flight) -> bool:
 
 
 def due(execution: Execution, flight: Flight) -> float:
-    """The time at which a message would arrive by its own delay alone. Means nothing where there is no time."""
+    """The time at which a message would arrive without FIFO. It has no meaning under schedulers without time."""
     at = earliest_arrival(execution, flight) + own_delays(execution)[flight.id]
     return float(math.ceil(at)) if at != HOLD and _is_ticked(execution, flight) else at
 
 
 @once
 def held(execution: Execution) -> frozenset[int]:
-    """The ids of the messages that were given no delay that ends."""
+    """The ids of the held messages."""
     return frozenset(message for message, delay in enumerate(own_delays(execution)) if delay == HOLD)
 
 
 @once
 def waits_behind(execution: Execution) -> dict[int, int]:
-    """For each message that FIFO holds back, by id: the message in front of it that does so.
+    """For each message that FIFO makes late, by id: the id of the message that it waits for.
 
-    That is the one whose own delay is the reason: of several in a row, all wait behind the first.
+    This is the message whose own delay is the cause: if several wait in a row, all wait for the first.
     """
-    last: dict[tuple[Channel, bool], Flight] = {}  # of the markers, and of the others, of each channel
+    last: dict[tuple[Channel, bool], Flight] = {}  # the last message so far, by channel and is_marker
     found: dict[int, int] = {}
     overtakes = execution.engine.algorithm.overtakes
     for flight in execution.flights:
         if not flight.channel.fifo:
             continue
-        is_fast = overtakes and flight.is_marker  # such a marker waits for no message, but messages wait for it
+        is_fast = overtakes and flight.is_marker  # it does not wait for messages, but they wait for it
         in_front = [last.get((flight.channel, True)), None if is_fast else last.get((flight.channel, False))]
         before = max(filter(None, in_front), key=_arrival, default=None)
         if before is not None and _is_held_back(execution, flight, before, found):
@@ -68,12 +68,12 @@ def waits_behind(execution: Execution) -> dict[int, int]:
 
 
 def _arrival(flight: Flight) -> tuple[float, int]:
-    """When a message arrives, never being last; of two that arrive together, the one sent later is the last."""
+    """A key that orders messages by arrival (never is last), then by send."""
     return (math.inf if flight.receive is None else flight.receive.time), flight.id
 
 
 def _is_held_back(execution: Execution, flight: Flight, before: Flight, found: dict[int, int]) -> bool:
-    """Whether `flight`, sent next after `before` on its channel, could have come earlier without it."""
+    """Whether `flight` would have arrived earlier without `before`, the message in front of it."""
     if flight.receive is None:
         if before.receive is not None or flight.id in held(execution):
             return False

@@ -1,4 +1,4 @@
-"""Which message of a run an edit means: every name it goes by, and the one that edits use."""
+"""Finds the message of a run that a reference names. A message has up to three names."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from sim.run.execution import Execution, Flight, once
 
 @once
 def references(execution: Execution) -> list[MessageReference]:
-    """For each message of the run, by id: the reference under which edits find it again."""
+    """For each message of the run, by id: the reference that edits use."""
     return [names[0] for names in all_references(execution)]
 
 
 @once
 def all_references(execution: Execution) -> list[tuple[MessageReference, ...]]:
-    """For each message of the run, by id: its own label if it has one, its stream, the number of its send."""
+    """For each message, by id, its names: by label (if it has one), by channel and ordinal, by its send's number."""
     counted: Counter[tuple[str, str, str | None]] = Counter()
     found: list[tuple[MessageReference, ...]] = []
     for flight in execution.flights:
@@ -41,13 +41,13 @@ def _ids(execution: Execution) -> dict[MessageReference, int]:
 
 
 def find(execution: Execution, reference: MessageReference) -> Flight | None:
-    """The message at `reference`, under whichever of its names, if the run contains it."""
+    """The message that `reference` names (None: the run has no such message)."""
     message = _ids(execution).get(reference)
     return None if message is None else execution.flights[message]
 
 
-def the_message(execution: Execution, reference: MessageReference) -> Flight:
-    """The message at `reference`. Raises InputError where the run contains none, naming what there is."""
+def message_at(execution: Execution, reference: MessageReference) -> Flight:
+    """The message that `reference` names. Raises InputError if the run has no such message."""
     found = find(execution, reference)
     if found is not None:
         return found

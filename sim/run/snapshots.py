@@ -1,6 +1,6 @@
-"""What an execution recorded: its snapshots, put together from the rows of the event table.
+"""The snapshots of an execution, reconstructed from the rows of its event table.
 
-Rows alone say it, so it does not matter whether a process still remembers what it recorded, or who wrote the table.
+Nothing but the rows is used, so this works on any event table.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ from sim.core.model import (
     TIMER,
     Event,
 )
+from sim.document.scenario import STATUSES
 from sim.run.execution import Execution, once
 
-COMPLETE, RECORDING, ABORTED = "complete", "recording", "aborted"
+COMPLETE, RECORDING, ABORTED = STATUSES
 
 
 class RecordedState(NamedTuple):
-    """What a process recorded of itself: at which `step`, and how many of its application events are `inside`."""
+    """The recorded state of a process, the number of its events `inside`, and the `step` of the recording."""
 
     state: Any
     inside: int
@@ -37,7 +38,7 @@ class RecordedState(NamedTuple):
 
 
 class RecordedMessage(NamedTuple):
-    """A message in the recorded state of a channel (by name), and the step at which it was recorded."""
+    """A message in the recorded state of the channel named `channel`, and the step of its recording."""
 
     id: int
     channel: str
@@ -47,12 +48,12 @@ class RecordedMessage(NamedTuple):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """One snapshot of one execution; everything by name.
+    """One snapshot of one execution. Processes and channels are given by name.
 
-    `local` holds what each process recorded (missing: it has not); `channels` the messages recorded
-    in each closed channel, `open` those recorded so far in channels that are not closed when the
-    run ends. `closed` is the step at which each channel was closed. `began`, `completed` and `aborted` are steps
-    (None: it was not); `markers` and `controls` count the markers and control messages sent for it.
+    `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
+    inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
+    run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
+    (None: never). `markers` and `controls` count the markers and control messages sent for this snapshot.
     """
 
     id: str
@@ -71,12 +72,12 @@ class Snapshot:
 
     @property
     def frontier(self) -> dict[str, int]:
-        """The cut: per process that has recorded, the number of its application events inside."""
+        """The cut: for each process that has recorded, the number of its application events inside."""
         return {name: local.inside for name, local in self.local.items()}
 
     @property
     def recorded_messages(self) -> list[RecordedMessage]:
-        """All messages recorded in channels, closed or open, by channel, in order of receipt."""
+        """All recorded messages, of closed channels and then of open ones, by channel, in the order of recording."""
         return [message for messages in (*self.channels.values(), *self.open.values()) for message in messages]
 
     def to_json(self, algorithm: str, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class Snapshot:
 
 @once
 def snapshots_of(execution: Execution) -> list[Snapshot]:
-    """Every snapshot that was asked for, in the order of their first row (never begun: last)."""
+    """Every snapshot of the scenario, in the order of their first rows. Those that never began come last."""
     asked = (start.snapshot for start in execution.scenario.snapshots)
     channels = [channel.name for channel in execution.engine.channels]
     return snapshots_in(execution.events, execution.scenario.processes, channels, asked, execution.body_of)
@@ -113,37 +114,36 @@ def snapshots_in(
     asked: Iterable[str] = (),
     body_of: Callable[[Event], Any] = _parsed,
 ) -> list[Snapshot]:
-    """The snapshots that an event table tells of, in the order of their first row, then those `asked` for in vain.
+    """The snapshots in an event table, in the order of their first rows, then those `asked` for that have no rows.
 
-    `processes` and `channels` name all there are, in their order; `body_of` gives the value of a row's body.
+    `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
     labels: dict[str, list[str]] = {process: [] for process in processes}
-    moved: set[int] = set()  # the steps in which something was received, or a timer went off
+    triggered: set[int] = set()  # the steps in which a message was received or a timer went off
     for event in events:
         if event.snapshot_id is not None:
             rows_of.setdefault(event.snapshot_id, []).append(event)
         elif event.kind in APPLICATION_KINDS:
             labels[event.process].append(event.label or "")
         if event.kind in RECEIVED or event.kind == TIMER:
-            moved.add(event.step)
-    assembly = _Assembly(processes, channels, labels, moved, body_of)
-    found = [assembly.snapshot(name, rows) for name, rows in rows_of.items()]
+            triggered.add(event.step)
+    table = _EventTable(processes, channels, labels, triggered, body_of)
+    found = [table.snapshot(name, rows) for name, rows in rows_of.items()]
     return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
 
 
-class _Assembly:
-    """Puts snapshots together, each from its own rows."""
+class _EventTable(NamedTuple):
+    """What all snapshots of one event table share. `labels`: the application events of each process, in order."""
 
-    def __init__(
-        self, processes: Sequence[str], channels: Sequence[str], labels: dict[str, list[str]], moved: set[int],
-        body_of: Callable[[Event], Any],
-    ) -> None:  # fmt: skip
-        self.processes, self.channels = processes, channels
-        self.labels, self.moved, self.body_of = labels, moved, body_of
+    processes: Sequence[str]
+    channels: Sequence[str]
+    labels: dict[str, list[str]]
+    triggered: set[int]
+    body_of: Callable[[Event], Any]
 
     def snapshot(self, name: str, rows: list[Event]) -> Snapshot:
-        """One snapshot; a process that aborts, or records again, throws away what it had."""
+        """Snapshot `name` from its `rows`. A process that aborts or records again discards what it recorded before."""
         local: dict[str, RecordedState] = {}
         kept: dict[str, list[RecordedMessage]] = {}
         closed: dict[str, int] = {}
@@ -153,7 +153,7 @@ class _Assembly:
         for row in rows:
             process, channel = row.process, row.channel or ""
             if row.kind in (RECORD, SNAPSHOT_ABORTED):
-                _forget(process, kept, closed, done)
+                _discard(process, kept, closed, done)
                 local.pop(process, None)
             if row.kind == RECORD:
                 local[process] = RecordedState(self.body_of(row), row.index or 0, row.step)
@@ -185,14 +185,16 @@ class _Assembly:
         )
 
     def _initiators(self, rows: list[Event], starts: list[tuple[str, int]]) -> tuple[str, ...]:
-        """Who recorded of its own accord; or the service with which the snapshot began."""
-        began = {process for process, step in starts if step not in self.moved}
+        """The service whose row is the first; else the processes that recorded without receiving anything."""
+        began = {process for process, step in starts if step not in self.triggered}
         service = [rows[0].process] if rows and rows[0].process not in self.processes else []
         return tuple(service or [process for process in self.processes if process in began])
 
 
-def _forget(process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]) -> None:
-    """What `process` had recorded counts no more."""
+def _discard(
+    process: str, kept: dict[str, list[RecordedMessage]], closed: dict[str, int], done: dict[str, int]
+) -> None:
+    """Removes everything that `process` has recorded."""
     for channel in [name for name in {*kept, *closed} if name.partition("->")[2] == process]:
         kept.pop(channel, None)
         closed.pop(channel, None)

@@ -1,1 +1,1 @@
-"""What follows from an event table alone: happened-before, vector clocks, cuts and their lattice."""
+"""Happened-before, vector clocks, cuts and their lattice, computed from an event table."""

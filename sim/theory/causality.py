@@ -1,8 +1,7 @@
-"""Happened-before, vector clocks, cuts, what a cut finds in the channels, and the lattice of cuts.
+"""Happened-before, vector clocks, cuts, the messages that a cut finds in the channels, and the lattice of cuts.
 
-Everything here reads application events only (a marker's receipt is no event of the computation), so
-it serves any event table, whoever wrote it. A frontier is one integer per process: how many of its
-application events are inside the cut.
+Only application events are read: the receipt of a marker is not part of the computation. So this works on any event
+table. A frontier describes a cut: per process, the number of its application events inside.
 """
 
 from __future__ import annotations
@@ -14,16 +13,15 @@ from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
-Receipt = tuple[str, int, str, int]  # a process, the index of its receive, the sender, the index of the send
+Receipt = tuple[str, int, str, int]  # receiver, index of the receive, sender, index of the send
 
 
 def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[str, int]:
     """The biggest consistent cut inside `frontier`, which names every process.
 
-    `receipts` come in an order in which causes come first. There is one biggest cut, since two consistent cuts
-    together are consistent (Mattern 1989, section 4). A receive whose send is outside cannot be in it, nor can whatever
-    follows at its process. Once over the receipts is enough: what leaves the cut later is no cause of what has been
-    looked at.
+    It is unique, since the union of two consistent cuts is consistent (Mattern 1989, section 4). `receipts` must come
+    in causal order. A receive whose send is outside leaves the cut, with all later events of its process. One pass is
+    enough: an event that leaves the cut is never a cause of a receive that came earlier in `receipts`.
     """
     inside = dict(frontier)
     for process, index, sender, sent in receipts:
@@ -33,10 +31,10 @@ def consistent_below(frontier: Frontier, receipts: Iterable[Receipt]) -> dict[st
 
 
 class History:
-    """The application events of one run, by process, in order.
+    """The application events of one run.
 
-    `of` holds one row per event; `rows` all of them: an event of a foreign log with several partners
-    has a row for each.
+    `rows` holds all rows, in order; `of` one row per event, by process. They differ if an event of a foreign log has
+    several partners: it has a row for each.
     """
 
     def __init__(self, processes: Sequence[str], events: Iterable[Event]) -> None:
@@ -51,12 +49,12 @@ class History:
 
     @cached_property
     def sends(self) -> dict[int, Event]:
-        """The send of each message, by message id."""
+        """The send of every message, by message id."""
         return {e.message_id: e for e in self.rows if e.kind == SEND and e.message_id is not None}
 
     @cached_property
     def receives(self) -> dict[int, Event]:
-        """The receive of each message that was received, by message id."""
+        """The receive of every message that was received, by message id."""
         return {e.message_id: e for e in self.rows if e.kind == RECEIVE and e.message_id is not None}
 
     @cached_property
@@ -79,18 +77,18 @@ class History:
         return self.clocks[event.process, event.index or 0]
 
     def happened_before(self, a: Event, b: Event) -> bool:
-        """Lamport's relation: a and b differ, and a could have influenced b."""
+        """Lamport's happened-before: a path of messages and process steps leads from a to b."""
         own = self.rank[a.process]
         return (a.process, a.index) != (b.process, b.index) and self.clock(a)[own] <= self.clock(b)[own]
 
     def is_consistent(self, frontier: Frontier) -> bool:
-        """No event inside has a cause outside: the clock of no frontier event exceeds the frontier."""
+        """Whether every cause of an event inside is inside too. The clocks of the last events inside decide this."""
         limit = [frontier.get(name, 0) for name in self.processes]
         last = (self.clocks[name, count] for name, count in zip(self.processes, limit, strict=True) if count)
         return all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
 
     def violation(self, frontier: Frontier) -> int | None:
-        """The first message (by id) received inside and sent outside, if any: the witness."""
+        """The first message (by id) that is received inside and sent outside, if there is one."""
         return min(
             (
                 message
@@ -110,9 +108,9 @@ class History:
         return consistent_below(limit, ((e.process, e.index or 0, s.process, s.index or 0) for e, s in pairs))
 
     def in_channels(self, frontier: Frontier) -> dict[str, list[int]]:
-        """The messages sent inside and not received inside, by channel, in the order of their receipt.
+        """The ids of the messages sent inside and not received inside, by channel, in the order of receipt.
 
-        Messages that are never received come last, in the order of sending.
+        Messages that are never received come last, in the order of sending. Empty channels are left out.
         """
         found: dict[str, list[int]] = {}
         never = sum(map(len, self.of.values())) + 1
@@ -131,7 +129,7 @@ class History:
     # ------------------------------------------------------------------ the lattice
 
     def successors(self, cut: Clock) -> Iterator[Clock]:
-        """The consistent cuts with one event more."""
+        """The consistent cuts with one more event than `cut`."""
         for rank, name in enumerate(self.processes):
             if cut[rank] < len(self.of[name]):
                 clock = self.clocks[name, cut[rank] + 1]
@@ -141,7 +139,7 @@ class History:
     def lattice(self, most: int = 100_000) -> dict[Clock, int]:
         """Every consistent cut, level by level, with the number of ways to reach it from the empty cut.
 
-        The last one counts the linearizations. Raises ValueError beyond `most` cuts.
+        That of the last cut is the number of linearizations. Raises ValueError if there are more than `most` cuts.
         """
         level: dict[Clock, int] = {(0,) * len(self.processes): 1}
         found = dict(level)

@@ -1,1 +1,1 @@
-"""The checks of a snapshot, on two code paths, and the outcome that a scenario says it must have."""
+"""The checks of a snapshot, computed in two independent ways, and the expected outcome of a scenario."""

@@ -1,8 +1,7 @@
-"""What must be true of a snapshot, each a Verdict that names its witness.
+"""The checks of a snapshot. Each gives a Verdict, with a witness if the check fails.
 
-This is the first of two code paths: it reads the messages, the recordings and vector clocks.
-sim/verify/table_checks.py computes the same verdicts from the event table alone; the two must agree.
-An algorithm says which checks apply to it.
+The checks here use messages, recorded states and vector clocks. sim/verify/table_checks.py computes the same verdicts
+independently, from the event table alone; tests compare the two. An algorithm declares which checks apply to it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
 
 CHECKS = {
     "completion": "every process has recorded, and every channel is closed",
-    "one_marker": "every channel carried exactly one {marker}",  # what the algorithm calls it
+    "one_marker": "every channel carried exactly one {marker}",  # the algorithm's word for a marker
     "consistency": "no message was received inside the cut and sent outside it",
     "channel_states": "every channel's recorded messages are those that cross the cut, in their order",
     "conservation": "what is conserved adds up, in the recorded processes and channels",
@@ -25,9 +24,9 @@ CHECKS = {
 
 
 class Verdict(NamedTuple):
-    """Whether a check holds; None: it cannot be decided, as on a snapshot that was aborted.
+    """Whether a check holds (None: undecided, as on an aborted snapshot).
 
-    `witness` names the message, channel or process that decides against it (None where none does).
+    If it does not hold, `witness` names the message, channel, process or good that shows this.
     """
 
     check: str
@@ -37,11 +36,10 @@ class Verdict(NamedTuple):
 
 @once
 def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
-    """The verdicts on every snapshot of a run, by snapshot id: of the checks that apply, in the order of CHECKS.
+    """The verdicts on every snapshot of a run, by snapshot id: one for each check that applies, in the order of CHECKS.
 
-    Consistency needs every process to have recorded, channel states and conservation a complete snapshot; before that
-    they are undecided. Nothing is decided of a snapshot that was aborted. Where nothing is conserved, conservation does
-    not apply.
+    Consistency is undecided until every process has recorded; channel states and conservation until the snapshot is
+    complete; all checks if it was aborted. Conservation applies only if the workload conserves something.
     """
     return {snapshot.id: _verdicts(execution, snapshot) for snapshot in snapshots_of(execution)}
 
@@ -62,7 +60,7 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
     if snapshot.status == ABORTED or not ready:
         return Verdict(check, None)
-    witness = _FIND[check](execution, snapshot)
+    witness = _WITNESS_OF[check](execution, snapshot)
     return Verdict(check, witness is None, witness)
 
 
@@ -90,7 +88,7 @@ def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
     if history.is_consistent(snapshot.frontier):
         return None
     message = history.violation(snapshot.frontier)
-    assert message is not None  # an effect inside without its cause crosses some channel backwards
+    assert message is not None  # the cut is inconsistent, so some message is received inside and sent outside
     return f"message {history.sends[message].label} on {history.sends[message].channel}"
 
 
@@ -107,7 +105,7 @@ def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
 
 @once
 def conserved_by(execution: Execution) -> Counter[str]:
-    """How much there is of each good that the workload conserves; empty: nothing is conserved."""
+    """The total of each good that the workload conserves (empty: nothing is conserved)."""
     workload = execution.engine.workload
     total: Counter[str] = Counter()
     for process in execution.scenario.processes:
@@ -128,7 +126,7 @@ def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
     return None
 
 
-_FIND: dict[str, Callable[[Execution, Snapshot], Witness]] = {
+_WITNESS_OF: dict[str, Callable[[Execution, Snapshot], Witness]] = {
     "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
     "channel_states": _channel_states, "conservation": _conservation,
 }  # fmt: skip

@@ -1,10 +1,9 @@
-"""The outcome a scenario must have, as its [expect] table declares it, held against a run.
+"""Compares a run with the outcome that the [expect] table of its scenario declares.
 
-[expect] may give `consistent_cuts`, `linearizations` and `fails` (checks that must not hold, written
-"S1:completion"). [expect.snapshots.ID] gives `status` (default "complete"), `processes` (the labels
-inside the cut), `states` and `channels` (the bodies recorded; a channel not named must be empty).
-[expect.cuts.NAME] says whether a named cut is `consistent`, its `witness` (the label of a send) and
-what it finds in `channels` (labels of sends and receives, as H->D).
+[expect] may have `consistent_cuts`, `linearizations` (numbers) and `fails` (the checks that must fail, as
+"S1:completion"). [expect.snapshots.ID] has `status` (default "complete"), `processes` (labels of the events inside),
+`states` and `channels` (the recorded bodies; a channel that is not named must be empty). [expect.cuts.NAME] has
+`consistent` (true or false), `witness` (the label of a send), and `channels` (the messages in the channels, as H->D).
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
 
 def unmet_expectations(execution: Execution) -> list[str]:
-    """A sentence for every expectation that the run does not meet, and for every undeclared failing check.
+    """A sentence for every expectation that the run does not meet, and for every check that fails undeclared.
 
-    Raises InputError for an expectation of something that is not there.
+    Raises InputError for an expectation about an unknown process, channel, check or event.
     """
     expect = execution.scenario.expect
     _check_names(execution.scenario)
@@ -42,7 +41,7 @@ def unmet_expectations(execution: Execution) -> list[str]:
 
 
 def _check_names(scenario: Scenario) -> None:
-    """An expectation of a process, channel or check that does not exist could never fail."""
+    """Raises InputError for an unknown process, channel or check: an expectation about it could never fail."""
     channels = {channel.name for channel in scenario.channels}
     names = {"processes": set(scenario.processes), "states": set(scenario.processes), "channels": channels}
     for name, wanted in scenario.expect.get("snapshots", {}).items():
@@ -86,7 +85,7 @@ def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:
 
 
 def frontier_of(execution: Execution, cut: NamedCut) -> dict[str, int]:
-    """The named cut as counts per process. Raises InputError for an event that did not happen."""
+    """The number of events inside a named cut, by process. Raises InputError for an event that did not happen."""
     frontier = {}
     for process, label in cut.frontier.items():
         index = next((event.index for event in execution.history.of[process] if event.label == label), None)
@@ -113,13 +112,13 @@ def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
         if "witness" in expected and label != expected["witness"]:
             yield f"the cut {name!r}: witness {label}, expected {expected['witness']}"
         if "channels" in expected:
-            found = {c: [send_and_receive(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
+            found = {c: [_send_and_receive(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
             if found != expected["channels"]:
                 yield f"the cut {name!r} finds {found} in the channels, expected {expected['channels']}"
 
 
-def send_and_receive(history: History, message: int) -> str:
-    """A message by its two events, such as H->D; by its send alone while it is on its way."""
+def _send_and_receive(history: History, message: int) -> str:
+    """A message by its send and receive, such as H->D; by its send alone if it is not received."""
     send, receive = history.sends[message], history.receives.get(message)
     label = label_of(send.process, send.index or 0, send.label)
     return f"{label}->{receive.label}" if receive else label

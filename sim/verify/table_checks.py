@@ -1,8 +1,8 @@
-"""The checks of sim/verify/checks.py, computed from the event table alone: the second code path.
+"""The checks of sim/verify/checks.py, computed independently, from the event table alone.
 
-Nothing here touches messages, states, clocks or the code that made them; a table from elsewhere will
-do. A snapshot's cut is read off its `record` rows, its channels off its `channel_closed` rows. The algorithm is asked
-which checks apply, and what its markers are called.
+Messages, states and clocks are not used, so this works on any event table. The `record` rows of a snapshot give its
+cut, and the `channel_closed` rows its channel states. The algorithm declares which checks apply, and its word for a
+marker.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Measure = Callable[[Any], dict[str, int]]
 
 
 class Conserved:
-    """What a workload conserves: the total it starts with, and how to weigh a state and a body (parsed JSON)."""
+    """The conserved goods of a workload: the total, and functions that measure a state and a body (parsed JSON)."""
 
     def __init__(self, total: dict[str, int], state: Measure, body: Measure) -> None:
         self.total, self.state, self.body = total, state, body
@@ -33,9 +33,9 @@ def verdicts_from_table(
     conserved: Conserved,
     algorithm: SnapshotAlgorithm,
 ) -> list[Verdict]:
-    """The verdicts on `snapshot`; `processes` and `channels` are the names of all there are."""
+    """The verdicts on `snapshot`. `processes` and `channels` hold all names."""
     own = [event for event in events if event.snapshot_id == snapshot]
-    rows = _kept(own)
+    rows = _without_discarded(own)
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
@@ -45,7 +45,7 @@ def verdicts_from_table(
     found = {
         "completion": missing,
         "one_marker": _miscounted(own, channels, not missing, algorithm.marker),
-        "consistency": _backward(events, cut) if len(cut) == len(processes) else None,
+        "consistency": _orphans(events, cut) if len(cut) == len(processes) else None,
         "channel_states": None if missing else _misrecorded(events, cut, contents, channels),
         "conservation": None if missing else _lost(rows, contents, conserved),
     }
@@ -57,8 +57,8 @@ def verdicts_from_table(
     ]
 
 
-def _kept(rows: Sequence[Event]) -> list[Event]:
-    """Without what a process recorded and threw away later, when it aborted or recorded again."""
+def _without_discarded(rows: Sequence[Event]) -> list[Event]:
+    """`rows` without the recordings that a process discarded later, when it aborted or recorded again."""
     last: dict[str, int] = {}
     for row in rows:
         if row.kind in (RECORD, SNAPSHOT_ABORTED):
@@ -68,14 +68,14 @@ def _kept(rows: Sequence[Event]) -> list[Event]:
 
 
 def _recorded(rows: Sequence[Event], closed: dict[str, str]) -> dict[str, str]:
-    """What was recorded in channels that are not closed: the JSON of its bodies, by channel."""
+    """The messages recorded in channels that are not closed: the JSON list of their bodies, by channel."""
     open_rows = [row for row in rows if row.kind == RECORDED and row.channel not in closed]
     names = dict.fromkeys(row.channel or "" for row in open_rows)
     return {name: f"[{','.join(row.body or 'null' for row in open_rows if row.channel == name)}]" for name in names}
 
 
 def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:
-    """None: it cannot be decided."""
+    """The verdict whose witness is the first of `witnesses`; undecided if `witnesses` is None."""
     if witnesses is None:
         return Verdict(check, None)
     witness = next(iter(witnesses), None)
@@ -94,8 +94,8 @@ def _target(channel: str | None) -> str:
     return (channel or "").partition("->")[2]
 
 
-def _backward(events: Sequence[Event], cut: dict[str, int]) -> Iterable[str]:
-    """One scan of the send rows decides: sent outside, received inside."""
+def _orphans(events: Sequence[Event], cut: dict[str, int]) -> Iterable[str]:
+    """The messages sent outside and received inside."""
     for row in events:
         if row.kind != SEND or row.peer_index is None or row.index is None:
             continue

@@ -1,1 +1,1 @@
-"""What processes compute, one workload per file; each is found by its presence here."""
+"""The workloads, one per file. sim/core/registry.py finds them."""

@@ -1,7 +1,7 @@
 """A bank: every process holds money and sends some of it to a random neighbour at random times.
 
-The money in the processes and in the channels together never changes, whatever happens: that is what
-a naive recording gets wrong and a consistent snapshot gets right. Scripted transfers work too.
+The sum of the money in all processes and channels never changes. A naive recording gets this sum wrong; a consistent
+snapshot gets it right. Transfers may also be scripted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ class Bank(Workload):
         "pace": Parameter("number", 10.0, "mean time between two transfers of a process", least=0.001),
         "largest": Parameter("whole", 20, "the largest random amount", least=1),
     }
-    busy_at_first: ClassVar[Mapping[str, str]] = {"transfers": "30", "pace": "4"}  # so that channels are not empty
+    busy_at_first: ClassVar[Mapping[str, str]] = {
+        "transfers": "30",
+        "pace": "4",
+    }  # enough that messages are on their way most of the time
     balance: Any
     transfers: int
     pace: float
@@ -44,7 +47,7 @@ class Bank(Workload):
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
-        """A transfer is a send and a receive."""
+        """Each transfer is two events, a send and a receive."""
         return {"transfers": max(1, round(events / (2 * processes)))}
 
     def initial(self, process: str) -> int:
@@ -77,7 +80,7 @@ class Bank(Workload):
         return self.pace * (0.5 + randomness.unit(self._keys[process.number], 2 * process.turn))
 
     def turn(self, process: Process) -> Action | None:
-        """A random amount to a random neighbour; an internal event when there is no money."""
+        """Sends a random amount to a random neighbour; without money, an internal event."""
         if process.turn >= self.transfers or not process.outgoing:
             return None
         draw = randomness.bits(self._keys[process.number], 2 * process.turn + 1)
@@ -86,14 +89,14 @@ class Bank(Workload):
             return Internal(process.number, NO_MONEY)
         return Send(process.outgoing[(draw & 0xFFFFFFFF) % len(process.outgoing)], amount)
 
-    def tell_internal(self, body: Any) -> str:
-        """A turn without money says so."""
-        return "has no money to send" if body == NO_MONEY else super().tell_internal(body)
+    def internal_words(self, body: Any) -> str:
+        """A turn without money in words."""
+        return "has no money to send" if body == NO_MONEY else super().internal_words(body)
 
     def measure(self, state: int) -> dict[str, int]:
         """The balance."""
         return {"money": state}
 
     def measure_body(self, body: int) -> dict[str, int]:
-        """The amount on its way."""
+        """The amount sent."""
         return {"money": body}

@@ -1,6 +1,6 @@
-"""Processes that do what the script says and nothing else.
+"""Processes that do only what the script says.
 
-A process may be given a small state machine, as in Chandy & Lamport's example 2.2: `initial` names
+A process may be given a small state machine, as in Chandy & Lamport's example 2.2: `states` names
 its first state, and `becomes` maps "send BODY", "receive BODY" or "internal BODY" to the next.
 """
 
@@ -16,7 +16,7 @@ from sim.core.workload import Workload
 
 
 class Scripted(Workload):
-    """Events without data; optionally a named state per process."""
+    """Events without data. A process may have a named state."""
 
     name = "scripted"
     title = "Scripted events"
@@ -29,23 +29,20 @@ class Scripted(Workload):
     becomes: dict[str, dict[str, str]]
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
-        """Each key of `becomes` is a kind of event and a body, each value the name of a state."""
+        """A key of `becomes` must be a kind of event and a body, and its value the name of a state."""
         for process, table in self.becomes.items():
             for key, state in table.items():
                 if key.split(" ", 1)[0] not in ("send", "receive", "internal"):
-                    yield (
-                        f"becomes.{process}",
-                        f'{key!r} is no event; write "send BODY" (or receive, internal)',
-                    )
+                    yield (f"becomes.{process}", f'{key!r} is no event; write "send BODY" (or receive, internal)')
                 if not isinstance(state, str):
                     yield f"becomes.{process}", f"{key!r} leads to {state!r}; name a state in quotes"
 
     def initial(self, process: str) -> Any:
-        """The named state, or None: then what has happened is the state."""
+        """The named state, or None: then the events so far stand for the state."""
         return self.states.get(process)
 
     def body_of(self, body: Any, label: str | None, receive_label: str | None) -> Any:
-        """A message without a body carries its own name, such as H->D, where both its events have one."""
+        """A message without a body carries the labels of its two events, such as H->D, if both have one."""
         return f"{label}->{receive_label}" if body is None and label and receive_label else body
 
     def _after(self, process: Process, what: str, body: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Tokens that go round: whoever holds one keeps it for a while and passes it on.
+"""Tokens that go round: a process keeps a token for a while and passes it on.
 
 With one token and two processes this is the single-token conservation system of Chandy & Lamport
 (1985), example 2.1: exactly one token, in a process or in a channel.

@@ -1,7 +1,7 @@
 """Trade: processes own goods (cash is one of them) and send them to each other.
 
-A message carries amounts of goods, and may carry a `note` and an `order`. A process named in `ships`
-answers an order, in the same atomic action, with that many of its good: a reactive workload.
+A message carries amounts of goods, and may carry a `note` and an `order`. This is a reactive workload: a process named
+in `ships` answers an order for n with n of its good, in the same atomic action.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Trade(Workload):
         self._kinds = sorted({good for owned in self.goods.values() for good in owned})
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
-        """Goods are whole numbers; who answers orders has a known good and channels to answer on."""
+        """Amounts are whole numbers. A process that answers orders ships a known good and has channels to answer on."""
         for process, owned in self.goods.items():
             for good, amount in owned.items():
                 if good in REMARKS:
@@ -55,12 +55,12 @@ class Trade(Workload):
                     )
 
     def initial(self, process: str) -> dict[str, int]:
-        """Every good of the scenario, 0 of those not given."""
+        """The amount of every good in the scenario, 0 if not given."""
         owned = self.goods.get(process, {})
         return {good: owned.get(good, 0) for good in self._kinds}
 
     def check_body(self, body: Any) -> None:
-        """Amounts of known goods, and remarks."""
+        """A body holds amounts of known goods, and remarks."""
         if body is None:
             return
         if not isinstance(body, Mapping):
@@ -75,7 +75,7 @@ class Trade(Workload):
                 raise Refused(f"{what} is a whole number of at least 1, not {amount!r}")
 
     def after_send(self, process: Process, body: Any) -> dict[str, int]:
-        """What is sent is owned no more."""
+        """The goods sent are subtracted."""
         carried = self.measure_body(body)
         for good, amount in carried.items():
             if amount > process.state[good]:
@@ -85,7 +85,7 @@ class Trade(Workload):
         return {good: had - carried.get(good, 0) for good, had in process.state.items()}
 
     def after_receive(self, process: Process, message: Message, out: Out) -> dict[str, int]:
-        """What arrives is owned; an order is answered at once as far as the stock goes."""
+        """The goods received are added; an order is answered at once, as far as the stock goes."""
         carried = self.measure_body(message.body)
         owned = {good: amount + carried.get(good, 0) for good, amount in process.state.items()}
         good = self.ships.get(process.name)
@@ -96,8 +96,8 @@ class Trade(Workload):
                 out.send(message.channel.source_name, {good: shipped})
         return owned
 
-    def tell_body(self, body: Any) -> str:
-        """The goods, then what is ordered and remarked."""
+    def body_words(self, body: Any) -> str:
+        """The goods, then the order and the note."""
         goods, order, note = self.measure_body(body), (body or {}).get("order"), (body or {}).get("note")
         parts = [counted(amount, good) for good, amount in goods.items()]
         parts += [] if order is None else [f"an order of {order}"]
@@ -108,5 +108,5 @@ class Trade(Workload):
         return state
 
     def measure_body(self, body: Any) -> dict[str, int]:
-        """The goods on their way."""
+        """The goods sent."""
         return {good: amount for good, amount in (body or {}).items() if good not in REMARKS}

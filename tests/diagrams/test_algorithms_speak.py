@@ -165,13 +165,13 @@ class Lamps(Workload):
             out.send("P2", {"switch": 1})
         return body
 
-    def tell_state(self, state: Any) -> str:
+    def state_words(self, state: Any) -> str:
         return f"a lamp that is {state}"
 
-    def tell_body(self, body: Any) -> str:
+    def body_words(self, body: Any) -> str:
         return "the switch"
 
-    def tell_internal(self, body: Any) -> str:
+    def internal_words(self, body: Any) -> str:
         return f"turns itself {body}"
 
 

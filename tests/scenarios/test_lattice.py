@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.scenarios.tools import clocks_by_label, frontiers, history_of, run_of
+from tests.scenarios.tools import clocks_by_label, frontiers, run_of
 
 
 def test_lattice_clocks_and_exact_cuts() -> None:
-    history = history_of(run_of("lattice"))
+    history = run_of("lattice").history
     assert clocks_by_label(history) == {
         "e10": "10", "e11": "20", "e12": "30", "e13": "43", "e20": "21", "e21": "22", "e22": "23",
     }  # fmt: skip

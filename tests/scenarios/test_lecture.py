@@ -1,4 +1,4 @@
-"""The classic lecture example (Gupta; Kuper 2019) and its variants: what the text says of it, to the letter."""
+"""The classic lecture example (Gupta; Kuper 2019) and its variants, compared with the published text."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from sim.core.delays import MessageReference
 from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
 from sim.document import library
 from sim.run.execution import run
-from tests.scenarios.tools import clocks_by_label, frontiers, history_of, run_of
+from tests.scenarios.tools import clocks_by_label, frontiers, run_of
 from tests.sim.tools import bodies, only_snapshot
 from tests.tools import ROOT
 
 
-def test_lecture_is_drawn_to_the_measure_of_the_published_figure() -> None:
-    """M21@P1 and M12@P2 are as good as simultaneous there; the text tells M12 first, and so does the scenario."""
-    told = "A338 B403 I426 F460 G602 C670 H736 J751 D873 E1003 K1075"
+def test_lecture_has_the_times_of_the_published_figure() -> None:
+    """M21@P1 and M12@P2 are nearly simultaneous in the figure; the text has M12 first, as the scenario does."""
+    times = "A338 B403 I426 F460 G602 C670 H736 J751 D873 E1003 K1075"
     events = run_of("lecture").events
-    assert {event.label: event.time for event in events if event.label} == {w[0]: float(w[1:]) for w in told.split()}
+    assert {event.label: event.time for event in events if event.label} == {w[0]: float(w[1:]) for w in times.split()}
     arrivals = {event.channel: event.time for event in events if event.kind == MARKER_RECEIVE}
     measured = {"P1->P3": 529, "P3->P1": 766, "P3->P2": 843, "P1->P2": 970, "P2->P1": 967, "P2->P3": 1006}
     assert arrivals == pytest.approx(measured, abs=5)
@@ -30,13 +30,13 @@ def test_lecture_is_drawn_to_the_measure_of_the_published_figure() -> None:
 
 
 def test_lecture_clocks() -> None:
-    told = "A100 B200 C300 D431 E531 F210 G221 H231 I001 J002 K533"
-    assert clocks_by_label(history_of(run_of("lecture"))) == {word[0]: word[1:] for word in told.split()}
+    expected = "A100 B200 C300 D431 E531 F210 G221 H231 I001 J002 K533"
+    assert clocks_by_label(run_of("lecture").history) == {word[0]: word[1:] for word in expected.split()}
 
 
 def test_lecture_frontiers() -> None:
     """Counted with the definition (a message received inside and sent outside), not with the lattice."""
-    history = history_of(run_of("lecture"))
+    history = run_of("lecture").history
     cuts = frontiers(history)
     consistent = [cut for cut in cuts if history.violation(cut) is None]
     assert (len(cuts), len(consistent)) == (96, 31)
@@ -46,7 +46,7 @@ def test_lecture_frontiers() -> None:
     assert lattice[5, 3, 3] == 130
 
 
-def told_by(event: Event) -> str:
+def in_words(event: Event) -> str:
     if event.kind == RECORD:
         return f"{event.process} records"
     return f"{event.channel} = {', '.join(json.loads(event.body or '[]')) or 'empty'}"
@@ -57,7 +57,7 @@ def test_lecture_recorded_state_grows_in_the_order_of_the_nine_pictures() -> Non
     pictures: dict[int, list[str]] = {}
     for event in run_of("lecture").events:
         if event.kind in (RECORD, CHANNEL_CLOSED):
-            pictures.setdefault(event.step, []).append(told_by(event))
+            pictures.setdefault(event.step, []).append(in_words(event))
     assert list(pictures.values()) == [
         ["P1 records"],
         ["P3 records", "P1->P3 = empty"],
@@ -131,7 +131,7 @@ def test_gupta_is_the_lecture_example_in_other_letters() -> None:
     assert (gupta.scenario.orientation, lecture.scenario.orientation) == ("right", "down")
 
 
-def test_the_token_seems_lost_to_whoever_reads_process_states_alone() -> None:
+def test_the_process_states_alone_hold_no_token() -> None:
     snapshot = only_snapshot(run_of("token_lost"))
     assert sum(local.state["token"] for local in snapshot.local.values()) == 0
     assert sum((message.body or {}).get("token", 0) for message in snapshot.recorded_messages) == 1

@@ -1,7 +1,4 @@
-"""One golden test per bundled scenario: the outcome its [expect] table declares, and what a student needs of it.
-
-A new file in scenarios/ is picked up by itself.
-"""
+"""Golden tests of every bundled scenario: its declared outcome, its texts, and whether its diagram can be read."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ from tests.bundled import small
 
 NAMES = library.names()
 MOST_MESSAGES = 60
-LEAST_GAP = 0.019  # of the time shown: two events closer than this cannot be told apart
+LEAST_GAP = 0.019  # of the time shown: closer events overlap in a diagram
 
 every_scenario = pytest.mark.parametrize("name", NAMES)
 
@@ -58,7 +55,7 @@ def test_ends_as_declared(name: str) -> None:
 
 
 @every_scenario
-def test_tells_a_student_what_to_watch(name: str) -> None:
+def test_has_a_title_a_group_a_source_and_a_story(name: str) -> None:
     scenario = library.load(name)
     assert scenario.title not in ("", name), "a title of its own"
     assert scenario.group != Scenario("", ()).group, "a group of the gallery, which may be a new one"
@@ -99,7 +96,7 @@ def wrong(value: Any) -> Any:
 
 
 def broken(expected: Any) -> Iterator[tuple[str, Any]]:
-    """The same expectations with one of them made wrong: each in turn, with the keys that lead to it."""
+    """`expected` with one value made wrong, for every value in turn, each with its path of keys."""
     if not isinstance(expected, dict):
         yield "", wrong(expected)
         return
@@ -108,8 +105,8 @@ def broken(expected: Any) -> Iterator[tuple[str, Any]]:
             yield f".{key}{where}", {**expected, key: changed}
 
 
-def disappoints(execution: Execution) -> bool:
-    """Whether somebody would notice that the outcome is not as expected: it is told, or refused as of nothing here."""
+def is_noticed(execution: Execution) -> bool:
+    """Whether the wrong expectation is noticed: reported as not met, or refused as unknown."""
     try:
         return unmet_expectations(execution) != []
     except InputError:
@@ -117,15 +114,15 @@ def disappoints(execution: Execution) -> bool:
 
 
 @every_scenario
-def test_every_expectation_can_disappoint(name: str) -> None:
-    """An expectation that no run can fail to meet says nothing, and a misspelt key would be one."""
-    every_one_can_disappoint(execution_of(name))
+def test_every_wrong_expectation_is_noticed(name: str) -> None:
+    """An expectation that every run meets, such as one with a misspelt key, would test nothing."""
+    check_every_wrong_expectation(execution_of(name))
 
 
-def every_one_can_disappoint(execution: Execution) -> None:
+def check_every_wrong_expectation(execution: Execution) -> None:
     for where, expect in broken(dict(execution.scenario.expect)):
         changed = replace(execution, scenario=replace(execution.scenario, expect=expect))
-        assert disappoints(changed), f"{execution.scenario.name}{where} can be anything"
+        assert is_noticed(changed), f"{execution.scenario.name}{where} can be anything"
 
 
 LOST = """
@@ -145,10 +142,10 @@ channels = {}
 """
 
 
-def test_an_expectation_that_something_fails_can_disappoint_too() -> None:
+def test_a_wrong_expectation_of_a_failure_is_noticed() -> None:
     execution = run(parse_toml(LOST, "lost"))
     assert unmet_expectations(execution) == []
-    every_one_can_disappoint(execution)
+    check_every_wrong_expectation(execution)
 
 
 @every_scenario
@@ -163,7 +160,7 @@ def test_a_channel_left_out_is_expected_to_be_empty(name: str) -> None:
 
 
 @every_scenario
-def test_is_the_same_document_once_written(name: str) -> None:
+def test_is_equal_once_written_and_read(name: str) -> None:
     scenario = library.load(name)
     assert parse_toml(dumps(scenario), name) == scenario
 
@@ -176,8 +173,8 @@ def test_runs_alike_copied_and_in_place(name: str) -> None:
 
 
 @every_scenario
-def test_there_is_something_to_see_that_the_processes_do_not_show(name: str) -> None:
-    """A message in a channel; else a cut to discuss, a snapshot that fails, or an algorithm that records no channel."""
+def test_shows_more_than_process_states(name: str) -> None:
+    """A recorded message, an incomplete snapshot, a cut, a declared failure, or no recorded channels at all."""
     execution = execution_of(name)
     found = snapshots_of(execution)
     is_telling = any(snapshot.recorded_messages or snapshot.status != "complete" for snapshot in found)
@@ -186,9 +183,8 @@ def test_there_is_something_to_see_that_the_processes_do_not_show(name: str) -> 
 
 
 def records_channels(execution: Execution) -> bool:
-    """Whether some process ever records what a channel brings it."""
-    states = (execution.state_at(step) for step in range(execution.steps + 1))
-    return any(process.recording for state in states for process in state.processes)
+    """Whether some process ever records a channel."""
+    return any(process.listening for step in execution.replay() for process in step.state.processes)
 
 
 @every_scenario
@@ -207,12 +203,12 @@ def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def in_order(recorded: Mapping[str, Any], known: Sequence[str], status: str) -> None:
-    """What is recorded is listed in the order of the scenario: all of it, where the snapshot is complete."""
+    """The names recorded are in the order of the scenario; a complete snapshot has all of them."""
     assert list(recorded) == [name for name in known if status == "complete" or name in recorded]
 
 
 def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scenario) -> None:
-    """One snapshot of the printed document against what the scenario declares of it."""
+    """Compares one snapshot of the printed document with what the scenario declares."""
     assert list(shown) == ["id", "algorithm", "initiators", "status", "processes", "channels", "verdicts"]
     assert shown["algorithm"] == scenario.algorithm
     assert set(shown["initiators"]) <= {s.process for s in scenario.snapshots if s.snapshot == shown["id"]}
@@ -232,7 +228,7 @@ def check_document(shown: dict[str, Any], wanted: dict[str, Any], scenario: Scen
 
 @pytest.mark.parametrize("name", small())
 def test_can_be_read_as_a_diagram(name: str) -> None:
-    """Not too many messages, and room between two things that happen to the same process, at whatever pace."""
+    """Not too many messages, and room between two steps of the same process."""
     events = execution_of(name).events
     assert sum(event.kind in (SEND, MARKER_SEND) for event in events) <= MOST_MESSAGES
     shown = events[-1].time - events[0].time

@@ -12,7 +12,7 @@ from tests.scenarios.tools import recorded_total, run_of
 from tests.sim.tools import bodies, only_snapshot, start
 
 
-def test_two_initiators_start_at_one_moment_and_share_a_snapshot() -> None:
+def test_two_initiators_start_at_the_same_time_and_share_a_snapshot() -> None:
     execution = run_of("two_initiators")
     begun = {e.process: e.time for e in execution.events if e.kind == RECORD and e.process in ("P1", "P3")}
     assert begun["P1"] == begun["P3"]

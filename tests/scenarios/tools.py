@@ -1,4 +1,4 @@
-"""What these tests share: global states of a computation, and short ways to a run and its history."""
+"""Helpers: runs of bundled scenarios, and global states of a computation."""
 
 from __future__ import annotations
 
@@ -26,14 +26,9 @@ def run_of(name: str) -> Execution:
     return run(library.load(name))
 
 
-def history_of(execution: Execution) -> History:
-    return History(execution.scenario.processes, execution.events)
-
-
 def global_states(execution: Execution) -> Iterator[Global]:
     """The states the run passes through, from the initial one to the last."""
-    for step in range(execution.steps + 1):
-        state = execution.state_at(step)
+    for state in (execution.engine.initial(), *(step.state for step in execution.replay())):
         yield Global(
             {process.name: process.state for process in state.processes},
             {c.name: [m.body for m in state.queues[c.number] if m.kind == APP] for c in execution.engine.channels},
@@ -49,7 +44,7 @@ def recorded_state(execution: Execution) -> Global:
 
 
 def recorded_total(execution: Execution) -> int:
-    """What a bank's snapshot adds up to."""
+    """The money in the snapshot of a bank."""
     recorded = recorded_state(execution)
     return int(sum(recorded.processes.values()) + sum(map(sum, recorded.channels.values())))
 

@@ -1,4 +1,4 @@
-"""What the tests of bad input share: pieces of scenarios, and the one line that a refusal is."""
+"""Helpers for tests of bad input: pieces of scenarios, and the line on stderr."""
 
 from __future__ import annotations
 
@@ -51,5 +51,5 @@ def complaint_about(text: str, folder: Path, capsys: pytest.CaptureFixture[str])
 
 
 def missing(words: Iterable[str], sentence: str) -> list[str]:
-    """The words that a reader of `sentence` would need and does not find."""
+    """The words that are missing in `sentence`."""
     return [word for word in words if word not in sentence]

@@ -1,4 +1,4 @@
-"""Chandy-Lamport with one rule broken each: the slips of well-known expositions. None may pass the checks."""
+"""Chandy-Lamport with one rule broken each, as in mistakes of well-known texts. Each must fail a check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sim.workloads.trade import Trade
 
 
 class DeafInitiator(ChandyLamport):
-    """The initiator does not record its incoming channels: what is on its way is lost."""
+    """The initiator does not record its incoming channels: messages on their way are lost."""
 
     name = "deaf_initiator"
 
@@ -23,7 +23,7 @@ class DeafInitiator(ChandyLamport):
 
 
 class OneFlag(ChandyLamport):
-    """One flag for all snapshots: whoever has recorded once never records again."""
+    """One flag for all snapshots: a process that has recorded once never records again."""
 
     name = "one_flag"
 
@@ -37,7 +37,7 @@ class OneFlag(ChandyLamport):
 
 
 class SlipsIn(ChandyLamport):
-    """Recording and sending the markers are not one atomic action: a message slips in between."""
+    """Recording and sending the markers are not one atomic action: a message is sent in between."""
 
     name = "slips_in"
 
@@ -51,7 +51,7 @@ class SlipsIn(ChandyLamport):
 
 
 class CountsProcesses(ChandyLamport):
-    """A process closes its channels when it has seen n - 1 markers, whatever its in-degree."""
+    """A process closes its channels after n - 1 markers, even if it has fewer incoming channels."""
 
     name = "counts_processes"
     processes = 3
@@ -67,7 +67,7 @@ class CountsProcesses(ChandyLamport):
 
 
 class KeepsTheFirst(ChandyLamport):
-    """The channel of a first marker is recorded like the others, until a second marker that never comes."""
+    """The channel of a first marker is not closed: it is recorded until a second marker, which never comes."""
 
     name = "keeps_the_first"
 
@@ -80,7 +80,7 @@ class KeepsTheFirst(ChandyLamport):
 
 
 class Freezes(ChandyLamport):
-    """The channel of a first marker is frozen, and nobody thaws it: the next marker never arrives."""
+    """The channel of a first marker is blocked and never unblocked: the next marker never arrives."""
 
     name = "freezes"
 
@@ -91,7 +91,7 @@ class Freezes(ChandyLamport):
 
 
 class MarkersFirst(ChandyLamport):
-    """The initiator sends its markers, and records only when it next sends or hears something."""
+    """The initiator sends its markers at once, but records only when a marker comes back."""
 
     name = "markers_first"
 
@@ -131,22 +131,15 @@ class TwoMarkers(ChandyLamport):
             out.send_marker(channel, snapshot)
 
 
-class Anyhow(ChandyLamport):
-    """The right rules, on channels that are not FIFO."""
-
-    name = "anyhow"
-    needs_fifo = False
-
-
 class OutOfBand(ChandyLamport):
-    """The marker travels beside the stream of messages and overtakes them; nobody records what it passed."""
+    """Markers overtake messages, and the overtaken messages are not recorded."""
 
     name = "out_of_band"
     overtakes = True
 
 
 class RecordsOn(ChandyLamport):
-    """Recording goes on after the marker, until the marker of the next snapshot."""
+    """The recording of a channel ends not at its marker, but at the marker of the next snapshot."""
 
     name = "records_on"
 
@@ -164,7 +157,7 @@ class RecordsOn(ChandyLamport):
 
 
 class Backwards(ChandyLamport):
-    """The recorded messages of a channel are handed over last first."""
+    """The recorded messages of a channel are in reverse order."""
 
     name = "backwards"
 
@@ -186,7 +179,7 @@ class Backwards(ChandyLamport):
 
 
 class RecordsTwice(ChandyLamport):
-    """Every marker makes its receiver record, also when it already has: the cut moves on."""
+    """Every marker makes its receiver record again: the cut moves on."""
 
     name = "records_twice"
 
@@ -197,7 +190,7 @@ class RecordsTwice(ChandyLamport):
 
 
 class WaitsWithItsMarkers(ChandyLamport):
-    """A receiver of a first marker records at once, but tells the others only when it next gets a message."""
+    """After a first marker a process records at once, but sends its markers only at its next message."""
 
     name = "waits_with_its_markers"
 
@@ -223,7 +216,7 @@ class WaitsWithItsMarkers(ChandyLamport):
 
 
 def swallow_recorded(perform: Any) -> Any:
-    """Record XOR deliver: a message that is recorded in a channel does not reach the process."""
+    """A message that is recorded is not delivered."""
 
     def broken(engine: Any, state: State, action: Any, *rest: Any) -> Any:
         if not isinstance(action, Deliver) or action.message.kind == MARKER:
@@ -239,7 +232,7 @@ def swallow_recorded(perform: Any) -> Any:
 
 
 class SharedGoods(Trade):
-    """A shallow copy: the recorded state is the very table that later messages change."""
+    """The recorded state is a shallow copy: later messages change it."""
 
     name = "shared_goods"
 

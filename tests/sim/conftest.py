@@ -1,4 +1,4 @@
-"""What the tests of the engine share: a Hypothesis profile, algorithms that no file registers, COS 418's cases."""
+"""Fixtures: a Hypothesis profile, algorithms that exist only in tests, and the COS 418 cases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CASES = ROOT.parent / "shared" / "data" / "cos418"
 
 @pytest.fixture(scope="session")
 def cos418_cases() -> Path:
-    """The folder with the assignment's cases, which have no licence and so are not part of the project."""
+    """The folder with the assignment's cases. They have no licence, so they are not part of the project."""
     if not CASES.is_dir():
         pytest.skip(f"the COS 418 cases are not here; they belong in {CASES}")
     return CASES
@@ -36,7 +36,7 @@ Register = Callable[[type[SnapshotAlgorithm]], str]
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Register:
-    """Makes an algorithm known for one test, by its name, which is returned."""
+    """Registers an algorithm for one test. Returns its name."""
 
     def add(algorithm: type[SnapshotAlgorithm]) -> str:
         assert algorithm.name not in ALGORITHMS, "a test's algorithm must not take the name of a real one"

@@ -1,4 +1,4 @@
-"""Tiny rule books, one for each thing that an algorithm may ask for. No page offers them: they are for the tests."""
+"""Tiny algorithms for tests, one for each effect or declaration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sim.core.parameters import Parameter
 
 
 class FirstOnly(ChandyLamport):
-    """Keeps the first message that comes on a channel after recording, and listens to nothing."""
+    """Keeps only the first message on each channel after recording."""
 
     name = "test_first_only"
     title = "First only"
@@ -31,7 +31,7 @@ class FirstOnly(ChandyLamport):
 
 
 class Collecting(ChandyLamport):
-    """Whoever is done reports to the process that a parameter names, which asks for more when all have reported."""
+    """A process that has completed the snapshot reports its state to the process named by a parameter."""
 
     name = "test_collecting"
     title = "Collecting"
@@ -63,7 +63,7 @@ class Collecting(ChandyLamport):
 
 
 class Boss(Service):
-    """Tells every process to record, again after `patience` to those that have not answered; gives up after that."""
+    """Tells every process to record; after 5 tells the missing ones again; after 5 more tells them to abort."""
 
     name = "boss"
 
@@ -97,7 +97,7 @@ class Boss(Service):
 
 
 class Commanded(SnapshotAlgorithm):
-    """A coordinator outside the graph asks; every process records at its word, pauses, and answers."""
+    """A coordinator asks; every process pauses, records, answers and resumes."""
 
     name = "test_commanded"
     title = "Commanded"
@@ -108,7 +108,7 @@ class Commanded(SnapshotAlgorithm):
     services: ClassVar[tuple[type[Service], ...]] = (Boss,)
     checks: ClassVar[tuple[str, ...]] = ("completion", "consistency")
     captions: ClassVar[Mapping[str, Caption]] = {
-        "control_records": Caption("Obey", "{source} tells {process} {told}: {process} {clauses}."),
+        "control_records": Caption("Obey", "{source} tells {process} {content}: {process} {clauses}.")
     }
 
     def on_control(self, process: Process, message: Message, out: Out) -> None:
@@ -129,12 +129,12 @@ class Commanded(SnapshotAlgorithm):
 
 
 class Barrier(ChandyLamport):
-    """Barriers from the sources; they overtake what is in front of them, which is recorded."""
+    """Barriers from the sources overtake messages, which are recorded."""
 
     name = "test_barrier"
     title = "Barriers"
     marker = "barrier"
-    captions: ClassVar[Mapping[str, Caption]] = {}  # those that any algorithm has
+    captions: ClassVar[Mapping[str, Caption]] = {}  # the default captions
     overtakes = True
     initiators = SOURCES
 
@@ -146,7 +146,7 @@ class Barrier(ChandyLamport):
 
 
 class Everybody(ChandyLamport):
-    """Every process starts by itself."""
+    """Every process must initiate."""
 
     name = "test_everybody"
     title = "Everybody"
@@ -154,7 +154,7 @@ class Everybody(ChandyLamport):
 
 
 class Patient(SnapshotAlgorithm):
-    """A process records when it is asked, and what comes until its timer goes off, which each message sets anew."""
+    """A process records when it initiates, and its channels until no message has come for 3 time units."""
 
     name = "test_patient"
     title = "Patient"
@@ -178,7 +178,7 @@ class Patient(SnapshotAlgorithm):
 
 
 class Blocking(ChandyLamport):
-    """Takes nothing from a channel between its marker and the last marker."""
+    """A channel is blocked from its marker to the last marker."""
 
     name = "test_blocking"
     title = "Blocking"

@@ -1,4 +1,4 @@
-"""Small rule books that exercise every hook and every capability. No page offers them: they are for the tests."""
+"""Small algorithms for tests, which use every hook and every capability."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ Counts = dict[Channel, int]
 class Notes(NamedTuple):
     """What a process of `Stamps` remembers, by channel or by (snapshot, channel). Never mutated.
 
-    `sent` and `received` count application messages; `before` is what `received` was when a snapshot
-    was recorded, `announced` how many messages the sender had sent before it recorded, `kept` those
-    received in between.
+    `sent` and `received` count application messages. By snapshot, `before` is `received` at the recording, `announced`
+    the number of messages that the sender had sent before it recorded, and `kept` the messages received in between.
     """
 
     sent: Counts = {}  # noqa: RUF012  # replaced, never changed
@@ -29,12 +28,11 @@ class Notes(NamedTuple):
 
 
 class Stamps(SnapshotAlgorithm):
-    """After Lai & Yang 1987: no channel need be FIFO.
+    """After Lai & Yang 1987, for channels that are not FIFO.
 
-    Every message is stamped with the snapshots its sender had recorded. A process records before it
-    accepts a message stamped with a snapshot it has not recorded. What it receives afterwards without
-    that stamp belongs to the channel's state. A marker tells how many such messages there are in all,
-    so that the receiver knows when it has them; it may arrive at any moment.
+    Every message is stamped with the snapshots for which its sender has recorded. A process records for a snapshot
+    before it receives a message with that stamp. Messages that it receives later without the stamp belong to the state
+    of their channel. A marker carries the number of messages sent without the stamp, so it may arrive at any time.
     """
 
     name = "test_stamps"
@@ -82,7 +80,7 @@ class Stamps(SnapshotAlgorithm):
 
     @staticmethod
     def _close_what_is_complete(process: Process, channel: Channel, snapshots: Iterable[str], out: Out) -> None:
-        """A channel is complete once as many messages are known as were announced to have been sent."""
+        """Close a channel when as many messages have been received as were announced."""
         notes = process.memory
         for snapshot in snapshots:
             kept = notes.kept.get((snapshot, channel), ())
@@ -94,7 +92,7 @@ class Stamps(SnapshotAlgorithm):
 
 
 class Unaligned(Stamps):
-    """After Flink's unaligned checkpoints: a marker overtakes the messages in front of it, which are then recorded."""
+    """After Flink's unaligned checkpoints: a marker overtakes messages, which are then recorded."""
 
     name = "test_unaligned"
     title = "Unaligned barriers"
@@ -103,7 +101,7 @@ class Unaligned(Stamps):
 
 
 class Aligned(SnapshotAlgorithm):
-    """After Carbone et al. 2015, on acyclic graphs: a channel waits from its barrier to the last one; then record."""
+    """After Carbone et al. 2015, for acyclic graphs: a channel is blocked from its barrier to the last one."""
 
     name = "test_aligned"
     title = "Aligned barriers"
@@ -133,7 +131,7 @@ class Aligned(SnapshotAlgorithm):
 
 
 class StopTheWorld(ChandyLamport):
-    """Chandy-Lamport's rules; in between a process computes nothing and sends nothing."""
+    """Chandy-Lamport, but a process pauses until it has completed the snapshot."""
 
     name = "test_stop_the_world"
     title = "Stop the world"
@@ -154,10 +152,7 @@ class StopTheWorld(ChandyLamport):
 
 
 class Impatient(ChandyLamport):
-    """Gives a snapshot up at a process's first message from a channel that it records. Late markers do nothing.
-
-    Snapshots whose name begins with "keep" are not given up.
-    """
+    """Aborts a snapshot at the first recorded message, unless the name of the snapshot begins with "keep"."""
 
     name = "test_impatient"
     title = "Impatient"

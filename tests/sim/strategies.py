@@ -1,4 +1,4 @@
-"""Random scenarios that are sensible: every process can be reached from the initiators of every snapshot."""
+"""Random valid scenarios and edits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def initiations(draw: Any, processes: tuple[str, ...]) -> tuple[Initiation, ...]
 
 @st.composite
 def graphs(draw: Any, processes: tuple[str, ...], snapshots: tuple[Initiation, ...]) -> tuple[Edge, ...]:
-    """Any channels, and those that are needed for the initiators of each snapshot to reach everyone."""
+    """Any channels, and those needed so that every snapshot reaches every process."""
     pairs = [(a, b) for a in processes for b in processes if a != b]
     edges: list[Edge] = draw(st.lists(st.sampled_from(pairs), unique=True, max_size=8))
     for snapshot in dict.fromkeys(start.snapshot for start in snapshots):
@@ -103,7 +103,7 @@ def scripts(draw: Any, processes: tuple[str, ...], edges: tuple[Edge, ...], work
 
 
 def delay_rules() -> st.SearchStrategy[DelayRule]:
-    """Any rule that draws; written as the reader of files writes it."""
+    """Any rule but "listed"."""
     low = st.integers(0, 5).map(float)
     ranges = st.tuples(st.sampled_from(["uniform", "whole"]), low, st.integers(5, 15).map(float))
     same = st.tuples(st.sampled_from(["fixed", "exponential"]), low)
@@ -114,7 +114,7 @@ def delay_rules() -> st.SearchStrategy[DelayRule]:
 def overrides(
     draw: Any, edges: tuple[Edge, ...], snapshots: tuple[Initiation, ...], holds: bool
 ) -> dict[MessageReference, float]:
-    """Delays set by hand for some messages and markers, which may or may not come to be; some are held."""
+    """Delays of single messages and markers, which the run may or may not send; some are held."""
     if not edges:
         return {}
     delay = st.integers(0, 60).map(float)
@@ -179,14 +179,14 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
 
 
 def items(scenario: Scenario) -> list[dict[str, int]]:
-    """Everything that the scenario plans, as edits name it."""
+    """All items of the scenario, as edits name them."""
     lines = [{"script": place} for place in range(len(scenario.script))]
     return [*lines, *({"snapshots": place} for place in range(len(scenario.snapshots)))]
 
 
 @st.composite
 def edited(draw: Any, execution: Execution, most: int = 5) -> list[tuple[dict[str, Any], float, Execution]]:
-    """Edits one after another, each with the time one looked at and the run it led to; refused ones left out."""
+    """Successive edits that are not refused, each with the time looked at and the edited run."""
     found: list[tuple[dict[str, Any], float, Execution]] = []
     for _ in range(draw(st.integers(1, most))):
         edit, now = draw(edits(execution))

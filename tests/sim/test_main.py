@@ -1,4 +1,4 @@
-"""The doors of python -m sim: the JSON document, the exit status, the list."""
+"""python -m sim: the JSON document, the exit status, the list."""
 
 from __future__ import annotations
 

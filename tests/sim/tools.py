@@ -1,4 +1,4 @@
-"""Short ways to write scenarios down and to ask both code paths for their verdicts."""
+"""Helpers: short ways to write scenarios, and verdicts from both code paths."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from sim.core.model import APPLICATION_KINDS, Event
+from sim.core.tick import Tick
 from sim.core.topology import Topology
 from sim.core.workload import Workload
 from sim.document.scenario import Initiation, Scenario, ScriptLine
@@ -19,7 +22,7 @@ from sim.verify.table_checks import Conserved, verdicts_from_table
 
 
 def system(processes: str, channels: str = "", **fields: Any) -> Scenario:
-    """A validated scenario: names and channels separated by blanks; every ordered pair where none are listed."""
+    """A validated scenario. Names and channels are separated by blanks; without channels the graph is complete."""
     listed = tuple((a, b) for a, _, b in (name.partition("->") for name in channels.split()))
     topology = Topology("listed", channels=listed) if listed else Topology()
     fields = {"name": "test", "title": "test", "topology": topology, **fields}
@@ -48,7 +51,7 @@ def conserved_by(workload: Workload) -> Conserved:
 
 
 def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Workload) -> dict[str, list[Verdict]]:
-    """The verdicts on every snapshot the scenario asks for, from the event table alone."""
+    """The verdicts on every snapshot of the scenario, from the event table alone."""
     channels = [channel.name for channel in scenario.channels]
     asked = dict.fromkeys(initiation.snapshot for initiation in scenario.snapshots)
     conserved = conserved_by(workload)
@@ -59,14 +62,14 @@ def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Worklo
 
 
 def verdicts(execution: Execution) -> dict[str, list[Verdict]]:
-    """The verdicts of a run, which must be the same on both code paths, to the letter."""
+    """The verdicts of a run. Both code paths must give the same, to the letter."""
     found = verdicts_of(execution)
     assert found == table_verdicts(execution.events, execution.scenario, execution.engine.workload)
     return found
 
 
 def failing(execution: Execution) -> dict[str, str | None]:
-    """The checks that do not hold, written S1:conservation, each with its witness; on both code paths."""
+    """The checks that fail on both code paths, as S1:conservation, each with its witness."""
     return {
         f"{name}:{v.check}": v.witness for name, row in verdicts(execution).items() for v in row if v.holds is False
     }
@@ -82,11 +85,22 @@ def bodies(snapshot: Snapshot) -> dict[str, list[Any]]:
     return {name: [m.body for m in messages] for name, messages in snapshot.channels.items() if messages}
 
 
-def told(scenario: Scenario, *kinds: str) -> list[str]:
-    """A run in brief, `time process kind label-or-channel`: its application events, or the rows of `kinds`."""
+def summary(scenario: Scenario, *kinds: str) -> list[str]:
+    """`time process kind label` (or channel) of each application event of a run, or of each row of `kinds`."""
     wanted = kinds or APPLICATION_KINDS
     return [
         f"{event.time:g} {event.process} {event.kind} {event.label or event.channel}"
         for event in run(scenario).events
         if event.kind in wanted
     ]
+
+
+def limit_ticks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
+    """Makes a run under the tick scheduler fail if it goes through more than `most` ticks."""
+    ticks, deliveries = iter(range(most)), Tick._deliveries
+
+    def counted(scheduler: Tick) -> Any:
+        assert next(ticks, None) is not None, "the scheduler goes through every tick there is"
+        return deliveries(scheduler)
+
+    monkeypatch.setattr(Tick, "_deliveries", counted)

@@ -1,4 +1,4 @@
-"""Every hook and capability, by algorithms that exist only here (tests/sim/algorithms.py)."""
+"""Every hook and capability, with the algorithms in tests/sim/small_algorithms.py."""
 
 from __future__ import annotations
 
@@ -26,19 +26,18 @@ from sim.core.model import (
     Send,
     State,
 )
-from sim.core.tick import Tick
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from tests.sim.conftest import Register
 from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
-from tests.sim.tools import bodies, failing, only_snapshot, send, start, system, verdicts
+from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, send, start, system, verdicts
 
 TIMED, RANDOM = SchedulerChoice("timed"), SchedulerChoice("random")
 
 
-def held_to(**at: float) -> dict[MessageReference, float]:
-    """Delays by the label of the send."""
+def delays_of(**at: float) -> dict[MessageReference, float]:
+    """Delays of messages, by the label of the send."""
     return {MessageReference(label=label): delay for label, delay in at.items()}
 
 
@@ -68,7 +67,7 @@ def lai_yang(algorithm: str, **changes: Any) -> Scenario:
         "not_fifo": ("P1->P2", "P2->P1"),
         "script": script,
         "snapshots": (start("P1", 2.5),),
-        "delays": {**held_to(m1=1, m2=4, m3=2, m4=2, m5=1), **markers(P1_P2=10, P2_P1=0.5)},
+        "delays": {**delays_of(m1=1, m2=4, m3=2, m4=2, m5=1), **markers(P1_P2=10, P2_P1=0.5)},
     }
     return system("P1 P2", **{**fields, **changes})
 
@@ -179,7 +178,7 @@ def test_the_second_marker_does_not_pass_the_first(register: Register) -> None:
 
 
 def test_a_marker_passes_a_held_message(register: Register) -> None:
-    execution = run(flink(register(Unaligned), delays=held_to(n2=float("inf"))))
+    execution = run(flink(register(Unaligned), delays=delays_of(n2=float("inf"))))
     kinds = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
     assert kinds == [MARKER_RECEIVE, RECEIVE], "1 arrives; 2 is held, and what is behind it"
     assert only_snapshot(execution).status == "recording"
@@ -268,13 +267,7 @@ def test_idle_ticks_are_skipped_while_a_channel_is_blocked(register: Register, m
         delays=markers(b_d=1e12),
         scheduler=SchedulerChoice("tick"),
     )
-    ticks, deliveries = iter(range(10_000)), Tick._deliveries
-
-    def counted(scheduler: Tick) -> Any:
-        assert next(ticks, None) is not None, "the scheduler goes through every tick there is"
-        return deliveries(scheduler)
-
-    monkeypatch.setattr(Tick, "_deliveries", counted)
+    limit_ticks(monkeypatch, 10_000)
     assert failing(run(scenario)) == {}
 
 
@@ -401,7 +394,7 @@ def test_abort_throws_away_what_the_process_recorded_for_that_snapshot_only(regi
 
 
 def test_an_aborted_snapshot_is_judged_alike_on_both_paths(register: Register) -> None:
-    """Nothing is decided of it: it has not failed."""
+    """All its checks are undecided, not failed."""
     found = verdicts(run(given_up(register(Impatient))))
     assert {verdict.holds for verdict in found["drop"]} == {None}
     assert {verdict.holds for verdict in found["keep"]} == {True}

@@ -1,4 +1,4 @@
-"""The user makes every choice: which may be made, how they are named, and what else may be edited then."""
+"""The manual scheduler: the choices offered, their names, and edits of such a run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def enabled_at(execution: Execution, step: int) -> list[Enabled]:
 
 
 def names(execution: Execution) -> list[str]:
-    """What may be chosen where the run ends."""
+    """The choices at the end of the run."""
     return [enabled.choice for enabled in enabled_at(execution, execution.steps)]
 
 
@@ -37,8 +37,8 @@ def lecture() -> Execution:
     return run(library.load("lecture"))
 
 
-def test_from_a_step_on_the_user_chooses(lecture: Execution) -> None:
-    """After step 9, H has been sent and waits on P2->P1; the run so far is what it was."""
+def test_the_user_chooses_after_a_given_step(lecture: Execution) -> None:
+    """After step 9, H waits on P2->P1. The first nine steps do not change."""
     by_hand = edit(lecture, "manual", after=9)
     assert by_hand.scenario.scheduler.order == choices_made(lecture, 9)
     assert [(e.step, e.process, e.kind) for e in by_hand.events] == [
@@ -87,14 +87,14 @@ def test_without_time_delays_are_forgotten_and_a_held_message_may_be_delivered()
     assert more.steps == 3, "a listed delay for each of two messages is no bound any more"
 
 
-def test_held_by_hand_means_not_to_be_chosen() -> None:
+def test_a_message_held_under_the_manual_scheduler_cannot_be_chosen() -> None:
     by_hand = edit(run(system("P1 P2", script=(send("P1", "P2", 1, label="A"),))), "manual", after=1)
     held = edit(by_hand, "hold", message={"label": "A"})
     assert names(by_hand) == ["deliver P1->P2"] and names(held) == []
     assert names(edit(held, "release", message={"label": "A"})) == ["deliver P1->P2"]
 
 
-def test_what_is_added_by_hand_comes_last_in_what_its_process_plans(lecture: Execution) -> None:
+def test_items_added_under_the_manual_scheduler_come_last(lecture: Execution) -> None:
     by_hand = edit(lecture, "manual", after=9)
     added = edit(by_hand, "send", process="P3", to="P1", at=1, body="late")
     added = edit(edit(added, "internal", process="P3"), "snapshot", process="P2")
@@ -136,7 +136,7 @@ def test_lines_that_wait_and_turns_of_the_workload_have_names_of_their_own() -> 
     assert later.events == edit(by_hand, "choose", choice="turn P1").events, "a new line renames no choice made"
 
 
-def test_a_random_run_can_be_taken_over_too() -> None:
+def test_a_random_run_can_be_continued_by_hand() -> None:
     lines = tuple(send(f"P{1 + n % 3}", f"P{1 + (n + 1) % 3}", n) for n in range(9))
     at_random = run(system("P1 P2 P3", script=lines, snapshots=(start("P1", 2),), scheduler=SchedulerChoice("random")))
     assert edit(at_random, "manual").events == at_random.events

@@ -1,7 +1,6 @@
-"""Every interleaving of tiny systems, depth first: Chandy-Lamport is right in each, and there are exactly so many.
+"""Every interleaving of tiny systems: all checks hold in each, and their number is right.
 
-The numbers are pinned. Each was worked out independently, by the few lines of `count_by_hand`: a model
-of its own that knows positions and queues, and nothing of the engine.
+The expected numbers come from `count_by_hand`, a small model that is independent of the engine.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ Path = tuple[Action, ...]
 
 
 def executions(scenario: Scenario) -> Iterator[list[Event]]:
-    """The event table of every complete execution of `scenario`'s system, whatever its times and delays say."""
+    """The event table of every complete execution of `scenario`, depth first. Times and delays are ignored."""
     engine = scenario.engine()
 
     def onwards(state: State, log: Log) -> Iterator[list[Event]]:
@@ -31,16 +30,16 @@ def executions(scenario: Scenario) -> Iterator[list[Event]]:
             yield log.events()
         for action in enabled:
             successor, rows = engine.step(state, action)
-            longer = log.copy()
-            longer.rows += rows
-            longer.close_step(float(len(longer.ends) + 1))
+            longer = Log()
+            longer.rows, longer.times = [*log.rows, *rows], [*log.times, len(log.times) + 1.0]
+            longer.ends = [*log.ends, len(longer.rows)]
             yield from onwards(successor, longer)
 
     return onwards(engine.initial(), Log())
 
 
 def count_states(engine: Engine) -> int:
-    """The number of different states that can be reached."""
+    """The number of different reachable states."""
     seen: set[Any] = set()
     waiting = [engine.initial()]
     while waiting:
@@ -53,7 +52,7 @@ def count_states(engine: Engine) -> int:
 
 
 def key_of(state: State) -> Any:
-    """What makes two states the same, message ids aside: they only tell who sent first."""
+    """Equal for states that differ at most in message ids."""
     processes = tuple(
         (
             p.index,
@@ -80,12 +79,12 @@ Channels = tuple[tuple[int, int], ...]
 
 
 class Hand(NamedTuple):
-    """A system as the count sees it.
+    """A state of the small model.
 
-    `plans` holds what each process has still to do, in order: ("to", channel), ("in",) or ("start",
-    snapshot); `counts` its events so far; `queues` the messages on each channel, a number (which event
-    of its sender) or the name of a marker's snapshot; `cut` (process, snapshot, events inside);
-    `kept` (channel, snapshot, messages, still open).
+    `plans` holds the remaining actions of each process: ("to", channel), ("in",) or ("start", snapshot). `counts`
+    holds the number of its events so far. `queues` holds the content of each channel: for a message the index of its
+    send, for a marker the name of its snapshot. `cut` holds (process, snapshot, events inside), and `kept` (channel,
+    snapshot, messages, still open).
     """
 
     plans: tuple[tuple[Any, ...], ...]
@@ -96,7 +95,7 @@ class Hand(NamedTuple):
 
 
 def successors(now: Hand, channels: Channels) -> Iterator[Hand]:
-    """What can happen next: anyone's next own action, or the delivery of any channel's oldest message."""
+    """The next states: any process takes its next action, or any channel delivers its oldest message."""
     for process, plan in enumerate(now.plans):
         if plan:
             yield act(now._replace(plans=changed(now.plans, process, plan[1:])), process, plan[0], channels)
@@ -114,7 +113,7 @@ def act(now: Hand, process: int, action: Any, channels: Channels) -> Hand:
 
 
 def record(now: Hand, process: int, snapshot: str, channels: Channels) -> Hand:
-    """Once per snapshot: the count, a marker on every outgoing channel, every incoming one open."""
+    """Record the count, send a marker on every outgoing channel, open every incoming one; once per snapshot."""
     if any((who, name) == (process, snapshot) for who, name, _ in now.cut):
         return now
     now = now._replace(cut=now.cut | {(process, snapshot, now.counts[process])})
@@ -127,7 +126,7 @@ def record(now: Hand, process: int, snapshot: str, channels: Channels) -> Hand:
 
 
 def deliver(now: Hand, number: int, message: int | str, channels: Channels) -> Hand:
-    """A marker makes its receiver record and closes the channel; another message is kept where it is open."""
+    """A marker makes its receiver record and closes the channel; a message is kept if its channel is open."""
     target = channels[number][1]
     if isinstance(message, str):
         now = record(now, target, message, channels)
@@ -161,7 +160,7 @@ def count_by_hand(plans: tuple[tuple[Any, ...], ...], channels: Channels) -> tup
 
 
 class System(NamedTuple):
-    """A scenario, the same written for `count_by_hand`, and how many executions and states there are."""
+    """A scenario, its model for `count_by_hand`, and the numbers of executions and states."""
 
     scenario: Scenario
     plans: tuple[tuple[Any, ...], ...]
@@ -238,7 +237,7 @@ def test_every_check_holds_in_every_execution(name: str) -> None:
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_the_numbers_are_those_counted_by_hand(name: str) -> None:
-    """On the line 3 sends and 3 deliveries interleave in 5 ways (Catalan), and the internal event fits in 7 places."""
+    """E.g. on the line 3 sends and 3 deliveries interleave in 5 ways, and the internal event fits in 7 places."""
     hand = count_by_hand(SYSTEMS[name].plans, SYSTEMS[name].channels)
     assert hand == (SYSTEMS[name].executions, SYSTEMS[name].states)
 
@@ -249,7 +248,7 @@ def test_the_number_of_states(name: str) -> None:
 
 
 def test_a_step_leaves_the_state_as_it_was_and_perform_does_the_same_in_place() -> None:
-    """Every step of every execution of the ring: the key of the state before does not change."""
+    """In every step of every execution of the ring."""
     engine = SYSTEMS["a ring of three"].scenario.engine()
     waiting, steps = [engine.initial()], 0
     while waiting:
@@ -266,8 +265,8 @@ def test_a_step_leaves_the_state_as_it_was_and_perform_does_the_same_in_place() 
     assert steps > SYSTEMS["a ring of three"].states
 
 
-def test_what_is_not_enabled_is_not_offered() -> None:
-    """FIFO: of two messages on a channel only the older may be delivered; an agenda is done in its order."""
+def test_only_enabled_actions_are_offered() -> None:
+    """On a FIFO channel only the oldest message; of timed items only the next of each process."""
     engine = SYSTEMS["two processes, two sends each, one initiator"].scenario.engine()
     state = engine.initial()
     assert len(engine.enabled(state)) == 2, "the first item of each agenda"

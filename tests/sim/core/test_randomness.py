@@ -1,4 +1,4 @@
-"""Draws: the published mixing function, and streams that have nothing to do with each other."""
+"""Draws: the published mixing function, keys, and the distributions of delays."""
 
 from __future__ import annotations
 

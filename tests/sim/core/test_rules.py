@@ -1,4 +1,4 @@
-"""What one action does to one process: driven without an engine, and by tiny rule books (tests/sim/rule_books.py)."""
+"""What one action does to one process, without an engine, and with the algorithms in tests/sim/rule_books.py."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ from tests.sim.tools import bodies, failing, only_snapshot, send, start, system,
 
 
 class Wire:
-    """The world of one process: what it transmits, emits and schedules is written down."""
+    """The world of one process, which notes what the process transmits, emits and schedules."""
 
     def __init__(self, process: Process) -> None:
         self.process = process
@@ -84,7 +84,7 @@ class Wire:
 
 
 def alone(algorithm: type[SnapshotAlgorithm], **parameters: Any) -> tuple[Rules, Process, Wire]:
-    """P1 of two processes, with 100; the other one is wherever a test says."""
+    """P1, with 100, of two processes. P2 is not simulated."""
     there, back = Channel(0, 0, 1, "P1->P2"), Channel(1, 1, 0, "P2->P1")
     process = Process("P1", 0, 100)
     process.outgoing, process.incoming = (there,), (back,)
@@ -96,7 +96,7 @@ def alone(algorithm: type[SnapshotAlgorithm], **parameters: Any) -> tuple[Rules,
 
 
 def coming(process: Process, kind: str, body: Any = None, number: int = 50, stamp: Any = None) -> Message:
-    """What P2 has sent to P1."""
+    """A message from P2 to P1."""
     snapshot = None if kind == APP else "S1"
     return Message(number, process.incoming[0], kind, body, snapshot, stamp, 1, None, None)
 
@@ -106,7 +106,7 @@ def kinds(wire: Wire) -> list[str]:
 
 
 def test_one_process_takes_its_part_in_a_snapshot_without_any_engine() -> None:
-    """As a live process will: it sends, starts a snapshot, records what comes, and is done at the marker."""
+    """It sends, initiates a snapshot, records a message, and completes at the marker."""
     rules, process, wire = alone(ChandyLamport)
     rules.send(process, process.outgoing[0], 30)
     rules.initiate(process, "S1")
@@ -146,7 +146,7 @@ def test_a_workload_may_answer_its_own_internal_event() -> None:
 
 
 class Restless(Bank):
-    """Where there is no time, a process may send 1 or 2 to its neighbour, twice in all."""
+    """Without time, a process may twice send 1 or 2 to its neighbour."""
 
     name = "test_restless"
 
@@ -156,7 +156,7 @@ class Restless(Bank):
 
 
 def test_without_time_a_workload_may_do_any_of_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By hand each has its name; at random each comes about; with time there is only its turn, which it has not."""
+    """By hand each has a name; at random each happens; with time there is only `turn`, which is None here."""
     monkeypatch.setitem(WORKLOADS._found, Restless.name, Restless)
     by_hand = SchedulerChoice("manual", order=("turn P1 #2", "turn P1", "deliver P1->P2"))
     scenario = system("P1 P2", "P1->P2", workload=Restless.name, scheduler=by_hand)
@@ -168,7 +168,7 @@ def test_without_time_a_workload_may_do_any_of_its_options(monkeypatch: pytest.M
 
 
 def test_an_effect_may_lead_to_more_until_none_remain() -> None:
-    """`on_done` asks for a control message, after what the rule itself had asked for."""
+    """The control message of `on_done` follows the effects of the rule."""
     rules, process, wire = alone(rule_books.Collecting, collector="P2")
     rules.initiate(process, "S1")
     rules.receive_marker(process, coming(process, MARKER))
@@ -176,7 +176,7 @@ def test_an_effect_may_lead_to_more_until_none_remain() -> None:
     assert wire.sent[-1] == ("P1->P2", CONTROL, 100, "S1")
 
 
-def test_what_a_rule_may_not_do_is_said_to_whoever_wrote_it() -> None:
+def test_a_rule_that_keeps_a_message_before_recording_is_an_error() -> None:
     class Careless(ChandyLamport):
         def on_message(self, process: Process, message: Message, out: Out) -> None:
             out.keep(message, "S9")
@@ -186,11 +186,11 @@ def test_what_a_rule_may_not_do_is_said_to_whoever_wrote_it() -> None:
         rules.receive(process, coming(process, APP, 5))
 
 
-# --------------------------------------------------------------------------- kept is not listening
+# --------------------------------------------------------------------------- keep and start_recording
 
 
 def two(algorithm: str, **changes: Any) -> Scenario:
-    """Two banks, one snapshot that P1 starts at 2."""
+    """Two banks, and a snapshot that P1 initiates at 2."""
     fields: dict[str, Any] = {
         "algorithm": algorithm, "workload": "bank", "snapshots": (start("P1", 2),),
         "script": (send("P2", "P1", 1, 1, label="a"), send("P2", "P1", 1.5, 2, label="b")),
@@ -251,7 +251,7 @@ def test_parameters_and_the_graph_reach_the_algorithm_and_the_file(register: Reg
         ("patients = 1", ["algorithm.patients", "did you mean 'patience'"]),
     ],
 )
-def test_a_bad_parameter_of_an_algorithm_is_told_like_one_of_a_workload(
+def test_a_bad_parameter_of_an_algorithm_is_refused_like_one_of_a_workload(
     register: Register, given: str, words: list[str]
 ) -> None:
     text = f'processes = 2\n[algorithm]\nkind = "{register(rule_books.Collecting)}"\n{given}'
@@ -261,14 +261,14 @@ def test_a_bad_parameter_of_an_algorithm_is_told_like_one_of_a_workload(
 
 
 def test_reports_reach_the_collector_and_belong_to_no_channel(register: Register) -> None:
-    """On the lecture's graph two reports arrive (facts: collection at the initiator); they are in no cut."""
+    """P2 and P3 report to P1, which initiated the snapshot. The reports are in no cut."""
     name = register(rule_books.Collecting)
     execution = run(system("P1 P2 P3", algorithm=name, snapshots=(start("P1", 1),)))
     assert [source for source, _ in execution.final.processes[0].memory] == ["P2", "P3"]
     assert failing(execution) == {} and bodies(only_snapshot(execution)) == {}
     assert only_snapshot(execution).controls == 2
-    told = [text for text in sentences(execution) if "tells P1" in text]
-    assert told and all("its state" in text for text in told)
+    texts = [text for text in sentences(execution) if "tells P1" in text]
+    assert texts and all("its state" in text for text in texts)
 
 
 def test_a_control_message_has_a_delay_of_its_own_and_can_be_addressed(register: Register) -> None:
@@ -306,13 +306,13 @@ def test_a_service_initiates_and_is_in_no_cut(register: Register) -> None:
         PAUSED, RECORD, RESUMED,
     ]  # fmt: skip
     assert failing(execution) == {}
-    told = sentences(execution)
-    assert "boss starts snapshot S1: it tells P1, P2 and P3 “record”." in told
-    assert any(text.startswith("boss tells P2 “record”: P2 pauses, records its state") for text in told)
+    texts = sentences(execution)
+    assert "boss starts snapshot S1: it tells P1, P2 and P3 “record”." in texts
+    assert any(text.startswith("boss tells P2 “record”: P2 pauses, records its state") for text in texts)
 
 
 def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(register: Register) -> None:
-    """P3 never hears of it: it is asked again at 6, and the snapshot is given up at 11."""
+    """P3 receives nothing: the service asks again at 6 and gives the snapshot up at 11."""
     silent = {MessageReference(None, "boss->P3", CONTROL, "S1", ordinal): HOLD for ordinal in (1, 2, 3)}
     execution = run(commanded(register(rule_books.Commanded), delays=silent))
     assert [(row.time, row.process, row.label) for row in rows_of(execution, TIMER)] == [
@@ -320,7 +320,7 @@ def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(regist
     ]  # fmt: skip
     assert "The timer again of boss goes off: boss tells P3 “record”." in sentences(execution)
     only = only_snapshot(execution)
-    assert only.status == "recording", "P1 and P2 are not told to give up: only P3 is, and it does not hear"
+    assert only.status == "recording", "only P3 is told to abort, and it receives nothing"
     assert only.initiators == ("boss",)
 
 
@@ -347,7 +347,7 @@ def test_without_time_any_timer_that_is_set_may_go_off(register: Register) -> No
 
 
 class GivesUp(ChandyLamport):
-    """Aborts at the first message that it records, and tells on_abort so."""
+    """Aborts at the first message that it records; `on_abort` notes the snapshot."""
 
     name = "test_gives_up"
     title = "Gives up"
@@ -360,13 +360,13 @@ class GivesUp(ChandyLamport):
         process.memory = (*(process.memory or ()), snapshot)
 
 
-def test_an_aborted_snapshot_stays_dead_whatever_comes_late(register: Register) -> None:
-    """Today's late marker used to bring it back to life, to end as complete with two markers."""
+def test_a_late_marker_does_not_revive_an_aborted_snapshot(register: Register) -> None:
+    """A late marker used to revive it, and it ended as complete."""
     execution = run(two(register(GivesUp)))
     snapshot = only_snapshot(execution)
     assert (snapshot.status, snapshot.aborted is not None) == ("aborted", True)
     assert "P1" not in snapshot.local and snapshot.recorded_messages == []
-    assert execution.final.processes[0].ended == frozenset({"S1"})
+    assert execution.final.processes[0].aborted == frozenset({"S1"})
     assert execution.final.processes[0].memory == ("S1",)
     assert {verdict.holds for verdict in verdicts(execution)["S1"]} == {None}, "undecided, not failed, on both paths"
     assert [row.process for row in rows_of(execution, SNAPSHOT_ABORTED)] == ["P1"]
@@ -446,8 +446,8 @@ def test_blocking_leaves_rows_from_which_its_time_can_be_read(register: Register
 
 
 @pytest.mark.parametrize("algorithm", ["chandy_lamport", "lai_yang"])
-def test_a_snapshot_comes_from_a_table_that_somebody_else_has(algorithm: str) -> None:
-    """Through JSON and back, with nothing but rows: no process remembers anything."""
+def test_a_snapshot_is_reconstructed_from_a_table_that_was_json(algorithm: str) -> None:
+    """From rows alone, which went through JSON."""
     scenario = two(algorithm, snapshots=(start("P1", 2), start("P2", 2.5, "S2")))
     execution = run(scenario)
     written = json.loads(json.dumps([event._asdict() for event in execution.events]))
@@ -457,7 +457,7 @@ def test_a_snapshot_comes_from_a_table_that_somebody_else_has(algorithm: str) ->
     assert len(snapshots_of(execution)) == 2 and failing(execution) == {}
 
 
-def test_a_snapshot_survives_the_loss_of_everything_that_processes_remember() -> None:
+def test_a_snapshot_needs_nothing_that_processes_remember() -> None:
     execution = run(two("chandy_lamport"))
     before = snapshots_of(run(two("chandy_lamport")))
     for process in execution.final.processes:
@@ -484,7 +484,7 @@ def test_copied_and_in_place_give_the_same_events(register: Register, rule: Any,
 @pytest.mark.parametrize("kind", ["timed", "random"])
 @pytest.mark.parametrize("seed", range(20))
 def test_lai_yang_is_right_on_random_traffic_that_overtakes(kind: str, seed: int) -> None:
-    """Every snapshot completes, two that overlap and two initiators of one; copied and in place alike."""
+    """Two snapshots overlap and one has two initiators; both complete."""
     ring = "P1->P2 P2->P3 P3->P1 P2->P1"
     scenario = system(
         "P1 P2 P3", ring, algorithm=LaiYang.name, not_fifo=tuple(ring.split()), workload="bank", seed=seed,

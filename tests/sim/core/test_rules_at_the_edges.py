@@ -1,4 +1,4 @@
-"""Edges of the rules that were wrong once: starts, refusals, ticks, overtaking markers, what is told and why."""
+"""Cases that were wrong once: starts, refusals, ticks, overtaking markers, sentences and reasons."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from tests.sim.tools import bodies, failing, only_snapshot, send, start, system,
 @pytest.mark.parametrize("kind", ["timed", "random", "tick"])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_service_starts_before_anything_else(register: Register, kind: str, seed: int) -> None:
-    """Also before its own initiation at 0, and a script line at 0."""
+    """Also before an initiation and a script line at time 0."""
     scenario = system(
         "P1 P2", "P1->P2", algorithm=register(Commanded), snapshots=(start("boss", 0),), seed=seed,
         script=(send("P1", "P2", 0),), scheduler=SchedulerChoice(kind),
     )  # fmt: skip
-    assert isinstance(next(run(scenario).moments()).action, Start)
+    assert isinstance(next(run(scenario).replay()).action, Start)
 
 
 class Nervous(Bank):
-    """Sends, and then finds that it cannot."""
+    """Asks for a send, and then refuses."""
 
     name = "test_nervous"
 
@@ -50,7 +50,7 @@ class Nervous(Bank):
         raise Refused("too nervous")
 
 
-def test_what_a_refused_action_had_asked_for_is_not_done_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_effects_of_a_refused_action_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(WORKLOADS._found, Nervous.name, Nervous)
     engine = system("P1 P2", workload=Nervous.name, snapshots=(start("P2", 1),)).engine()
     state = engine.initial()
@@ -62,7 +62,7 @@ def test_what_a_refused_action_had_asked_for_is_not_done_by_the_next(monkeypatch
 
 
 class KeepsAndListens(ChandyLamport):
-    """Says twice that a message is to be recorded."""
+    """Keeps a message twice that is recorded already."""
 
     name = "test_keeps_and_listens"
     title = "Keeps and listens"
@@ -80,7 +80,7 @@ def test_a_message_is_recorded_once_however_often_a_rule_says_so(register: Regis
 
 
 class KeepsWithoutClosing(SnapshotAlgorithm):
-    """Each process records by itself, and what comes afterwards; no channel is ever closed."""
+    """Each process records when it initiates, then keeps every message; no channel is ever closed."""
 
     name = "test_keeps_without_closing"
     title = "Keeps without closing"
@@ -94,7 +94,7 @@ class KeepsWithoutClosing(SnapshotAlgorithm):
             out.keep(message, snapshot)
 
 
-def test_both_paths_count_what_is_kept_where_nothing_closes_a_channel(register: Register) -> None:
+def test_both_paths_count_messages_kept_in_channels_that_are_never_closed(register: Register) -> None:
     name = register(KeepsWithoutClosing)
     found = verdicts(run(two(name, snapshots=(start("P1", 2), start("P2", 2)))))["S1"]
     assert {verdict.check: verdict.holds for verdict in found}["conservation"] is True
@@ -146,13 +146,13 @@ class TellsNobody(TellsItself):
         (SetsBack, "sets a timer -5 time units ahead"),
     ],
 )  # fmt: skip
-def test_a_rule_that_cannot_be_carried_out_is_told_so(register: Register, rule: Any, words: str) -> None:
+def test_an_effect_that_cannot_be_carried_out_is_an_error(register: Register, rule: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
         run(two(register(rule), script=(send("P2", "P1", 20, 1),)))
 
 
 def test_control_messages_keep_to_no_ticks(register: Register) -> None:
-    """Their delay counts from their send, and what is told of them says the same."""
+    """Their delay counts from their send."""
     execution = run(
         two(register(Collecting), scheduler=SchedulerChoice("tick"), control_delay=DelayRule("fixed", 0.25))
     )
@@ -161,7 +161,7 @@ def test_control_messages_keep_to_no_ticks(register: Register) -> None:
     assert due(execution, report) == report.receive.time == report.send.time + 0.25
 
 
-def test_what_is_sent_after_an_overtaking_marker_waits_behind_it(register: Register) -> None:
+def test_messages_sent_after_an_overtaking_marker_wait_behind_it(register: Register) -> None:
     barrier = MessageReference(None, "P1->P2", MARKER, "S1")
     scenario = system(
         "P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 2),),
@@ -176,7 +176,7 @@ def test_what_is_sent_after_an_overtaking_marker_waits_behind_it(register: Regis
         assert (marker in held(execution)) == (delay == HOLD)
 
 
-def test_a_message_that_was_overtaken_and_never_comes_is_told_in_a_window_too(register: Register) -> None:
+def test_an_overtaken_message_that_never_arrives_can_be_exported_in_a_window(register: Register) -> None:
     scenario = system(
         "P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 3),), workload="bank",
         script=(send("P1", "P2", 1, 5, label="a"), send("P1", "P2", 5, 6)), delays={MessageReference(label="a"): HOLD},
@@ -190,7 +190,7 @@ def test_a_message_that_was_overtaken_and_never_comes_is_told_in_a_window_too(re
 
 
 class Answers(Commanded):
-    """A process that is done still answers markers."""
+    """A process answers every marker, also when it has recorded."""
 
     name = "test_answers"
     initiators = "any"
@@ -218,7 +218,7 @@ def test_where_nothing_closes_channels_a_marker_is_never_late(register: Register
 
 
 class Later(ChandyLamport):
-    """Starts only when its timer goes off."""
+    """Records only when its timer goes off."""
 
     name = "test_later"
     title = "Later"
@@ -230,16 +230,16 @@ class Later(ChandyLamport):
         super().on_initiate(process, timer.snapshot, out)
 
 
-def test_an_initiation_without_rows_is_told_as_what_it_is(register: Register) -> None:
-    told = sentences(run(two(register(Later), snapshots=(start("P1", 2), start("P2", 20)))))
-    assert "P1 is asked to start S1; nothing can be seen of it yet." in told
-    assert any(text.startswith("The timer now of P1 goes off: P1 records its state") for text in told)
+def test_an_initiation_without_rows_has_a_sentence(register: Register) -> None:
+    texts = sentences(run(two(register(Later), snapshots=(start("P1", 2), start("P2", 20)))))
+    assert "P1 is asked to start S1; nothing can be seen of it yet." in texts
+    assert any(text.startswith("The timer now of P1 goes off: P1 records its state") for text in texts)
     again = sentences(run(two("chandy_lamport", snapshots=(start("P1", 2), start("P2", 20)))))
     assert "P2 was to start S1, but has already recorded for it: nothing happens." in again
 
 
 class RecordsAnew(ChandyLamport):
-    """Records again at its last marker: what it had counts no more."""
+    """Records again at its last marker, which discards the first recording."""
 
     name = "test_records_anew"
     title = "Records anew"
@@ -250,12 +250,12 @@ class RecordsAnew(ChandyLamport):
         super().on_marker(process, marker, out)
 
 
-def test_who_records_again_throws_away_what_it_had_in_every_telling(register: Register) -> None:
+def test_recording_again_discards_the_first_recording_everywhere(register: Register) -> None:
     execution = run(two(register(RecordsAnew)))
     (snapshot,) = snapshots_of(execution)
     assert bodies(snapshot) == {}
-    told = [explain(execution, snapshot, flight.id) for flight in execution.flights if not flight.is_marker]
-    assert not any("holds" in text for text in told)
+    texts = [explain(execution, snapshot, flight.id) for flight in execution.flights if not flight.is_marker]
+    assert not any("holds" in text for text in texts)
     verdicts(execution)  # the same on both paths
 
 
@@ -265,11 +265,11 @@ def test_edits_call_markers_what_the_algorithm_calls_them(register: Register) ->
     assert describe_edit(execution, edit) == "hold the barrier of S1 on P1->P2"
 
 
-def test_a_copied_process_shares_every_field_and_forgets_none() -> None:
+def test_a_copy_has_every_field() -> None:
     """Copies are made field by field."""
     process = run(two("lai_yang")).final.processes[0]
     twin = process.copy()
     assert all(getattr(twin, field) is getattr(process, field) for field in Process.__slots__)
     state = run(two("lai_yang")).final
-    copied = state.copy_around(state.processes[0])
+    copied = state.copy_for(state.processes[0])
     assert all(hasattr(copied, field) for field in type(state).__slots__)

@@ -1,10 +1,9 @@
-"""Who is next: ties, FIFO, holds, lines that wait for an event, ticks, chance, and choices made by hand."""
+"""The schedulers: ties, FIFO, holds, lines that wait for an event, ticks, random and manual choices."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
 
 import pytest
 
@@ -12,13 +11,12 @@ from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
-from sim.core.tick import Tick
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
 from sim.document.writing import dumps
 from sim.run.execution import run
-from tests.sim.tools import send, start, system, told
+from tests.sim.tools import limit_ticks, send, start, summary, system
 
 RANDOM = SchedulerChoice("random")
 
@@ -49,8 +47,8 @@ def test_a_first_marker_its_recording_and_the_markers_it_causes_are_one_step() -
     ]  # fmt: skip
 
 
-def test_an_initiation_of_what_is_recorded_already_does_nothing() -> None:
-    """P2 hears of S1 at 2 and would initiate it at 3: a step without rows."""
+def test_an_initiation_at_a_process_that_has_recorded_is_a_step_without_rows() -> None:
+    """P2 receives a marker of S1 at 2 and is to initiate S1 at 3."""
     once = system("P1 P2", snapshots=(start("P1", 1),))
     twice = system("P1 P2", snapshots=(start("P1", 1), start("P2", 3)))
     assert [e.kind for e in run(twice).events] == [e.kind for e in run(once).events]
@@ -76,7 +74,7 @@ def test_script_then_initiations_then_deliveries() -> None:
     assert at_2 == ["b", "a", RECORD, MARKER_SEND, RECORDED, "n"]
 
 
-def test_a_workload_s_turn_comes_after_the_script_and_before_initiations() -> None:
+def test_a_turn_comes_after_the_script_and_before_initiations() -> None:
     scenario = system(
         "P1 P2",
         workload="token_ring",
@@ -87,9 +85,9 @@ def test_a_workload_s_turn_comes_after_the_script_and_before_initiations() -> No
     assert [e.kind for e in run(scenario).events if e.time == 2] == [INTERNAL, SEND, RECORD, MARKER_SEND]
 
 
-def test_ties_of_script_lines_follow_their_listed_order_whoever_they_belong_to() -> None:
+def test_ties_of_script_lines_follow_their_listed_order() -> None:
     lines = tuple(ScriptLine(process, 3, label=label) for process, label in (("P2", "a"), ("P1", "b"), ("P2", "c")))
-    assert told(system("P1 P2", script=lines)) == ["3 P2 internal a", "3 P1 internal b", "3 P2 internal c"]
+    assert summary(system("P1 P2", script=lines)) == ["3 P2 internal a", "3 P1 internal b", "3 P2 internal c"]
 
 
 def test_ties_of_deliveries_follow_the_listed_order_of_channels_and_not_that_of_sending() -> None:
@@ -124,7 +122,7 @@ def test_a_quick_message_waits_behind_a_slow_one() -> None:
     assert arrivals == [(3, "P2->P1"), (11, "P1->P2"), (11, "P1->P2")]
 
 
-def test_a_held_message_holds_back_what_is_behind_it_on_its_channel_only() -> None:
+def test_a_held_message_holds_back_only_later_messages_of_its_channel() -> None:
     lines = (
         send("P1", "P2", 1, label="before"), send("P1", "P2", 2, label="held"), send("P1", "P2", 3, label="behind"),
         send("P2", "P1", 3, label="elsewhere"),
@@ -172,24 +170,24 @@ def test_a_line_after_an_event_happens_that_much_later() -> None:
         ScriptLine("P1", 0, after="B", label="at once"),
         ScriptLine("P2", 1, after="P2.3"),
     )
-    assert told(system("P1 P2", script=lines)) == [
+    assert summary(system("P1 P2", script=lines)) == [
         "4 P1 send B", "4 P1 internal at once", "5 P2 receive F", "8 P2 internal late",
     ]  # fmt: skip
 
 
 def test_a_line_may_wait_for_an_event_by_its_number() -> None:
     lines = (send("P1", "P2", 4), ScriptLine("P2", 2, after="P2.1", label="a"), ScriptLine("P1", 0, "P1.1", label="b"))
-    assert told(system("P1 P2", script=lines))[1:] == ["4 P1 internal b", "5 P2 receive P2.1", "7 P2 internal a"]
+    assert summary(system("P1 P2", script=lines))[1:] == ["4 P1 internal b", "5 P2 receive P2.1", "7 P2 internal a"]
 
 
 def test_a_number_means_the_event_also_where_it_has_a_label() -> None:
-    """P1.1 is called A; a line that waits for P1.1 must not wait for ever in silence."""
+    """P1.1 has the label A; a line that waits for P1.1 must not wait for ever."""
     lines = (ScriptLine("P1", 1, label="A"), ScriptLine("P1", 1, after="P1.1", label="B"))
-    assert told(system("P1 P2", script=lines)) == ["1 P1 internal A", "2 P1 internal B"]
+    assert summary(system("P1 P2", script=lines)) == ["1 P1 internal A", "2 P1 internal B"]
 
 
 def test_a_delay_may_name_its_message_by_the_number_of_the_send() -> None:
-    """Also where that send has a label; a delay must not be dropped in silence."""
+    """Also if that send has a label: the delay must not be ignored silently."""
     for label in (None, "A"):
         scenario = system(
             "P1 P2", script=(send("P1", "P2", 1, label=label),), delays={MessageReference(label="P1.1"): 9.0}
@@ -199,7 +197,7 @@ def test_a_delay_may_name_its_message_by_the_number_of_the_send() -> None:
 
 def test_a_line_after_an_event_that_never_happens_never_does() -> None:
     lines = (ScriptLine("P2", 3, after="P1.2", label="never"), ScriptLine("P1", 1, label="only"))
-    assert told(system("P1 P2", script=lines)) == ["1 P1 internal only"]
+    assert summary(system("P1 P2", script=lines)) == ["1 P1 internal only"]
 
 
 def test_an_initiation_may_wait_for_an_event_too() -> None:
@@ -210,11 +208,11 @@ def test_an_initiation_may_wait_for_an_event_too() -> None:
 def test_lines_that_wait_need_not_wait_for_each_other() -> None:
     """Two lines of one process after one event, the later one listed first."""
     lines = (ScriptLine("P1", 9, "A", label="b"), ScriptLine("P1", 2, "A", label="a"), ScriptLine("P1", 1, label="A"))
-    assert told(system("P1 P2", script=lines)) == ["1 P1 internal A", "3 P1 internal a", "10 P1 internal b"]
+    assert summary(system("P1 P2", script=lines)) == ["1 P1 internal A", "3 P1 internal a", "10 P1 internal b"]
 
 
 @pytest.mark.parametrize("kind", ["timed", "tick", "random"])
-def test_lines_that_wait_are_done_once_under_every_scheduler(kind: str) -> None:
+def test_lines_that_wait_happen_once_under_every_scheduler(kind: str) -> None:
     lines = (ScriptLine("P1", 1, label="A"), ScriptLine("P2", 1, "A", label="B"), send("P2", "P1", 0, after="B"))
     kinds = Counter(e.kind for e in run(system("P1 P2", script=lines, scheduler=SchedulerChoice(kind))).events)
     assert kinds == {INTERNAL: 2, SEND: 1, RECEIVE: 1}
@@ -233,7 +231,7 @@ def test_a_random_schedule_depends_on_its_seed_and_time_is_the_step() -> None:
     assert len(orders) == 3
 
 
-def test_chance_offers_every_enabled_action_and_favours_none() -> None:
+def test_the_random_scheduler_is_uniform() -> None:
     """Two first steps are possible: in 400 seeds each is taken about half of the time."""
     lines = (ScriptLine("P1", 1), ScriptLine("P2", 1))
     first = Counter(
@@ -289,14 +287,7 @@ UNBOUNDED = {
 @pytest.mark.parametrize("name", UNBOUNDED)
 def test_no_run_goes_through_more_than_a_million_ticks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """.events files are held to 1,000,000 ticks, and a scenario must be too: it is refused, or skips ahead."""
-    ticks = iter(range(1_000_100))
-    deliveries = Tick._deliveries
-
-    def counted(scheduler: Tick) -> Any:
-        assert next(ticks, None) is not None, "the scheduler goes through every tick there is"
-        return deliveries(scheduler)
-
-    monkeypatch.setattr(Tick, "_deliveries", counted)
+    limit_ticks(monkeypatch, 1_000_100)
     until = "until = 1000000000000\n" if name == "until" else ""
     text = 'processes = ["P1", "P2"]\n' + UNBOUNDED[name] + f"[scheduler]\nkind = 'tick'\n{until}"
     text += "[[script]]\nprocess = 'P1'\nat = 1\nto = 'P2'\n"
@@ -311,7 +302,7 @@ def test_no_run_goes_through_more_than_a_million_ticks(name: str, monkeypatch: p
 
 
 def token_by_hand(*order: str) -> Scenario:
-    """Chandy & Lamport's example 2.2: whoever goes first decides."""
+    """Chandy & Lamport's example 2.2, with choices made by hand."""
     lines = (send("p", "q", 1, "M"), send("q", "p", 1, "M'"))
     return system("p q", script=lines, snapshots=(start("p", 0),), scheduler=manual(*order))
 

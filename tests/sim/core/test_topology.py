@@ -1,4 +1,4 @@
-"""The shapes of graphs, and who can be reached."""
+"""The shapes of graphs, and reachability."""
 
 from __future__ import annotations
 

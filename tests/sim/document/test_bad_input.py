@@ -1,4 +1,4 @@
-"""Bad scenarios, as a student would hand them in: one line that names file and place, and what would be right."""
+"""Bad scenarios: the error is one line with the file, the place and how to correct it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is easily let through, and must be refused as well: it would crash later, or silently do something else."""
+"""Bad scenarios that are easily missed: if accepted, they would crash later or silently do something else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MUST_BE_REFUSED: dict[str, tuple[str, list[str]]] = {
     # unknown keys name the nearest known one, also where that one is required
     "a required key, misspelt": (TWO + line(process="", proces='"P1"'), ["script[1].proces", "'process'"]),
     "processes, misspelt": ('proceses = ["P1"]', ["proceses", "'processes'"]),
-    # a golden test with a slip in its [expect] would test nothing
+    # a misspelt expectation would test nothing
     "an unknown expectation": (TWO + "[expect]\nconsistent_cut = 31", ["expect.consistent_cut", "'consistent_cuts'"]),
     "an unknown expectation of a snapshot": (
         TWO + SNAPSHOT + "[expect.snapshots.S1]\nproceses = {}", ["expect.snapshots.S1.proceses", "'processes'"],
@@ -50,7 +50,7 @@ MUST_BE_REFUSED: dict[str, tuple[str, list[str]]] = {
         TRADE + '[topology]\nchannels = ["P1->P2"]\n' + line(to='"P2"', body="{ order = 3 }"), ["P2->P1"],
     ),
     "an unknown good to ship": (TRADE.replace('"pens"', '"gold"'), ["workload.ships", "gold"]),
-    # what would silently mean something else, or nothing
+    # keys that would silently have another meaning, or none
     "a target with nothing in it": (TWO + line(to='""'), ["script[1].to"]),
     "a delay of an internal event": (
         TWO + line(label='"A"') + delay(channel="", label='"A"'), ["delays", "'A'", "send"],
@@ -70,7 +70,7 @@ MUST_BE_REFUSED: dict[str, tuple[str, list[str]]] = {
 
 
 @pytest.mark.parametrize("name", MUST_BE_REFUSED)
-def test_what_must_be_refused_as_well(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_input_that_is_easily_missed_is_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text, words = MUST_BE_REFUSED[name]
     sentence = complaint_about(text, tmp_path, capsys)
     assert missing(words, sentence) == [], sentence

@@ -1,4 +1,4 @@
-"""Any edits, one after another: each leaves a sensible run, undo is the scenario before, and all can be shared."""
+"""Random edits, one after another: every run is valid, undo works, and the edits can be shared."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
 
 @settings(max_examples=80)
 @given(SCENARIOS, st.data())
-def test_undone_one_by_one_edits_give_the_very_scenarios_before(scenario: Scenario, data: Any) -> None:
+def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
     history, written = [scenario], [dumps(scenario)]
     for _, _, after in data.draw(edited(execution)):
@@ -50,7 +50,7 @@ def test_undone_one_by_one_edits_give_the_very_scenarios_before(scenario: Scenar
 @settings(max_examples=80)
 @given(SCENARIOS, st.data())
 def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
-    """The link holds the file it began with and the edits; the file holds what came out."""
+    """A link holds the first scenario and the edits; a file holds the last scenario."""
     execution = run(scenario)
     made = data.draw(edited(execution))
     shared = Shared(toml=dumps(scenario), name=scenario.name, edits=tuple((edit, now) for edit, now, _ in made), step=3)
@@ -66,14 +66,14 @@ def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any
 
 @settings(max_examples=80)
 @given(SCENARIOS, st.data())
-def test_every_edit_can_be_told_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
-    """What is never delivered leaves a snapshot incomplete; nothing else may ever fail."""
+def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
+    """A message that is never delivered may leave a snapshot incomplete; no other check may fail."""
     execution = run(scenario)
     expected = set(scenario.expect.get("fails", []))
     for edit, _, after in data.draw(edited(execution)):
         assert describe_edit(execution, edit)
-        told = consequence(execution, after, edit)
-        assert told is None or told.endswith(".")
+        sentence = consequence(execution, after, edit)
+        assert sentence is None or sentence.endswith(".")
         if not expected:
             fails = {v.check for row in verdicts(after).values() for v in row if v.holds is False}
             assert fails <= {"completion"}
@@ -82,7 +82,7 @@ def test_every_edit_can_be_told_and_breaks_no_check(scenario: Scenario, data: An
 
 @settings(max_examples=60)
 @given(SCENARIOS, st.data())
-def test_the_choices_that_a_run_made_give_the_same_run_by_hand(scenario: Scenario, data: Any) -> None:
+def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
     by_hand = apply_edit(execution, {"do": "manual", "after": execution.steps}, 0)
     rows = [event._replace(time=0.0) for event in execution.events]
@@ -98,8 +98,8 @@ def test_the_choices_that_a_run_made_give_the_same_run_by_hand(scenario: Scenari
 
 @settings(max_examples=60)
 @given(scenarios(), st.data())
-def test_whatever_is_enabled_may_be_chosen_and_nothing_else(scenario: Scenario, data: Any) -> None:
-    """Every choice offered after every step is accepted, and delivers the message it says."""
+def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> None:
+    """A choice that is offered is accepted, and delivers the message that it names."""
     execution = apply_edit(run(scenario), {"do": "manual", "after": 4 if run(scenario).steps > 4 else 0}, 0)
     after = data.draw(st.integers(0, execution.steps))
     for enabled in all_choices(execution, after, after)[0]:
@@ -114,7 +114,7 @@ def test_whatever_is_enabled_may_be_chosen_and_nothing_else(scenario: Scenario, 
 @settings(max_examples=60)
 @given(SCENARIOS, st.data())
 def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenario, data: Any) -> None:
-    """The only reason to be late is the message in front (ticks aside, where a source takes turns)."""
+    """Under the timed scheduler, a message is late only if it waits behind another."""
     execution = versions(scenario, data, 3)[-1]
     waits = waits_behind(execution)
     for flight in execution.flights:
@@ -127,7 +127,7 @@ def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenar
 
 @settings(max_examples=30)
 @given(SCENARIOS, st.data())
-def test_any_range_of_steps_is_told_as_in_the_whole(scenario: Scenario, data: Any) -> None:
+def test_any_range_of_steps_has_the_texts_of_the_whole_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
     first = data.draw(st.integers(0, execution.steps))
     last = data.draw(st.integers(first, execution.steps + 3))

@@ -1,4 +1,4 @@
-"""Edits in words, and what FIFO made of them."""
+"""Edits in words, and the effect of FIFO on them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lecture() -> Execution:
 
 def test_edits_in_words(lecture: Execution) -> None:
     by_hand = apply_edit(lecture, {"do": "manual", "after": 9}, 0)
-    told = [
+    texts = [
         describe_edit(lecture, {"do": "delay", "message": M21, "delay": 20}),
         describe_edit(lecture, {"do": "hold", "message": H}),
         describe_edit(lecture, {"do": "release", "message": {"channel": "P1->P2", "ordinal": 2}}),
@@ -47,7 +47,7 @@ def test_edits_in_words(lecture: Execution) -> None:
         describe_edit(by_hand, {"do": "choose", "choice": "act P1", "after": 1}),
         describe_edit(by_hand, {"do": "internal", "process": "P1", "at": 5.5}),
     ]
-    assert told == [
+    assert texts == [
         "delay the marker of S1 on P2->P1: 20 time units",
         "hold the message sent at H",
         "release message number 2 on P1->P2",
@@ -69,55 +69,55 @@ def test_edits_in_words(lecture: Execution) -> None:
     assert MessageReference(None, "P1->P2", MARKER, "S1", 2).in_words() == "the marker number 2 of S1 on P1->P2"
 
 
-def test_what_has_no_name_is_told_by_its_time_and_place() -> None:
+def test_an_item_without_a_name_is_described_by_its_time_and_place() -> None:
     lines = (send("P1", "P2", 7), send("P2", "P1", 1, after="P2.1"))
     execution = run(system("P1 P2", script=lines))
-    told = [describe_edit(execution, {"do": "delete", "item": {"script": place}}) for place in (0, 1)]
-    assert told == ["delete the message of P1 to P2 at 7", "delete the message of P2 to P1 at 1 after P2.1"]
+    texts = [describe_edit(execution, {"do": "delete", "item": {"script": place}}) for place in (0, 1)]
+    assert texts == ["delete the message of P1 to P2 at 7", "delete the message of P2 to P1 at 1 after P2.1"]
     moved = describe_edit(execution, {"do": "change", "item": {"script": 1}, "at": 2})
     assert moved == "move the message of P2 to P1 at 1 after P2.1 to 2 after P2.1"
 
 
-# --------------------------------------------------------------------------- what FIFO did
+# --------------------------------------------------------------------------- the effect of FIFO
 
 
-def told_of(execution: Execution, edit: dict[str, Any], now: float = 0) -> str | None:
+def effect_of(execution: Execution, edit: dict[str, Any], now: float = 0) -> str | None:
     return consequence(execution, apply_edit(execution, edit, now), edit)
 
 
-def test_a_message_that_asks_to_come_early_waits_behind_the_one_in_front(lecture: Execution) -> None:
+def test_a_message_with_a_short_delay_waits_behind_the_one_in_front(lecture: Execution) -> None:
     """H arrives at 873; the marker behind it is sent at 843 and asks to take 10."""
-    assert told_of(lecture, {"do": "delay", "message": M21, "delay": 10}) == (
+    assert effect_of(lecture, {"do": "delay", "message": M21, "delay": 10}) == (
         "The marker of S1 arrives at 873, not at 853: C21 is FIFO, and it waits behind H->D."
     )
-    assert told_of(lecture, {"do": "delay", "message": M21, "delay": 40}) is None
+    assert effect_of(lecture, {"do": "delay", "message": M21, "delay": 40}) is None
 
 
-def test_what_is_pushed_behind_a_late_message_is_named(lecture: Execution) -> None:
-    assert told_of(lecture, {"do": "delay", "message": H, "delay": 500}) == (
+def test_messages_behind_a_late_message_are_named(lecture: Execution) -> None:
+    assert effect_of(lecture, {"do": "delay", "message": H, "delay": 500}) == (
         "The marker of S1 on C21, which is FIFO, now arrives behind H->D."
     )
-    assert told_of(lecture, {"do": "delay", "message": H, "delay": 1}) is None
-    assert told_of(lecture, {"do": "hold", "message": H}) == (
+    assert effect_of(lecture, {"do": "delay", "message": H, "delay": 1}) is None
+    assert effect_of(lecture, {"do": "hold", "message": H}) == (
         "The marker of S1 on C21, which is FIFO, never arrives: it is behind H->D."
     )
 
 
-def test_what_is_sent_behind_a_late_message_is_told(lecture: Execution) -> None:
+def test_a_new_message_behind_a_late_one_is_described(lecture: Execution) -> None:
     """The marker on C12 is on its way from 492 to 967."""
     new = {"do": "send", "process": "P1", "to": "P2", "at": 560}
     assert (
-        told_of(lecture, new) == "P1.3 arrives at 967, not at 660: C12 is FIFO, and it waits behind the marker of S1."
+        effect_of(lecture, new) == "P1.3 arrives at 967, not at 660: C12 is FIFO, and it waits behind the marker of S1."
     )
-    assert told_of(lecture, {**new, "at": 900}) is None
+    assert effect_of(lecture, {**new, "at": 900}) is None
 
 
-def test_what_is_behind_a_held_message_never_arrives(lecture: Execution) -> None:
+def test_messages_behind_a_held_message_never_arrive(lecture: Execution) -> None:
     held = apply_edit(lecture, {"do": "hold", "message": H}, 0)
-    assert told_of(held, {"do": "delay", "message": M21, "delay": 500}) == (
+    assert effect_of(held, {"do": "delay", "message": M21, "delay": 500}) == (
         "The marker of S1 never arrives: C21 is FIFO, and it waits behind H->D, which is held."
     )
-    assert told_of(held, {"do": "release", "message": H}, 1500) is None, "the marker waits behind it as before"
+    assert effect_of(held, {"do": "release", "message": H}, 1500) is None, "the marker waits behind it as before"
 
 
 def four_in_a_row(**fields: Any) -> Scenario:
@@ -126,34 +126,34 @@ def four_in_a_row(**fields: Any) -> Scenario:
 
 
 @pytest.mark.parametrize("kind", ["timed", "tick"])
-def test_both_sides_of_a_message_are_told(kind: str) -> None:
-    """G comes late; H, asked to come even later, pushes K and L and still waits for nobody."""
+def test_a_message_in_front_and_the_messages_behind_are_described(kind: str) -> None:
+    """G is late. H, with an even longer delay, does not wait for G, but K and L wait for H."""
     scenario = four_in_a_row(delays={MessageReference(label="G"): 20.0}, scheduler=SchedulerChoice(kind))
     execution = run(scenario)
     assert waits_behind(execution) == {1: 0, 2: 0, 3: 0}
-    assert told_of(execution, {"do": "delay", "message": H, "delay": 50}) == (
+    assert effect_of(execution, {"do": "delay", "message": H, "delay": 50}) == (
         "K and L on C12, which is FIFO, now arrive behind H."
     )
-    told = told_of(execution, {"do": "delay", "message": H, "delay": 3})
+    text = effect_of(execution, {"do": "delay", "message": H, "delay": 3})
     assert (
-        told is not None and told.startswith("H arrives at 2") and told.endswith("C12 is FIFO, and it waits behind G.")
+        text is not None and text.startswith("H arrives at 2") and text.endswith("C12 is FIFO, and it waits behind G.")
     )
-    assert told_of(execution, {"do": "hold", "message": {"label": "K"}}) == (
+    assert effect_of(execution, {"do": "hold", "message": {"label": "K"}}) == (
         "L on C12, which is FIFO, never arrives: it is behind K."
     )
 
 
-def test_a_moved_send_or_snapshot_tells_what_it_pushes() -> None:
+def test_moving_a_send_or_snapshot_names_the_messages_that_it_delays() -> None:
     execution = run(four_in_a_row(delays={MessageReference(label="G"): 20.0}, snapshots=(start("P1", 40),)))
-    assert told_of(execution, {"do": "change", "item": {"script": 0}, "at": 2.5}) is None, (
+    assert effect_of(execution, {"do": "change", "item": {"script": 0}, "at": 2.5}) is None, (
         "H is in front now, K and L wait"
     )
     late = apply_edit(execution, {"do": "change", "item": {"script": 0}, "at": 30}, 0)
     assert waits_behind(late) == {4: 3}
-    assert told_of(late, {"do": "change", "item": {"script": 0}, "at": 1}) == (
+    assert effect_of(late, {"do": "change", "item": {"script": 0}, "at": 1}) == (
         "H, K and L on C12, which is FIFO, now arrive behind G."
     )
-    assert told_of(execution, {"do": "change", "item": {"snapshots": 0}, "at": 10}) == (
+    assert effect_of(execution, {"do": "change", "item": {"snapshots": 0}, "at": 10}) == (
         "The marker of S1 on C12, which is FIFO, now arrives behind G."
     )
 
@@ -163,7 +163,7 @@ def test_where_channels_are_not_fifo_nothing_waits(register: Any) -> None:
         not_fifo=("P1->P2",), algorithm=register(Stamps), delays={MessageReference(label="G"): 20.0}
     )
     assert waits_behind(run(scenario)) == {}
-    assert told_of(run(scenario), {"do": "hold", "message": H}) is None
+    assert effect_of(run(scenario), {"do": "hold", "message": H}) is None
 
 
 def test_every_message_has_the_delay_it_was_given() -> None:

@@ -1,4 +1,4 @@
-"""Edits: each does what it says, is refused with a reason, and undo is the scenario before."""
+"""Every kind of edit: its effect, and the reasons for refusals."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ def test_a_delay_counts_from_the_send(lecture: Scenario) -> None:
 
 
 def test_a_delay_may_change_who_is_first(lecture: Scenario) -> None:
-    """With a quick marker P2 hears of the snapshot from P1, before G and H."""
+    """With a quick marker P2 records before G and H."""
     edited = edited_by(lecture, {"do": "delay", "message": M12, "delay": 20}, 0)
     (snapshot,) = snapshots_of(run(edited))
     assert snapshot.events == {"P1": ("A", "B"), "P2": ("F",), "P3": ("I",)}
     assert {name: [m.body for m in kept] for name, kept in snapshot.channels.items() if kept} == {"P3->P2": ["I->G"]}
 
 
-def test_hold_is_for_ever_and_holds_back_what_is_behind(lecture: Scenario) -> None:
+def test_a_held_message_never_arrives_and_holds_back_later_ones(lecture: Scenario) -> None:
     """B -> F is held: the marker behind it on P1->P2 never arrives either."""
     edited = edited_by(lecture, {"do": "hold", "message": {"label": "B"}}, 0)
     assert arrival(edited, "F") is None and marker_arrival(edited, "P1->P2") is None
@@ -102,7 +102,7 @@ def test_send_internal_and_snapshot_happen_at_their_time_or_now(lecture: Scenari
 
 
 def test_an_edit_before_others_does_not_move_their_labels(lecture: Scenario) -> None:
-    """An reference by label, or by channel and ordinal, still means the same message after a send before it."""
+    """A reference by label, or by channel and ordinal, still means the same message after a send before it."""
     edited = edited_by(lecture, {"do": "send", "process": "P3", "to": "P1", "at": 1}, 0)
     for scenario in (lecture, edited):
         moved = edited_by(scenario, {"do": "delay", "message": {"label": "H"}, "delay": 1000}, 0)
@@ -168,14 +168,14 @@ MALFORMED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("edit", MALFORMED, ids=lambda edit: ascii(edit)[:60])
 def test_a_malformed_edit_is_refused_too(lecture: Scenario, edit: dict[str, Any]) -> None:
-    """It may come from a link that anybody can write; what is accepted must survive being shared."""
+    """It may come from a forged link, and every accepted edit must fit into a link."""
     with pytest.raises(InputError):
         edited_by(lecture, edit, 100)
 
 
 @pytest.mark.parametrize("body", ["9" * 5000, "[" * 900 + "]" * 900, '{"note":' + "[" * 900 + "]" * 900 + "}", "1e999"])
 @pytest.mark.parametrize("workload", ["bank", "trade"])
-def test_what_a_person_types_never_crashes(workload: str, body: str) -> None:
+def test_a_typed_body_never_crashes(workload: str, body: str) -> None:
     goods = {"goods": {"P1": {"cash": 5}}} if workload == "trade" else {}
     scenario = system("P1 P2", workload=workload, parameters=goods)
     with pytest.raises(InputError):
@@ -195,7 +195,7 @@ def test_a_transfer_without_the_money_is_refused_and_so_is_one_that_makes_a_late
 # --------------------------------------------------------------------------- words, bodies, references
 
 
-def test_what_a_person_types_is_read_as_the_workload_needs_it() -> None:
+def test_a_typed_body_is_read_as_the_workload_needs_it() -> None:
     scripted, bank = system("P1 P2"), system("P1 P2", workload="bank")
     assert [read_body(scripted, text) for text in ("5", " hi ", "  ", None)] == ["5", "hi", None, None]
     assert [read_body(bank, text) for text in ("5", "five", "[1", "", 7)] == [5, "five", "[1", None, 7]
@@ -220,7 +220,7 @@ def test_a_message_that_the_run_does_not_contain_is_refused_with_what_it_contain
             assert words in str(refusal.value)
 
 
-def test_a_delay_in_a_file_that_hits_nothing_stays(lecture: Scenario) -> None:
+def test_a_delay_in_a_file_for_no_message_of_the_run_stays(lecture: Scenario) -> None:
     idle = replace(lecture, delays={**lecture.delays, MessageReference(None, "P3->P1", ordinal=9): 5.0})
     assert (
         edited_by(idle, {"do": "hold", "message": {"label": "H"}}, 0).delays[
@@ -231,7 +231,7 @@ def test_a_delay_in_a_file_that_hits_nothing_stays(lecture: Scenario) -> None:
 
 
 def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
-    """The lecture has 31 consistent cuts; with one event more it has others, and its file must still run."""
+    """The lecture expects 31 consistent cuts; with one more event it has another number."""
     edited = edited_by(lecture, {"do": "internal", "process": "P1"}, 1)
     assert lecture.expect and unmet_expectations(run(edited)) == []
 

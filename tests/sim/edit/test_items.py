@@ -1,4 +1,4 @@
-"""Changing and deleting what a scenario plans: script lines and initiations."""
+"""Changing and deleting script lines and initiations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sim.document.writing import dumps
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
-from tests.sim.tools import edited_by, send, start, system, told
+from tests.sim.tools import edited_by, send, start, summary, system
 
 A, H, J = {"script": 0}, {"script": 4}, {"script": 5}  # of the lecture's lines A, B, I, C, H, J, E
 S1 = {"snapshots": 0}
@@ -39,7 +39,7 @@ def delete(scenario: Scenario, item: dict[str, int]) -> Scenario:
     return edited_by(scenario, {"do": "delete", "item": item}, 0)
 
 
-def test_only_what_is_given_changes(lecture: Scenario) -> None:
+def test_a_change_keeps_all_other_fields(lecture: Scenario) -> None:
     moved = change(lecture, H, at=120, to=None, body=None)
     assert moved.script[4] == replace(lecture.script[4], at=120.0)
     assert (times(moved)["H"], times(moved)["D"]) == (120, 257), "its delay goes with it"
@@ -47,11 +47,11 @@ def test_only_what_is_given_changes(lecture: Scenario) -> None:
 
 
 def test_a_message_gets_another_target_another_body_another_sender(lecture: Scenario) -> None:
-    assert "873 P3 receive D" in told(change(lecture, H, to="P3"))
+    assert "873 P3 receive D" in summary(change(lecture, H, to="P3"))
     bodied = change(lecture, H, body="hello")
     assert [m.body for m in snapshots_of(run(bodied))[0].recorded_messages] == ["hello"]
     assert change(bodied, H, body="").script[4].body is None
-    assert "736 P3 send H" in told(change(lecture, H, process="P3"))
+    assert "736 P3 send H" in summary(change(lecture, H, process="P3"))
 
 
 def test_a_time_after_an_event_keeps_its_meaning() -> None:
@@ -87,7 +87,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("edit", "words"), REFUSED, ids=lambda part: str(part)[:60])
-def test_what_cannot_be_changed_is_refused_in_a_sentence(lecture: Scenario, edit: dict[str, Any], words: str) -> None:
+def test_an_impossible_change_is_refused_in_a_sentence(lecture: Scenario, edit: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError) as refusal:
         edited_by(lecture, edit, 0)
     assert words in str(refusal.value) and "\n" not in str(refusal.value)
@@ -103,14 +103,14 @@ def test_a_change_that_takes_the_money_away_is_refused() -> None:
 # --------------------------------------------------------------------------- deleting
 
 
-def test_what_is_deleted_does_not_happen_and_nothing_else_changes(lecture: Scenario) -> None:
+def test_a_deleted_item_does_not_happen_and_nothing_else_changes(lecture: Scenario) -> None:
     without = delete(lecture, H)
     assert set(times(lecture)) - set(times(without)) == {"H", "D"}
     assert MessageReference(label="H") not in without.delays and len(without.delays) == len(lecture.delays) - 1
 
 
 def test_a_cut_that_ends_at_a_deleted_event_goes_with_it_and_the_file_is_still_good(lecture: Scenario) -> None:
-    """J is the end of one of the two cuts that the lecture discusses."""
+    """One of the two cuts of the lecture ends at J."""
     without = delete(lecture, J)
     assert [cut.name for cut in without.cuts] == ["The slide's consistent cut"]
     assert parse_toml(dumps(without), "lecture") == without
@@ -149,28 +149,25 @@ def test_the_delays_of_messages_behind_a_deleted_one_stay_theirs() -> None:
         MessageReference(None, "P1->P2", ordinal=1): 10.0,
         MessageReference(None, "P1->P2", ordinal=2): 30.0,
     }
-    assert told(without, "receive") == ["11 P2 receive P2.1", "33 P2 receive P2.2"]
+    assert summary(without, "receive") == ["11 P2 receive P2.1", "33 P2 receive P2.2"]
 
 
 def test_the_delay_of_a_message_that_was_never_sent_goes_with_its_line() -> None:
-    lines = (
-        send("P1", "P2", 1, label="A", receive_label="F"),
-        send("P2", "P1", 0, after="F", label="B"),
-    )
+    lines = (send("P1", "P2", 1, label="A", receive_label="F"), send("P2", "P1", 0, after="F", label="B"))
     delays = {MessageReference(label="A"): HOLD, MessageReference(label="B"): 5.0}
     assert delete(system("P1 P2", script=lines, delays=delays), {"script": 1}).delays == {
         MessageReference(label="A"): HOLD
     }
 
 
-def test_a_snapshot_that_nobody_starts_any_more_leaves_no_delays(lecture: Scenario) -> None:
+def test_deleting_the_last_initiation_of_a_snapshot_deletes_its_delays(lecture: Scenario) -> None:
     without = delete(lecture, S1)
     assert snapshots_of(run(without)) == [] and all(reference.snapshot is None for reference in without.delays)
     two = edited_by(lecture, {"do": "snapshot", "process": "P2", "id": "S1", "at": 500}, 0)
     assert delete(two, S1).delays == lecture.delays, "P2 still starts it"
 
 
-def test_an_initiator_without_whom_somebody_cannot_be_reached_stays() -> None:
+def test_an_initiator_that_is_needed_to_reach_everyone_cannot_be_deleted() -> None:
     scenario = system("P1 P2", "P1->P2", snapshots=(start("P1", 1), start("P2", 1)))
     with pytest.raises(InputError, match="S1 cannot reach P1 from P2"):
         delete(scenario, S1)

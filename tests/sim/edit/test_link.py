@@ -1,4 +1,4 @@
-"""Links: what goes in comes out, they are short, and a damaged one is refused in a sentence."""
+"""Links: reading reverses writing, links are short, and a damaged one is refused in a sentence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CODE = pack([[{"do": "hold", "message": {"label": "H"}}, 812.0], [{"do": "intern
 
 
 @given(VALUES)
-def test_what_is_packed_comes_out_and_a_url_leaves_it_alone(value: Any) -> None:
+def test_unpack_reverses_pack_and_a_url_needs_no_quoting(value: Any) -> None:
     code = pack(value)
     assert unpack(code) == value and pack(unpack(code)) == code
     assert urlencode({"x": code}) == f"x={code}"
@@ -38,7 +38,7 @@ def test_what_is_packed_comes_out_and_a_url_leaves_it_alone(value: Any) -> None:
 @settings(max_examples=300)
 @given(st.data())
 def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
-    """Letters changed, cut out or put in: all is noticed, and nothing but InputError is raised."""
+    """Changed, missing or additional letters raise InputError and nothing else."""
     at = data.draw(st.integers(CODE.index(".") + 1, len(CODE) - 1))
     end = data.draw(st.integers(at, len(CODE)))
     damaged = CODE[:at] + data.draw(st.text(LETTERS + "=+/ .%é\0", max_size=4)) + CODE[end:]
@@ -49,7 +49,7 @@ def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
 
 
 @given(st.text(max_size=60) | st.text(LETTERS, max_size=60))
-def test_what_is_no_code_of_ours_is_refused(code: str) -> None:
+def test_any_other_text_is_refused(code: str) -> None:
     for key in ("run", "edits"):
         query = {"scenario": "lecture", key: code} if key == "edits" else {key: code}
         with pytest.raises(InputError):
@@ -57,7 +57,7 @@ def test_what_is_no_code_of_ours_is_refused(code: str) -> None:
 
 
 def code_of(text: bytes, dictionary: bytes = DICTIONARY, version: int = VERSION) -> str:
-    """A code with a right checksum for any text; one of version 1 does not say its version."""
+    """A code with a correct checksum for any text. Codes of version 1 do not begin with their version."""
     squeezer = zlib.compressobj(9, zlib.DEFLATED, -15, zdict=dictionary)
     data = zlib.crc32(b"cut%d" % version + text).to_bytes(4, "big") + squeezer.compress(text) + squeezer.flush()
     letters = base64.urlsafe_b64encode(data).rstrip(b"=").decode()
@@ -95,7 +95,7 @@ def test_a_bomb_is_not_unpacked() -> None:
 
 
 def test_a_code_of_another_version_is_refused() -> None:
-    """By that name, and not as damaged: what was shared once is worth a word on what to do."""
+    """The error names the version and what to do; it does not call the link damaged."""
     assert unpack(code_of(b"[1]")) == [1]
     for version, right in ((1, "share it anew"), (VERSION + 1, "update this one")):
         with pytest.raises(InputError, match=f"made by version {version}; this is {VERSION}: .*{right}"):
@@ -111,7 +111,7 @@ def test_a_link_of_the_first_version_is_known_as_such() -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), {1, 2}, "\ud800", [float("inf")]], ids=str)
-def test_what_is_no_json_cannot_be_packed(value: Any) -> None:
+def test_a_value_that_is_not_json_cannot_be_packed(value: Any) -> None:
     with pytest.raises(InputError, match="a link holds only"):
         pack(value)
     with pytest.raises(InputError, match="too big"):
@@ -153,7 +153,7 @@ def test_a_query_holds_no_more_than_it_must() -> None:
     assert Shared("lecture").base() is library.load("lecture")
 
 
-def test_what_a_link_begins_with_may_be_wrong_too() -> None:
+def test_a_link_to_a_wrong_scenario_says_what_is_wrong() -> None:
     for shared, words in (
         (Shared("lectur"), "did you mean 'lecture'"),
         (Shared(), "the link names no scenario"),
@@ -166,7 +166,7 @@ def test_what_a_link_begins_with_may_be_wrong_too() -> None:
 
 
 def ten_edits(execution: Execution) -> Shared:
-    """Ten varied edits, as a page would send them, that the run takes one after another."""
+    """Ten different edits, as a page sends them, that are not refused."""
     scenario = execution.scenario
     body = {"any text": "a few words", "an amount, such as 20": "3"}.get(WORKLOADS[scenario.workload].body_hint, "")
     channels = scenario.channels[:3]
@@ -201,7 +201,7 @@ def test_ten_edits_of_any_scenario_fit_into_a_link(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["lecture", "widgets", "two_banks"])
-def test_a_small_file_of_ones_own_fits_into_a_link(name: str) -> None:
+def test_a_small_file_fits_into_a_link(name: str) -> None:
     shared = Shared(toml=dumps(library.load(name)), name=name)
     assert len(urlencode(query_of(shared))) < MOST_LINK
     assert read_query(query_of(shared)).base() == library.load(name)

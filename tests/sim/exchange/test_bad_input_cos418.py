@@ -1,4 +1,4 @@
-"""Bad COS 418 files: one line that names the file that is wrong, its line, and what would be right."""
+"""Bad COS 418 files: the error is one line with the file, the line and how to correct it."""
 
 from __future__ import annotations
 

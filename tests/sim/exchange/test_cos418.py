@@ -1,4 +1,4 @@
-"""The assignment's own cases, generated ones, and three of our own worked out by hand."""
+"""The cases of the assignment, generated cases, and three that were worked out by hand."""
 
 from __future__ import annotations
 
@@ -158,14 +158,14 @@ def test_a_case_worked_out_by_hand(name: str) -> None:
     assert all(verdict.holds for row in verdicts(execution).values() for verdict in row)
 
 
-def test_the_order_of_names_decides_that_case() -> None:
+def test_string_order_case_depends_on_the_names() -> None:
     """With N3 for N10 the strings sort as the numbers do: N2 hears first, and the token is in no channel."""
     top, events, delays, _, _ = STRING_ORDER
     execution = answer(top.replace("N10", "N3"), events.replace("N10", "N3"), delays)
     assert cos418.snap_texts(execution) == ["0\nN1 5\nN2 1\nN3 3\n"]
 
 
-def test_six_more_ticks_and_no_more() -> None:
+def test_a_case_ends_six_ticks_after_its_snapshots() -> None:
     """The snapshot is complete at tick 4; a token due at tick 10 still arrives, one due at tick 11 does not."""
     top, events, delays, _, _ = TOKEN_ON_ITS_WAY
     assert last_arrival(answer(top, events + "send A B 1\n", [*delays, 7])) == "10\tB received 1 tokens from A"
@@ -183,8 +183,8 @@ def test_delays_drawn_from_a_seed_are_whole_ticks_and_depend_on_it() -> None:
     assert len(traces) == 3
 
 
-def test_through_the_shell(tmp_path: Path) -> None:
-    """The whole door, once: exit status, files, standard output."""
+def test_the_command_in_a_shell(tmp_path: Path) -> None:
+    """Exit status, files and standard output."""
     top, events, delays, snaps, trace = STRING_ORDER
     for name, text in {"own.top": top, "own.events": events, "d.json": json.dumps(delays)}.items():
         (tmp_path / name).write_text(text)

@@ -1,4 +1,4 @@
-"""A table told again is the same execution: same events in the same order, same messages, same order of causes."""
+"""A scenario reconstructed from a table has the same events in the same order, the same messages and clocks."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def application(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if event.kind in APPLICATION_KINDS]
 
 
-def told_again(scenario: Scenario) -> tuple[list[Event], list[Event]]:
-    """The application events of a run, and those of its table told again, which is a valid file as well."""
+def reconstructed(scenario: Scenario) -> tuple[list[Event], list[Event]]:
+    """The application events of a run, and those of the scenario reconstructed from them, a valid file."""
     before = application(run(scenario).events)
     again = reconstruct(before, scenario.processes, "again")
     validate(again)
@@ -45,9 +45,9 @@ def causes(events: Sequence[Event], processes: Sequence[str]) -> dict[Any, Any]:
 
 
 @given(scenarios())
-def test_a_run_of_any_workload_is_told_again_as_it_was(scenario: Scenario) -> None:
-    """Bank, tokens and scripts; timed, by ticks and at random; with held messages, ties and answers in one step."""
-    before, after = told_again(scenario)
+def test_a_run_of_any_workload_is_reconstructed(scenario: Scenario) -> None:
+    """With any scheduler, with held messages, with ties, and with several events in one step."""
+    before, after = reconstructed(scenario)
     assert kinds(after) == kinds(before)
     assert [event.label for event in after] == [event.label for event in before]
     assert causes(after, scenario.processes) == causes(before, scenario.processes)
@@ -55,9 +55,9 @@ def test_a_run_of_any_workload_is_told_again_as_it_was(scenario: Scenario) -> No
 
 
 @pytest.mark.parametrize("name", library.names())
-def test_a_bundled_scenario_is_told_again_at_its_own_times(name: str) -> None:
+def test_a_bundled_scenario_is_reconstructed_at_its_own_times(name: str) -> None:
     scenario = library.load(name)
-    before, after = told_again(scenario)
+    before, after = reconstructed(scenario)
     assert kinds(after) == kinds(before) and [e.label for e in after] == [e.label for e in before]
     alike = all(a.time < b.time for a, b in pairwise(before))
     assert not alike or [event.time for event in after] == pytest.approx([event.time for event in before])
@@ -67,8 +67,8 @@ def test_a_bundled_scenario_is_told_again_at_its_own_times(name: str) -> None:
 
 
 @given(scenarios(), st.data())
-def test_a_window_tells_what_it_holds(scenario: Scenario, data: Any) -> None:
-    """The messages within it; those received after it are held, a receipt from before it says so."""
+def test_a_window_is_reconstructed(scenario: Scenario, data: Any) -> None:
+    """Messages received after it are held; receives of messages sent before it become internal events."""
     rows = application(run(scenario).events)
     assume(rows)
     first = data.draw(st.integers(0, len(rows) - 1))
@@ -94,7 +94,7 @@ def test_a_window_far_into_a_log_begins_at_its_own_time_0() -> None:
     assert run(again).events[0].time == 0 and max(event.time for event in run(again).events) < 10
 
 
-# --------------------------------------------------------------------------- logs of others
+# --------------------------------------------------------------------------- logs of other systems
 
 
 def row(number: int, process: str, index: int, kind: str, channel: str | None = None, message: int | None = None,
@@ -170,14 +170,14 @@ def test_the_order_is_kept_whatever_the_times(times: list[float]) -> None:
     ]  # fmt: skip
 
 
-def test_labels_that_a_scenario_cannot_have_are_told_otherwise() -> None:
+def test_labels_that_a_scenario_cannot_have_are_changed() -> None:
     long = "x" * 1000
     labels = [long, "P2.1", "same", "same", "same (P1.4)", " ", None]
     rows = [row(number, "P1", number + 1, "internal", label=label) for number, label in enumerate(labels)]
     again = reconstruct([*rows, row(7, "P2", 1, "internal")], ("P1", "P2"), "labels")
     validate(again)
-    told = [line.label for line in again.script]
-    assert told == [
+    labels_now = [line.label for line in again.script]
+    assert labels_now == [
         long[: MOST_LABEL - 1] + "…", "P2.1 (P1.2)", "same (P1.3)", "same (P1.4)", "same (P1.4)'", None, None, None,
     ]  # fmt: skip
 
@@ -195,14 +195,14 @@ def test_a_body_that_a_scenario_cannot_hold_is_its_json_as_text(body: str | None
     assert again.script == (ScriptLine("P1", 0.0, None, "P2", value),)
 
 
-def test_a_message_without_a_body_does_not_get_its_labels_for_one() -> None:
+def test_a_message_without_a_body_does_not_get_its_labels_as_body() -> None:
     rows = [row(0, "P1", 1, SEND, "P1->P2", 0, "ask"), row(1, "P2", 1, RECEIVE, "P1->P2", 0, "hear")]
     again = reconstruct(rows, ("P1", "P2"), "bare")
     assert [event.body for event in run(again).events] == ["{}", "{}"]
     assert parse_toml(dumps(again), "bare") == again
 
 
-def test_nothing_is_told_as_nothing() -> None:
+def test_no_rows_give_no_events() -> None:
     again = reconstruct([], ("P1", "P2"), "nothing")
     validate(again)
     assert run(again).events == []

@@ -1,4 +1,4 @@
-"""Why a message is recorded: the rule must agree with what was recorded, and with the cut, found another way."""
+"""Reasons must agree with what was recorded, and with the cut."""
 
 from __future__ import annotations
 
@@ -35,33 +35,33 @@ BY_RULE = {"recorded_by_rule", "left_out_by_rule"}
 
 
 def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, Reason]]:
-    told = reasons.reasons(execution, snapshot)
-    return [(flight, told[flight.id]) for flight in execution.flights if flight.kind == APP]
+    found = reasons.reasons(execution, snapshot)
+    return [(flight, found[flight.id]) for flight in execution.flights if flight.kind == APP]
 
 
 @settings(max_examples=120)
 @given(BY_MARKERS, st.data())
-def test_what_the_rule_says_is_recorded_is_what_was_recorded(scenario: Scenario, data: Any) -> None:
-    """The cut is found a second way, from its frontier alone; the algorithm needs no rule beyond those of its paper."""
+def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any) -> None:
+    """And with the messages that cross the cut. Chandy-Lamport needs no case for a rule of its own."""
     execution = run(scenario)
     made = data.draw(edited(execution, 2))
     execution = made[-1][2] if made else execution
     history = History(execution.scenario.processes, execution.events)
     for snapshot in snapshots_of(execution):
-        told = application(execution, snapshot)
+        found = application(execution, snapshot)
         recorded = {message.id for message in snapshot.recorded_messages}
-        assert {flight.id for flight, reason in told if reason.recorded} == recorded
-        assert not {reason.case for _, reason in told} & BY_RULE
+        assert {flight.id for flight, reason in found if reason.recorded} == recorded
+        assert not {reason.case for _, reason in found} & BY_RULE
         if snapshot.status == "complete":
-            crossing = {message for found in history.in_channels(snapshot.frontier).values() for message in found}
-            assert {flight.id for flight, reason in told if reason.case == "channel"} == crossing
-            assert {reason.case for _, reason in told} <= {"channel", "state", "future"}
+            crossing = {message for ids in history.in_channels(snapshot.frontier).values() for message in ids}
+            assert {flight.id for flight, reason in found if reason.case == "channel"} == crossing
+            assert {reason.case for _, reason in found} <= {"channel", "state", "future"}
 
 
 @settings(max_examples=80)
 @given(BY_MARKERS)
-def test_the_two_events_that_decide_are_what_they_are_said_to_be(scenario: Scenario) -> None:
-    """Each case is a claim about steps, checked against the rows."""
+def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
+    """Each case claims an order of steps; the rows must have it."""
     execution = run(scenario)
     for snapshot in snapshots_of(execution):
         own = [event for event in execution.events if event.snapshot_id == snapshot.id]
@@ -90,22 +90,24 @@ def test_the_two_events_that_decide_are_what_they_are_said_to_be(scenario: Scena
 
 @settings(max_examples=40)
 @given(scenarios() | st.sampled_from(BUNDLED))
-def test_everything_is_explained_in_one_line_without_a_gap(scenario: Scenario) -> None:
+def test_every_reason_is_one_line_with_all_fields_filled_in(scenario: Scenario) -> None:
     execution = run(scenario)
     for snapshot in snapshots_of(execution):
-        told = [explain(execution, snapshot, flight.id) for flight in execution.flights]
-        told += [why_state(execution, snapshot, process) for process in scenario.processes]
-        told += [why_channel(execution, snapshot, channel.name) for channel in scenario.channels]
-        for sentence in told:
+        texts = [explain(execution, snapshot, flight.id) for flight in execution.flights]
+        texts += [why_state(execution, snapshot, process) for process in scenario.processes]
+        texts += [why_channel(execution, snapshot, channel.name) for channel in scenario.channels]
+        for sentence in texts:
             assert sentence.endswith(".") and "None" not in sentence and "{" not in sentence
 
 
-# What sim/explain/reasons.py hands over, by the beginning of a case's name.
+# The fields that sim/explain/reasons.py fills in, by kind of case.
 OF_MESSAGES = {
     "message", "send", "receive", "sent", "received", "source", "target", "channel", "snapshot", "first", "second",
     "stamp", "marker", "control",
 }  # fmt: skip
-OF_PROCESSES = {"told", "process", "snapshot", "step", "source", "channel", "message", "stamp", "marker", "algorithm"}
+OF_PROCESSES = {
+    "process", "snapshot", "step", "source", "channel", "message", "content", "stamp", "marker", "algorithm",
+}  # fmt: skip
 OF_CHANNELS = {"channel", "target", "snapshot", "held", "first", "second", "marker", "algorithm"}
 FIELDS = {
     **dict.fromkeys(("not_recorded", "initiated", "by_marker", "by_message", "by_control", "by_rule"), OF_PROCESSES),
@@ -116,7 +118,7 @@ FIELDS = {
 
 @pytest.mark.parametrize("name", [*ALGORITHMS])
 def test_a_browser_can_fill_the_cases_in(name: str) -> None:
-    """Named fields only: no format, no index, no attribute; and only those that there are."""
+    """Templates have only known, named fields, without format, index or attribute."""
     algorithm = ALGORITHMS[name](Graph((), ()))
     for case, template in algorithm.all_reasons.items():
         fields = list(string.Formatter().parse(template))
@@ -125,8 +127,8 @@ def test_a_browser_can_fill_the_cases_in(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*ALGORITHMS])
-def test_an_algorithm_words_only_what_there_is_to_word(name: str) -> None:
-    """A misspelt key would never be said."""
+def test_an_algorithm_replaces_only_known_words(name: str) -> None:
+    """A misspelt key would never be used."""
     algorithm = ALGORITHMS[name]
     assert set(algorithm.captions) <= set(algorithm_words.CAPTIONS)
     assert set(algorithm.clauses) <= set(algorithm_words.CLAUSES)
@@ -173,18 +175,18 @@ def test_the_lecture_in_words() -> None:
     ]
 
 
-def test_what_has_not_come_is_told_too() -> None:
+def test_messages_that_have_not_arrived_are_explained_too() -> None:
     """P1 starts; its markers and H are held: P2 and P3 never record, and the channels into P1 stay open."""
     execution = run(library.load("lecture"))
     for channel in ("P1->P2", "P1->P3"):
         message = {"channel": channel, "kind": "marker", "snapshot": "S1"}
         execution = apply_edit(execution, {"do": "hold", "message": message}, 0)
     (snapshot,), ids = snapshots_of(execution), by_label(execution)
-    told = reasons.reasons(execution, snapshot)
-    assert {label: told[ids[label]].case for label in "BIHE"} == {
+    found = reasons.reasons(execution, snapshot)
+    assert {label: found[ids[label]].case for label in "BIHE"} == {
         "B": "unrecorded", "I": "unrecorded", "H": "channel_waits", "E": "future",
     }  # fmt: skip
-    assert [reason.case for flight, reason in zip(execution.flights, told, strict=True) if flight.is_marker] == [
+    assert [reason.case for flight, reason in zip(execution.flights, found, strict=True) if flight.is_marker] == [
         "marker_held", "marker_held",
     ]  # fmt: skip
     held = apply_edit(execution, {"do": "hold", "message": {"label": "H"}}, 0)
@@ -239,8 +241,8 @@ def test_a_message_that_overtakes_the_marker_is_recorded_though_it_belongs_to_th
 
 
 @pytest.mark.parametrize("algorithm", [Stamps, Unaligned, StopTheWorld, Impatient, Aligned], ids=lambda a: a.name)
-def test_other_rule_books_are_told_as_well(algorithm: Any, register: Any) -> None:
-    """Whatever a rule book does, what is said to be recorded is recorded, and everything has a sentence."""
+def test_other_algorithms_are_explained_too(algorithm: Any, register: Any) -> None:
+    """With any algorithm, reasons agree with what was recorded, and everything has a sentence."""
     lines = tuple(send(f"P{1 + n % 2}", f"P{1 + (n + 1) % 2}", n, f"m{n}") for n in range(8))
     channels = "P1->P2" if algorithm is Aligned else "P1->P2 P2->P1"
     used = tuple(line for line in lines if f"{line.process}->{line.to}" in channels)
@@ -249,8 +251,8 @@ def test_other_rule_books_are_told_as_well(algorithm: Any, register: Any) -> Non
     )
     (snapshot,) = snapshots_of(execution)
     recorded = {message.id for message in snapshot.recorded_messages}
-    told = reasons.reasons(execution, snapshot)
-    assert {flight.id for flight, reason in zip(execution.flights, told, strict=True) if reason.recorded} == recorded
+    found = reasons.reasons(execution, snapshot)
+    assert {flight.id for flight, reason in zip(execution.flights, found, strict=True) if reason.recorded} == recorded
     sentences = [explain(execution, snapshot, flight.id) for flight in execution.flights]
     sentences += [why_state(execution, snapshot, process) for process in ("P1", "P2")]
     sentences += [why_channel(execution, snapshot, channel.name) for channel in execution.engine.channels]

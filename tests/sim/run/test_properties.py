@@ -1,4 +1,4 @@
-"""What must be true of every scenario, held against random ones."""
+"""Properties that every scenario must have, tested with random ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tests.tools import ROOT
 @settings(max_examples=150)
 @given(scenarios())
 def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
-    """With a held message a snapshot may stay incomplete; nothing else may ever fail."""
+    """With a held message a snapshot may stay incomplete; no other check may fail."""
     execution = run(scenario)
     fails = {v.check for row in verdicts(execution).values() for v in row if v.holds is False}
     assert fails <= ({"completion"} if has_holds(scenario) else set())
@@ -50,8 +50,8 @@ def test_without_holds_every_snapshot_is_complete_and_carries_one_marker_per_cha
 
 
 @given(scenarios())
-def test_the_very_messages_that_cross_the_cut_are_recorded(scenario: Scenario) -> None:
-    """By id: the check itself compares bodies, and two messages may carry the same."""
+def test_exactly_the_messages_that_cross_the_cut_are_recorded(scenario: Scenario) -> None:
+    """By id, since the check compares bodies, and two messages may have the same body."""
     execution = run(scenario)
     history = History(scenario.processes, execution.events)
     for snapshot in snapshots_of(execution):
@@ -84,25 +84,25 @@ def test_rows_are_numbered_and_steps_and_times_never_go_back(scenario: Scenario)
 
 @settings(max_examples=40)
 @given(scenarios())
-def test_every_step_is_told_in_a_sentence_and_the_report_is_json(scenario: Scenario) -> None:
+def test_every_step_has_a_sentence_and_the_report_is_json(scenario: Scenario) -> None:
     execution = run(scenario)
-    told = sentences(execution)
-    assert len(told) == execution.steps + 1
-    assert all(sentence.endswith(".") for sentence in told)
+    texts = sentences(execution)
+    assert len(texts) == execution.steps + 1
+    assert all(sentence.endswith(".") for sentence in texts)
     again = json.loads(json.dumps(report(execution), allow_nan=False))
     assert [s["id"] for s in again["snapshots"]] == [s.id for s in snapshots_of(execution)]
 
 
-def test_a_sentence_is_one_line_whatever_a_message_says() -> None:
-    told = sentences(run(system("P1 P2", script=(send("P1", "P2", 1, "one\ntwo"),))))
-    assert [sentence for sentence in told if "\n" in sentence] == []
+def test_a_sentence_is_one_line_even_if_a_message_has_two() -> None:
+    texts = sentences(run(system("P1 P2", script=(send("P1", "P2", 1, "one\ntwo"),))))
+    assert [sentence for sentence in texts if "\n" in sentence] == []
 
 
 # --------------------------------------------------------------------------- states
 
 
 def print_of(state: State) -> str:
-    """Everything there is in a state, as text."""
+    """Everything in a state, as text."""
     processes = [
         (
             p.name,
@@ -114,7 +114,7 @@ def print_of(state: State) -> str:
             repr(p.state),
             repr(p.snapshots),
             repr(p.listening),
-            repr(p.ended),
+            repr(p.aborted),
             repr(p.memory),
         )
         for p in [*state.processes, *state.services]
@@ -129,7 +129,7 @@ def print_of(state: State) -> str:
 @given(scenarios())
 def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     execution = run(scenario)
-    kept = [(moment.state, print_of(moment.state)) for moment in execution.moments()]
+    kept = [(step.state, print_of(step.state)) for step in execution.replay()]
     assert len(kept) == execution.steps
     assert all(print_of(state) == text for state, text in kept)
 
@@ -140,18 +140,18 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
     """In the processes and the channels together, after every step."""
     execution = run(scenario)
     workload = execution.engine.workload
-    for moment in execution.moments():
+    for step in execution.replay():
         total: Counter[str] = Counter()
-        for process in moment.state.processes:
+        for process in step.state.processes:
             total.update(workload.measure(process.state))
-        for message in (m for queue in moment.state.queues for m in queue if m.kind == APP):
+        for message in (m for queue in step.state.queues for m in queue if m.kind == APP):
             total.update(workload.measure_body(message.body))
         assert total == conserved_by(workload).total
 
 
 @settings(max_examples=40)
 @given(scenarios(), st.data())
-def test_the_state_at_a_step_is_that_moment_s(scenario: Scenario, data: Any) -> None:
+def test_the_state_at_a_step_agrees_with_the_rows(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
     step = data.draw(st.integers(0, execution.steps))
     state = execution.state_at(step)
@@ -165,7 +165,7 @@ def test_the_state_at_a_step_is_that_moment_s(scenario: Scenario, data: Any) -> 
 
 
 @pytest.mark.parametrize("step", [19, -1])
-def test_a_step_that_there_is_not(step: int) -> None:
+def test_a_step_beyond_the_run_is_refused(step: int) -> None:
     with pytest.raises(IndexError, match="steps 0 to 18"):
         run(library.load("lecture")).state_at(step)
 
@@ -203,14 +203,14 @@ def test_events_do_not_depend_on_the_hash_seed() -> None:
     assert len(digests) == 1
 
 
-# As ever since the first release, but for the column `epoch` and the `recorded` rows that version 0.2 added.
+# PINNED: since the first release. ADDED: with the column `epoch` and the `recorded` rows of version 0.2.
 PINNED = {"timed": "1592b87c2da45151", "tick": "ba751ae3ad9caed1", "random": "46fdf21b9a58f0f9"}
 ADDED = {"timed": "df8bb4e04defce67", "tick": "ea30c94013ab5705", "random": "9218bb70d0ed9a3f"}
 
 
 @pytest.mark.parametrize("kind", PINNED)
 def test_events_are_the_same_on_every_machine_and_with_every_release(kind: str) -> None:
-    """Pinned digests: a shared link must give the same run tomorrow. Change them only with a reason to tell."""
+    """A shared link must always give the same run, so change these digests only for a good reason."""
     scenario = replace(parse_toml(RANDOM, "random"), scheduler=SchedulerChoice(kind))
     events = run(scenario).events
     assert digest(tuple(event) for event in events) == ADDED[kind]
@@ -288,7 +288,7 @@ def test_the_bundled_scenarios_survive_toml(name: str) -> None:
     ],
 )
 def test_a_scenario_made_in_code_survives_toml(changes: dict[str, Any]) -> None:
-    """As dumps promises: parse_toml gives an equal scenario back."""
+    """`parse_toml` reads an equal scenario from the text of `dumps`."""
     scenario = Scenario(**{"name": "x", "processes": ("P1", "P2"), "title": "X", **changes})
     assert parse_toml(dumps(scenario), "x") == scenario
 
@@ -329,18 +329,18 @@ def test_a_held_message_holds_back_what_is_behind_it(scenario: Scenario, data: A
     assert len(arrivals(held, channel)) <= number, "what was ahead of it may arrive, nothing else"
 
 
-# --------------------------------------------------------------------------- facts of a run
+# --------------------------------------------------------------------------- single runs
 
 
-def test_a_fact_of_a_run_is_found_once() -> None:
+def test_once_computes_once_for_each_execution() -> None:
     execution, other = run(library.load("lecture")), run(library.load("lecture"))
     assert snapshots_of(execution) is snapshots_of(execution) is not snapshots_of(other)
     assert execution.history is execution.history is not other.history
 
 
-def test_a_recording_that_is_thrown_away_is_told_as_well(register: Any) -> None:
+def test_a_discarded_recording_is_described_too(register: Any) -> None:
     lines = (send("P2", "P1", 1, label="A"), send("P2", "P1", 3, label="B"))
     scenario = system("P1 P2", script=lines, snapshots=(start("P1", 2.5),), algorithm=register(Impatient))
-    told = sentences(run(scenario))
-    assert any("records its state {A" in sentence or "records its state {P1.1" in sentence for sentence in told)
-    assert any("throws its recording away" in sentence for sentence in told)
+    texts = sentences(run(scenario))
+    assert any("records its state {A" in sentence or "records its state {P1.1" in sentence for sentence in texts)
+    assert any("throws its recording away" in sentence for sentence in texts)

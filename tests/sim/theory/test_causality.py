@@ -1,4 +1,4 @@
-"""Happened-before, consistency and the lattice, each against a plain definition."""
+"""Happened-before, consistency and the lattice, each compared with its definition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sim.core.model import RECEIVE, SEND, Event
-from sim.document import library
 from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import Clock, Frontier, History
@@ -43,7 +42,7 @@ def graph_of(history: History) -> nx.DiGraph[Node]:
 
 
 def is_closed(graph: nx.DiGraph[Node], frontier: Frontier) -> bool:
-    """Consistent by definition: whatever leads into the cut is inside."""
+    """Consistent by definition: every direct cause of an event inside is inside."""
     inside = {node for node in graph if (node[1] or 0) <= frontier.get(node[0], 0)}
     return all(cause in inside for node in inside for cause in graph.predecessors(node))
 
@@ -76,7 +75,7 @@ def test_consistent_means_closed_and_a_violation_is_a_message_from_the_future(sc
 
 @given(scenarios(), st.data())
 def test_a_cut_finds_what_is_sent_inside_and_not_received_inside(scenario: Scenario, data: Any) -> None:
-    """Each channel in the order of receipt; what is never received comes last, in the order of sending."""
+    """By channel, in the order of receipt; messages never received come last, in the order of sending."""
     history = history_of(scenario)
     frontier = draw_frontier(history, data)
     found = history.in_channels(frontier)
@@ -147,15 +146,6 @@ def test_the_lattice_of_coulouris_and_its_clocks() -> None:
     assert not history.is_consistent({"p1": 1, "p2": 1}) and history.is_consistent({"p1": 3, "p2": 3})
 
 
-def test_the_clocks_of_the_lecture_example() -> None:
-    history = history_of(library.load("lecture"))
-    clocks = {e.label: "".join(map(str, history.clock(e))) for e in events_of(history)}
-    expected = "A100 B200 C300 D431 E531 F210 G221 H231 I001 J002 K533"
-    assert clocks == {text[0]: text[1:] for text in expected.split()}
-    assert len(history.lattice()) == 31 and list(history.lattice().values())[-1] == 130
-    assert len(frontiers(history)) == 96
-
-
 def test_no_event_happened_before_itself_and_a_frontier_may_leave_processes_out() -> None:
     history = coulouris()
     first = history.of["p1"][0]
@@ -173,10 +163,10 @@ def test_an_execution_without_events_has_one_cut() -> None:
     assert history_of(system("P1 P2")).lattice() == {(0, 0): 1}
 
 
-# --------------------------------------------------------------------------- tables from elsewhere
+# --------------------------------------------------------------------------- tables of other systems
 
 
-def test_a_receive_whose_send_nobody_logged_has_no_cause_elsewhere() -> None:
+def test_a_receive_without_a_logged_send_has_no_cause_at_another_process() -> None:
     events = run(system("P1 P2", script=(send("P1", "P2", 1), send("P2", "P1", 5)))).events
     history = History(("P1", "P2"), [e for e in events if e.kind != SEND])
     assert [history.clock(e) for e in events_of(history)] == [(1, 0), (0, 1)]
@@ -184,14 +174,14 @@ def test_a_receive_whose_send_nobody_logged_has_no_cause_elsewhere() -> None:
 
 
 def foreign(row: int, process: str, index: int, kind: str, channel: str, peer: int | None, message: int) -> Event:
-    """A row as another system's log gives it; a label is all that the other columns hold."""
+    """A row of another system's log: of the other columns only the label is filled in."""
     return Event(
         0, row, row, float(row), process, index, kind, channel, peer, message, f"{process}.{index}", *[None] * 3
     )
 
 
 def test_an_event_with_several_partners_has_a_row_for_each_and_is_one_event() -> None:
-    """P1's first event reaches P2 and P3; P3's only event hears from both others."""
+    """P1's first event sends to P2 and P3; P3's only event receives from both."""
     rows = [
         foreign(0, "P1", 1, SEND, "P1->P2", 1, 0),
         foreign(1, "P1", 1, SEND, "P1->P3", 1, 1),

@@ -1,4 +1,4 @@
-"""The checks: what each says and when it is silent; on a table that was tampered with, each finds it."""
+"""The checks: when each is decided, and that each finds an error in a changed table."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names(row: list[Verdict]) -> list[str]:
     return [verdict.check for verdict in row]
 
 
-# --------------------------------------------------------------------------- what is decided
+# --------------------------------------------------------------------------- decided or undecided
 
 
 def test_a_complete_snapshot_has_every_verdict_in_the_listed_order() -> None:
@@ -158,12 +158,7 @@ def test_a_snapshot_put_together() -> None:
 
 
 def test_snapshots_come_in_the_order_of_their_first_recording_and_those_that_never_begin_last() -> None:
-    asked = (
-        start("P1", 0, "A", after="P1.9"),
-        start("P1", 9, "B"),
-        start("P2", 1, "C"),
-        start("P1", 9, "C"),
-    )
+    asked = (start("P1", 0, "A", after="P1.9"), start("P1", 9, "B"), start("P2", 1, "C"), start("P1", 9, "C"))
     found = snapshots_of(run(system("P1 P2", snapshots=asked)))
     assert [(s.id, s.initiators) for s in found] == [("C", ("P2",)), ("B", ("P1",)), ("A", ())]
     assert [s.status for s in found] == ["complete", "complete", "recording"]
