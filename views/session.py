@@ -22,7 +22,7 @@ from sim.delays import Address
 from sim.edit_words import consequence, describe_edit
 from sim.edits import apply_edit
 from sim.execution import Execution, run
-from sim.link import Shared, query_of, read_query
+from sim.link import MOST_LINK, Shared, query_of, read_query
 from sim.scenario import Scenario, ScenarioError
 from sim.tables import as_float
 from views.look import Look, draw, read_look
@@ -155,6 +155,7 @@ class ExploreSession:
             "redo": len(self.versions) - 1 - self.at,
             "edits": list(self.version.words),
             "link": self.link(),
+            "most_link": MOST_LINK,
             "step": self.shared.step,
             "formats": offered(),
         }

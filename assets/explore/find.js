@@ -1,9 +1,13 @@
 /* Finding an event of the whole run: by its label, its process, its kind, or what its message carries. */
 
+import { el, field, refill, setText } from "./page/dom.js";
+import { typesInto } from "./page/keys.js";
+import { EVENT_KINDS } from "./run/events.js";
+
 /** So many of what is found are listed. */
 const FOUND_LISTED = 50;
 
-class Find {
+export class Find {
   constructor(explorer) {
     this.explorer = explorer;
     const again = () => this.search();
@@ -108,7 +112,7 @@ class Find {
       "li",
       { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
       el("strong", {}, events.label(at)),
-      el("span", {}, eventInWords(events, at)),
+      el("span", {}, events.inWords(at)),
       el("span", { class: "cc-quiet" }, `step ${events.step[at]}`),
     );
   }

@@ -1,4 +1,9 @@
-/* A still page: the explorer in a file of its own, with the run inside it (diagrams/export/html.py). */
+/* The entry of the off-line page: the explorer in one file, with the run inside it (diagrams/export/html.py). */
+
+import { rememberArrayAttributes } from "./diagram/diagram.js";
+import { Explorer } from "./explorer.js";
+import { el, setText } from "./page/dom.js";
+import { bytesOf } from "./run/events.js";
 
 /** Light or dark as the reader's system has it, until the switch says otherwise. */
 class Theme {
@@ -33,19 +38,22 @@ async function unpacked(id) {
   return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-async function standStill() {
+/** A click on a process's line opens no menu here. */
+const noLineMenu = { takes: ({ kind }) => kind === "line" };
+
+async function openPage() {
   const [run, plotly] = await Promise.all(["run", "plotly"].map(unpacked));
   document.head.append(el("script", {}, plotly)); // runs at once
   rememberArrayAttributes();
   const root = document.querySelector(".cc");
   const data = JSON.parse(run);
-  const explorer = new Explorer(root);
+  const explorer = new Explorer(root, () => [noLineMenu]);
   explorer.submit = () => {}; // there is nobody to hand an edit to
   const theme = new Theme(() => explorer.scene && explorer.redraw());
   root.querySelector(".cc-tools").append(theme.button);
   explorer.receive(data, () => {});
 }
 
-standStill().catch((problem) => {
+openPage().catch((problem) => {
   document.querySelector(".cc-words").textContent = `This browser cannot show the page: ${problem.message}`;
 });

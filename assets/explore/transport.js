@@ -1,11 +1,13 @@
 /* Moving through the steps: buttons, slider, keys and playing. */
 
+import { setText } from "./page/dom.js";
+import { typesInto } from "./page/keys.js";
+import { plainNumber } from "./run/times.js";
+
 /** How long a step stays on the screen at speed 1. */
 const STEP_MS = 1100;
 
-const LESS_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
-
-class Transport {
+export class Transport {
   /**
    * @param goTo called with the step to show
    * @param glide called while playing with how much of the way to the next step has passed, 0 to 1
@@ -17,6 +19,7 @@ class Transport {
     this.step = 0;
     this.last = 0;
     this.frame = null;
+    this.lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.slider = root.querySelector(".cc-slider");
     this.position = root.querySelector(".cc-position");
     this.playButton = root.querySelector(".cc-play");
@@ -73,7 +76,7 @@ class Transport {
     const frame = (now) => {
       const part = (now - start) / length;
       if (part < 1) {
-        if (part > 0 && !LESS_MOTION.matches) this.glide(part);
+        if (part > 0 && !this.lessMotion.matches) this.glide(part);
         this.frame = requestAnimationFrame(frame);
         return;
       }
@@ -108,11 +111,4 @@ class Transport {
     this.pause();
     document.removeEventListener("keydown", this.onKey);
   }
-}
-
-/** Whether keys belong to the element that has the focus: a field, a menu (the page's own, too), or anything in a dialog. */
-function typesInto(target) {
-  if (!(target instanceof Element)) return false;
-  if (target.matches(".cc-slider")) return false;
-  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
 }

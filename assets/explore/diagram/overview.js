@@ -1,0 +1,221 @@
+/* The whole of a long run in a thin strip: how its events are spread, its snapshots, and the window as a frame. */
+
+import { resolveColour } from "../page/colours.js";
+import { el, setText } from "../page/dom.js";
+
+/** Up to so many processes each have a row of their own. */
+const STRIP_ROWS = 8;
+
+/** The window is asked for when a drag has rested this long. */
+const REST_MS = 140;
+
+/** Widths of the window, in steps. */
+const WIDTHS = [75, 150, 300, 600, 1200, 2000];
+
+/** How wide (in pixels) the stretch of the run is whose events are counted together. */
+const BIN = 4;
+
+/** A frame narrower than this (in pixels) could not be taken hold of. */
+const LEAST_FRAME = 14;
+
+export class Strip {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.canvas = el("canvas", { role: "img" });
+    this.cursor = el("span", { class: "cc-strip-now" });
+    this.frame = el("div", {
+      class: "cc-strip-frame", role: "slider", tabindex: "0", "aria-label": "Part of the run on show",
+      title: "Drag along the run; arrow keys and Page Up or Down, too", onkeydown: (event) => this.key(event),
+    });
+    this.track = el("div", { class: "cc-strip-track", onpointerdown: (event) => this.press(event) }, this.canvas, this.cursor, this.frame);
+    const zoom = (by, sign, label) => el("button", { type: "button", "aria-label": label, title: label, onclick: () => this.widen(by) }, sign);
+    this.fewer = zoom(-1, "−", "Show fewer steps");
+    this.more = zoom(1, "+", "Show more steps");
+    this.width = el("output", { class: "cc-strip-width" });
+    this.single = el("input", { type: "checkbox", onchange: () => this.look(this.centre, { expanded: this.single.checked }) });
+    this.bars = el("span", {});
+    this.collapse = el("label", { class: "cc-strip-single" }, this.single, this.bars);
+    this.zoom = el("div", { class: "cc-strip-zoom", role: "group", "aria-label": "Steps on show" }, this.fewer, this.width, this.more);
+    this.node = el("div", { class: "cc-strip", hidden: true }, this.track, this.zoom, this.collapse);
+    explorer.root.querySelector(".cc-transport").before(this.node);
+    this.observer = new ResizeObserver(() => this.draw());
+    this.observer.observe(this.track);
+  }
+
+  show(scene, palette, step) {
+    Object.assign(this, { scene, palette });
+    const isLong = this.explorer.isLong();
+    const { bars, events } = scene.collapsed;
+    const isStill = "still" in this.explorer.root.dataset; // a page without Python has no other part to show
+    this.node.hidden = isStill || (!isLong && !bars && !scene.expanded);
+    this.track.hidden = this.zoom.hidden = !isLong;
+    this.collapse.hidden = !bars && !scene.expanded;
+    this.single.checked = scene.expanded;
+    setText(this.bars, bars ? `show each of ${events} internal events in ${bars} ${bars === 1 ? "bar" : "bars"}` : "show every internal event");
+    this.collapse.title = "Six or more internal events in a row are drawn as one bar with their number, such as ×12.";
+    this.steps = scene.until - scene.first;
+    setText(this.width, `${this.steps} steps`);
+    this.fewer.disabled = this.steps <= WIDTHS[0];
+    this.more.disabled = this.steps >= WIDTHS.at(-1);
+    if (!this.dragged) this.place((scene.first + scene.until) / 2);
+    this.draw();
+    this.stepTo(step);
+    if (this.wanted != null && !this.explorer.looking) this.ask();
+  }
+
+  /** The line of the present step. */
+  stepTo(step) {
+    this.cursor.style.left = `${(100 * step) / this.scene.last}%`;
+  }
+
+  /** Put the frame around a step, wherever the window still is. */
+  place(centre) {
+    const { last } = this.scene;
+    const half = this.steps / 2;
+    this.centre = Math.round(Math.min(Math.max(centre, half), last - half));
+    const [first, until] = [Math.round(this.centre - half), Math.round(this.centre + half)];
+    const share = Math.max(this.steps / last, LEAST_FRAME / (this.track.clientWidth || 800));
+    const left = ((this.centre - half) / Math.max(1, last - this.steps)) * (1 - share); // so that it never leaves the track
+    Object.assign(this.frame.style, { left: `${100 * left}%`, width: `${100 * share}%` });
+    const values = { valuemin: 0, valuemax: last, valuenow: this.centre, valuetext: `steps ${first} to ${until} of ${last}` };
+    for (const [name, value] of Object.entries(values)) this.frame.setAttribute(`aria-${name}`, value);
+  }
+
+  /** Move the frame now and the window when it rests. */
+  moveTo(centre) {
+    this.place(centre);
+    this.wanted = this.centre;
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => this.ask(), REST_MS);
+  }
+
+  /** Ask for the window where the frame is. While Python brings one, the next waits; the last one wins. */
+  ask() {
+    clearTimeout(this.rest);
+    if (this.wanted == null || this.explorer.looking) return;
+    const centre = this.wanted;
+    this.wanted = null;
+    this.look(centre);
+  }
+
+  /** Another window. The step goes along, unless the new window has it well inside. */
+  look(centre, { steps = this.steps, expanded = this.scene.expanded } = {}) {
+    const { explorer } = this;
+    const first = Math.min(Math.max(0, Math.round(centre - steps / 2)), Math.max(0, this.scene.last - steps));
+    if (explorer.isNearEdge(explorer.visit.step, { first, until: Math.min(this.scene.last, first + steps), last: this.scene.last })) explorer.visit.step = centre;
+    explorer.look(centre, steps, expanded);
+    explorer.showStep();
+  }
+
+  widen(by) {
+    const wider = WIDTHS.find((width) => width > this.steps) ?? WIDTHS.at(-1);
+    const narrower = WIDTHS.findLast((width) => width < this.steps) ?? WIDTHS[0];
+    this.look(this.explorer.visit.step, { steps: by > 0 ? wider : narrower });
+  }
+
+  key(event) {
+    const { last } = this.scene;
+    const moves = { ArrowLeft: -0.1, ArrowDown: -0.1, ArrowRight: 0.1, ArrowUp: 0.1, PageUp: -1, PageDown: 1 };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in moves) this.moveTo(this.centre + moves[event.key] * this.steps);
+    else if (event.key === "Home" || event.key === "End") this.moveTo(event.key === "Home" ? 0 : last);
+    else if (event.key === "+" || event.key === "-") this.widen(event.key === "+" ? 1 : -1);
+    else return;
+    event.preventDefault();
+    event.stopPropagation(); // these keys step, anywhere else
+  }
+
+  /** Take hold of the frame; a press beside it brings it there first. */
+  press(event) {
+    if (event.button !== 0) return;
+    const { left, width } = this.track.getBoundingClientRect();
+    const stepAtPointer = ({ clientX }) => ((clientX - left) / width) * this.scene.last;
+    const isOnFrame = event.target === this.frame;
+    const grip = isOnFrame ? this.centre - stepAtPointer(event) : 0;
+    const drag = (moved) => this.moveTo(stepAtPointer(moved) + grip);
+    const drop = () => {
+      this.dragged = false;
+      this.track.removeEventListener("pointermove", drag);
+      this.ask();
+    };
+    this.dragged = true;
+    this.track.setPointerCapture(event.pointerId);
+    this.track.addEventListener("pointermove", drag);
+    this.track.addEventListener("lostpointercapture", drop, { once: true });
+    if (!isOnFrame) drag(event);
+    this.frame.focus({ preventScroll: true });
+    event.preventDefault();
+  }
+
+  // ---------------------------------------------------------------- the picture
+
+  /** Draw how the events are spread: a row for each process, darker where there are more, or all as one hill. */
+  draw() {
+    const { track, canvas, scene, palette } = this;
+    const { clientWidth: width, clientHeight: height } = track;
+    if (!scene || !width || track.hidden) return;
+    const { events } = this.explorer;
+    const ratio = window.devicePixelRatio || 1;
+    const key = [scene.name, events.count, events.step.at(-1), width, height, ratio, palette.ink].join();
+    if (this.drawn === key && this.drawnEvents === events) return;
+    Object.assign(this, { drawn: key, drawnEvents: events });
+    Object.assign(canvas, { width: width * ratio, height: height * ratio });
+    canvas.setAttribute("aria-label", this.inWords());
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    const top = this.drawSnapshots(pen, width, height) + 3;
+    const rows = scene.processes.length <= STRIP_ROWS ? scene.processes.length : 1;
+    const spread = spreadOf(events, rows, Math.max(1, Math.floor(width / BIN)), scene.last);
+    const most = spread.reduce((high, count) => Math.max(high, count), 1);
+    const bins = spread.length / rows;
+    const [each, tall] = [width / bins, (height - top) / rows];
+    pen.fillStyle = palette.ink;
+    spread.forEach((count, place) => {
+      const [row, bin] = [Math.floor(place / bins), place % bins];
+      const share = Math.sqrt(count / most);
+      const high = rows > 1 ? tall - 1 : tall * share;
+      pen.globalAlpha = rows > 1 ? 0.6 * share : 0.6;
+      if (count) pen.fillRect(bin * each, top + (row + 1) * tall - high, each, high);
+    });
+  }
+
+  /** Each snapshot from its beginning to its completion; returns how much room they take. */
+  drawSnapshots(pen, width, height) {
+    const { scene, palette } = this;
+    const rows = Math.min(3, scene.snapshots.length);
+    scene.snapshots.forEach(({ colour, began, completed }, number) => {
+      const y = 5 + 6 * (number % 3);
+      const [x0, x1] = [began, completed ?? scene.last].map((step) => (step / scene.last) * width);
+      pen.fillStyle = resolveColour(colour, palette);
+      pen.fillRect(x0 - 0.75, 0, 1.5, height); // a pin where it begins, a bar as long as it takes
+      pen.fillRect(x0, y - 1, x1 - x0, 2);
+      pen.beginPath();
+      for (const [dx, dy] of [[0, -5], [5, 0], [0, 5], [-5, 0]]) pen.lineTo(x0 + dx, y + dy);
+      pen.fill();
+      if (completed != null) pen.fillRect(x1 - 1, y - 5, 3, 10);
+    });
+    return rows ? 6 * rows + 5 : 0;
+  }
+
+  inWords() {
+    const { scene } = this;
+    const told = scene.snapshots.map(({ id, began, completed }) => `${id} from step ${began} ${completed == null ? "on" : `to ${completed}`}`);
+    return [`The whole run: ${this.explorer.events.count} events in ${scene.last} steps`, ...told].join("; ");
+  }
+
+  close() {
+    clearTimeout(this.rest);
+    this.observer.disconnect();
+    this.node.remove();
+  }
+}
+
+/** How many events fall into each bin of steps, row by row; one row takes in all processes. */
+function spreadOf({ count, lane, step }, rows, bins, last) {
+  const found = new Uint32Array(rows * bins);
+  for (let at = 0; at < count; at += 1) {
+    const bin = Math.min(bins - 1, Math.floor((step[at] * bins) / (last + 1)));
+    found[(rows > 1 ? lane[at] * bins : 0) + bin] += 1;
+  }
+  return found;
+}

@@ -1,0 +1,74 @@
+/* Happened-before (Lamport 1978): what could have influenced an event, and what it could influence in turn. */
+
+import { RECEIVED, SENT } from "./events.js";
+
+/** How another event stands to the one that is asked about. */
+export const CONCURRENT = 0;
+export const PAST = 1;
+export const ITSELF = 2;
+export const FUTURE = 3;
+
+/**
+ * The past and the future of one event. An event's past is a prefix of every process and its future a suffix,
+ * so two numbers for each process say it all, and each is found in one scan: what happened before comes earlier
+ * in the columns.
+ */
+export class Causality {
+  constructor(events, at) {
+    this.events = events;
+    this.at = at;
+    this.clock = this.scanBack();
+    this.future = this.scanAhead();
+  }
+
+  /** The vector clock (Fidge, Mattern 1988): how many events of each process are in its past, itself included. */
+  scanBack() {
+    const { lane, index, kind, processes } = this.events;
+    const clock = new Int32Array(processes.length);
+    clock[lane[this.at]] = index[this.at];
+    for (let at = this.at; at >= 0; at -= 1) {
+      if (kind[at] !== RECEIVED || index[at] > clock[lane[at]]) continue;
+      const send = this.events.partner(at);
+      if (send >= 0) clock[lane[send]] = Math.max(clock[lane[send]], index[send]);
+    }
+    return clock;
+  }
+
+  /** For each process the index of its first event that this one could influence; itself, on its own process. */
+  scanAhead() {
+    const { lane, index, kind, count, processes } = this.events;
+    const first = new Int32Array(processes.length).fill(count + 1);
+    first[lane[this.at]] = index[this.at];
+    for (let at = this.at; at < count; at += 1) {
+      if (kind[at] !== SENT || index[at] < first[lane[at]]) continue;
+      const receive = this.events.partner(at);
+      if (receive >= 0) first[lane[receive]] = Math.min(first[lane[receive]], index[receive]);
+    }
+    return first;
+  }
+
+  /** How the event at place `other` of the columns stands to this one. */
+  relation(other) {
+    if (other === this.at) return ITSELF;
+    const { lane, index } = this.events;
+    if (index[other] <= this.clock[lane[other]]) return PAST;
+    return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
+  }
+
+  /** The places of all events of a relation; beyond `most` of them only their number is of interest. */
+  places(relation, most = Infinity) {
+    const found = [];
+    for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
+      if (this.relation(at) === relation) found.push(at);
+    }
+    return found;
+  }
+
+  /** How many events stand in each relation, by relation. */
+  counts() {
+    const { total, count } = this.events;
+    const past = this.clock.reduce((sum, inside) => sum + inside, 0) - 1;
+    const future = this.future.reduce((sum, first, lane) => sum + Math.max(0, total[lane] - first + 1), 0) - 1;
+    return { [PAST]: past, [ITSELF]: 1, [FUTURE]: future, [CONCURRENT]: count - 1 - past - future };
+  }
+}
