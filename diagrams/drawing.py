@@ -146,7 +146,7 @@ def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Fra
 def seen(trace: Trace, step: int, place: float) -> list[Place]:
     """The points of a trace at a step that lies at `place` on the time axis; None where nothing is seen.
 
-    As in the browser (assets/explore/timeline.js, Mask.at): an arrow that grows ends where its message is.
+    As in the browser (assets/explore/run/timeline.js, Mask.at): an arrow that grows ends where its message is.
     """
     if trace.get("visible") is False:
         return []

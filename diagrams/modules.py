@@ -41,7 +41,7 @@ def join(entry: Path) -> str:
     while waiting:
         path = waiting.pop()
         if path not in modules:
-            modules[path] = _read(path)
+            modules[path] = read(path)
             waiting += modules[path].imports
     for path, module in modules.items():
         for source, names in module.imports.items():
@@ -63,7 +63,8 @@ def join(entry: Path) -> str:
     return "\n".join([*script, ""])
 
 
-def _read(path: Path) -> Module:
+def read(path: Path) -> Module:
+    """One file. Raises ModuleError at what is not of the syntax above."""
     imports: dict[Path, list[str]] = {}
     exports: dict[str, str] = {}
     lines = []
