@@ -38,5 +38,5 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(params=["node", pytest.param("chromium", marks=pytest.mark.browser)])
 def run_module(request: pytest.FixtureRequest) -> Callable[..., Any]:
-    """Runs one JavaScript module alone, as tests/javascript.py says."""
+    """Runs JavaScript modules alone, as tests/javascript.py says."""
     return in_node if request.param == "node" else partial(in_chromium, request.getfixturevalue("browser"))
