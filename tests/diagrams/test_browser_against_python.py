@@ -61,7 +61,9 @@ def drags(draw: Any) -> tuple[Execution, Flight, float]:
     on = Counter(flight.channel for flight in execution.flights)
     busiest = max(on, key=lambda channel: on[channel], default=None)
     assume(on[busiest] > 2)
-    flight = draw(st.sampled_from([flight for flight in execution.flights if flight.channel == busiest]))
+    queue = [flight for flight in execution.flights if flight.channel == busiest]
+    markers = [flight for flight in queue[:-1] if flight.is_marker and algorithm == Unaligned.name]
+    flight = draw(st.sampled_from(markers or queue))
     return execution, flight, flight.send.time + draw(st.integers(0, 40)) / draw(st.sampled_from([1, 3, 10]))
 
 
