@@ -25,6 +25,7 @@ from typing import Any
 from sim.delays import HOLD, Address
 from sim.model import APP, APPLICATION_KINDS, RECEIVE, SEND, Event, label_of
 from sim.scenario import Scenario, ScriptLine
+from sim.scheduler import in_order
 from sim.tables import MOST_NUMBER, is_plain
 from sim.topology import Topology
 
@@ -124,7 +125,7 @@ class _Retold:
                 channel = row.channel or ""
                 arrival = times[place] + (times[receive] - times[place])
                 if channel not in self.not_fifo:
-                    arrival = busy_until[channel] = max(arrival, busy_until[channel])
+                    arrival = in_order(arrival, busy_until, channel)
                 due[receive] = (arrival, 1, number_of[channel], place)
         return all(a < b for a, b in pairwise(keys)) and all(0 <= key[0] < MOST_NUMBER for key in keys)
 
