@@ -1,6 +1,6 @@
 /* The app's entry: Streamlit calls its default export (views/component.py). */
 
-import { rememberArrayAttributes } from "./diagram/diagram.js";
+import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { Explorer } from "./explorer.js";
 import { el } from "./page/dom.js";
 import { ExportDialog, ShareDialog } from "./share/dialogs.js";
@@ -37,7 +37,7 @@ export default async function show({ data: bytes, parentElement, setStateValue }
     load("script", { src: data.plotly_url }),
     load("link", { rel: "stylesheet", href: data.styles_url }),
   ]);
-  rememberArrayAttributes();
+  cacheArrayAttributes();
   const root = parentElement.querySelector(".cc");
   if (!explorers.has(root)) explorers.set(root, new Explorer(root, serverParts));
   const explorer = explorers.get(root);

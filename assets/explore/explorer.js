@@ -1,14 +1,14 @@
-/* The component: one explorer per place on the page. It owns the step; Python owns the scenario. */
+/* The explorer: the diagram and everything around it. It decides which step is shown; Python has the scenario. */
 
 import { Diagram } from "./diagram/diagram.js";
-import { Strip } from "./diagram/overview.js";
-import { Cone } from "./diagram/past_and_future.js";
+import { Overview } from "./diagram/overview.js";
+import { PastAndFuture } from "./diagram/past_and_future.js";
 import { showSigns } from "./diagram/signs.js";
 import { Manipulation } from "./edit/manipulation.js";
 import { Find } from "./find.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
 import { setText } from "./page/dom.js";
-import { typesInto } from "./page/keys.js";
+import { keepsKeys } from "./page/keys.js";
 import { AskView } from "./panel/ask.js";
 import { ChangeView } from "./panel/change.js";
 import { Network } from "./panel/network.js";
@@ -21,22 +21,22 @@ import { Predictor } from "./teach/predict.js";
 import { Presenter } from "./teach/present.js";
 import { Transport } from "./transport.js";
 
-/** What outlives an explorer within one browser session, so that coming back to the page loses nothing. */
+/** The visits of this tab, by session. They outlive the explorer, so that coming back to the page loses nothing. */
 const visits = new Map();
 
 const TABS = ["record", "ask", "network", "change", "story"];
 
-/** One browser session's step, tab and edits under way; a new session numbers its edits from `ack` on. */
+/** The visit of a session: its step, tab and edits under way. A new session numbers its edits from `ack` on. */
 function visitOf({ session, ack, step }) {
   if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: "record", outbox: new Outbox(ack) });
   return visits.get(session);
 }
 
 /**
- * The hub. Its parts draw one thing each and know nothing of one another. A part may have `show(scene,
- * palette, step)`, called for a new scene or theme; `stepTo(step)`; `select(selection)`; `view()`, called when
- * things in the diagram have come to lie elsewhere; `takes(pick)`, to have a click in the diagram for itself;
- * `history(data)`, what Python says of the edits; `pending()`, when edits wait or are acknowledged; `close()`.
+ * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
+ * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
+ * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
+ * has answered; `pending()` when edits wait or are acknowledged; `close()`.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` a place in the columns of events.
  */
@@ -52,7 +52,7 @@ export class Explorer {
     this.hint = root.querySelector(".cc-hint");
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
-    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.tell("view"));
+    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.notify("diagramMoved"));
     this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
     const choose = (id) => this.select({ kind: "message", id });
     this.tabs = {
@@ -61,7 +61,7 @@ export class Explorer {
       network: new Network(view("network")),
       change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
     };
-    this.aside = [new Manipulation(this)]; // the parts that are no tab
+    this.otherParts = [new Manipulation(this)]; // the parts that are not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     this.tools = {
       scenarios: () => this.submit({ do: "scenarios" }),
@@ -69,11 +69,11 @@ export class Explorer {
       undo: () => this.submit({ do: "undo" }),
       redo: () => this.submit({ do: "redo" }),
     };
-    this.aside.push(new Cone(this.diagram), new Strip(this), new Find(this));
+    this.otherParts.push(new PastAndFuture(this.diagram), new Overview(this), new Find(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
     this.tools.present = () => presenter.toggle();
-    this.aside.unshift(predictor, presenter, ...moreParts(this)); // first: they may claim a click before all others
+    this.otherParts.unshift(predictor, presenter, ...moreParts(this)); // first: they may claim a click before all others
     this.listen();
   }
 
@@ -85,7 +85,7 @@ export class Explorer {
     root.querySelectorAll("[data-tool]").forEach((button) => {
       button.addEventListener("click", () => this.tools[button.dataset.tool]?.());
     });
-    root.addEventListener("click", letGo);
+    root.addEventListener("click", returnFocus);
     this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
     window.addEventListener("resize", this.onResize);
     this.onKey = (event) => this.key(event);
@@ -98,16 +98,16 @@ export class Explorer {
 
   /** Every part there is. */
   get parts() {
-    return [...Object.values(this.tabs), ...this.aside];
+    return [...Object.values(this.tabs), ...this.otherParts];
   }
 
-  /** Call a method of every part that has it; a tab that waits to be opened learns all of it then. */
-  tell(method, ...values) {
+  /** Call a method of every part that has it, except for tabs that `openTab` will bring up to date. */
+  notify(method, ...values) {
     const isStale = (part) => Object.keys(this.tabs).some((name) => this.tabs[name] === part && this.stale.has(name));
     this.parts.filter((part) => !isStale(part)).forEach((part) => part[method]?.(...values));
   }
 
-  /** Take what Python sent. Only a new scene or another theme is drawn anew. */
+  /** Take what Python sent. Only a new scene or theme is drawn anew. */
   receive(data, setStateValue) {
     this.send = (entries) => setStateValue("outbox", entries);
     this.data = data;
@@ -130,17 +130,17 @@ export class Explorer {
     if (visit.outbox.waiting.length) this.send(visit.outbox.waiting.slice());
   }
 
-  /** A new scene: another scenario starts at its beginning, an edited one keeps the step (or stays at the end). */
+  /** Take a new scene. Another scenario starts at its beginning; an edited one keeps the step, or stays at the end. */
   takeScene(scene, revision) {
     const { visit } = this;
     const scenario = `${scene.name} ${scene.title}`;
     const events = this.events?.areOf(scene) ? this.events : new Events(scene);
-    this.looking = false;
+    this.isLoading = false;
     if (visit.scenario == null || visit.scenario === scenario) {
       const wasAtEnd = visit.last > 0 && visit.step === visit.last;
       visit.step = wasAtEnd ? scene.last : Math.min(visit.step, scene.last);
       visit.orientation ??= scene.orientation;
-      this.selection = this.scene ? foundAgain(this.selection, this, scene, events) : null;
+      this.selection = this.scene ? selectionIn(this.selection, this, scene, events) : null;
     } else {
       Object.assign(visit, { step: 0, cut: null, orientation: scene.orientation });
       this.selection = null;
@@ -148,11 +148,11 @@ export class Explorer {
     Object.assign(visit, { scenario, last: scene.last });
     Object.assign(this, { scene, events, revision });
     this.redraw();
-    this.lookAround(visit.step); // the user may have gone on while Python brought this
+    this.loadNear(visit.step); // the user may have stepped on meanwhile
     this.root.dataset.scene = scene.name;
   }
 
-  /** Draw everything for the scene, the theme and the orientation there are now. */
+  /** Draw everything for the present scene, theme and orientation. */
   redraw() {
     const { scene, visit } = this;
     this.scheme = schemeOf(this.root);
@@ -167,7 +167,7 @@ export class Explorer {
     const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
     this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
-    this.aside.forEach((part) => this.present(part));
+    this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
     showSigns(this.signs, scene.signs);
     showStory(this.story, scene, visit.cut, (cut) => this.showCut(cut));
@@ -175,19 +175,19 @@ export class Explorer {
     this.showStep();
   }
 
-  /** Have a part show the scene there is. */
-  present(part) {
+  /** Have a part show the present scene. */
+  refreshPart(part) {
     part.show?.(this.scene, this.palette, this.shownStep());
     part.select?.(this.selection);
     part.history?.(this.data);
   }
 
-  /** Whether the run is seen through a window. */
+  /** Whether the scene is a window on a longer run. */
   isLong() {
     return this.scene.first > 0 || this.scene.until < this.scene.last;
   }
 
-  /** The step that is drawn: the one chosen, or while Python brings the part of the run around it, the nearest. */
+  /** The step that is drawn: the chosen one, or the nearest in the window while its own window is loading. */
   shownStep() {
     return Math.min(Math.max(this.visit.step, this.scene.first), this.scene.until);
   }
@@ -195,38 +195,38 @@ export class Explorer {
   /** Show another step; a series of moves within one frame is drawn once. */
   goTo(step) {
     this.visit.step = step;
-    this.lookAround(step);
+    this.loadNear(step);
     this.showStep();
     if (this.frame) return;
     this.frame = requestAnimationFrame(() => {
       this.frame = null;
       this.diagram.stepTo(this.shownStep());
-      for (const part of [this.tabs[this.visit.tab], ...this.aside]) part?.stepTo?.(this.shownStep());
+      for (const part of [this.tabs[this.visit.tab], ...this.otherParts]) part?.stepTo?.(this.shownStep());
     });
   }
 
-  /** Near the edge of the window ask for the part of the run around the step, once at a time. */
-  lookAround(step) {
-    if (this.isNearEdge(step, this.scene) && !this.looking) this.look(step);
+  /** Load the window around a step that lies near the edge of the present one, unless one is loading. */
+  loadNear(step) {
+    if (this.isNearEdge(step, this.scene) && !this.isLoading) this.loadWindow(step);
   }
 
-  /** Whether a step lies at or beyond an edge of a window where the run goes on. */
+  /** Whether a step lies near or beyond an edge of a window, and the run goes on there. */
   isNearEdge(step, { first, until, last }) {
     const margin = (until - first) * 0.1;
     return (step > until - margin && until < last) || (step < first + margin && first > 0);
   }
 
-  /** Ask for another window: `width` steps around `step`, long runs of internal events drawn one by one or not. */
-  look(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
+  /** Load another window: `width` steps around `step` (undefined: Python's default); `expanded`: every internal event. */
+  loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
     Object.assign(this.visit, { width, expanded });
-    this.looking = true;
+    this.isLoading = true;
     this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
   }
 
-  /** Between two steps nothing happens but time: the line of now and the messages in flight move on. */
+  /** Between two steps: move the line of now and the messages in flight. */
   glide(part) {
     if (this.visit.step === this.visit.last) return; // an edit has just made the run end here
-    if (this.frame) return; // the step itself is still to be drawn
+    if (this.frame) return; // the step itself is not drawn yet
     this.diagram.glide(part);
     this.tabs[this.visit.tab]?.glide?.(part);
   }
@@ -244,19 +244,19 @@ export class Explorer {
     this.root.dataset.step = step;
   }
 
-  /** Something was clicked in the diagram. */
+  /** A click in the diagram. */
   pick(pick) {
-    if (this.parts.some((part) => part.takes?.(pick))) return;
+    if (this.parts.some((part) => part.claims?.(pick))) return;
     const { kind, id, at } = pick;
     this.select(kind === "message" ? { kind, id } : kind === "event" ? { kind, at } : null);
     if (this.selection) this.openTab("ask");
   }
 
-  /** Select a message or an event (null: neither): the diagram marks it, and every part is told. */
+  /** Select a message or an event (null: neither). */
   select(selection) {
     this.selection = selection;
     this.diagram.select(this.selectedMessage());
-    this.tell("select", selection);
+    this.notify("select", selection);
   }
 
   selectedMessage() {
@@ -268,7 +268,7 @@ export class Explorer {
     this.diagram.showCut(cut);
   }
 
-  /** Only the open tab shows a new scene and follows the steps; another one catches up when it is opened. */
+  /** Open a tab. Only the open tab shows a new scene and follows the steps; another catches up when it is opened. */
   openTab(name) {
     this.visit.tab = name;
     TABS.forEach((tab) => {
@@ -276,18 +276,18 @@ export class Explorer {
       this.root.querySelector(`[data-view=${tab}]`).hidden = tab !== name;
     });
     if (!this.scene) return;
-    if (this.stale.delete(name)) this.present(this.tabs[name] ?? {});
+    if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
     else this.tabs[name]?.stepTo(this.shownStep());
   }
 
-  /** Python draws one of the two at a time. */
+  /** Let time run the other way. Python draws one orientation at a time. */
   toggleOrientation() {
     this.visit.orientation = this.visit.orientation === "down" ? "right" : "down";
     if (this.scene.figures[this.visit.orientation]) this.redraw();
-    else this.look(this.visit.step);
+    else this.loadWindow(this.visit.step);
   }
 
-  /** The button shows how time runs and says where a click leads. */
+  /** The button shows how time runs, and its title what a click does. */
   showOrientation() {
     const { orientation } = this.visit;
     this.turn.dataset.orientation = orientation;
@@ -295,7 +295,7 @@ export class Explorer {
     this.turn.setAttribute("aria-label", this.turn.title);
   }
 
-  /** Hand an edit (or a wish, such as to look elsewhere) to Python. Returns its number. */
+  /** Submit an edit (or a wish, such as another window) to Python. Returns its number. */
   submit(edit) {
     const { outbox, step } = this.visit;
     this.send(outbox.add(edit, step, stepAt(this.scene, step).time, this.revision));
@@ -305,17 +305,17 @@ export class Explorer {
 
   showPending() {
     this.root.toggleAttribute("data-pending", this.visit.outbox.waiting.length > 0);
-    this.tell("pending");
+    this.notify("pending");
   }
 
-  /** What can be undone and redone, and the edits in words. */
+  /** Show what can be undone and redone, and the edits in words. */
   showHistory(data) {
     this.root.querySelector("[data-tool=undo]").disabled = !data.undo;
     this.root.querySelector("[data-tool=redo]").disabled = !data.redo;
-    this.tell("history", data);
+    this.notify("history", data);
   }
 
-  /** A notice is shown once: dismissed, it stays away until Python has another. */
+  /** Show a notice of Python's. Once dismissed it does not come back. */
   showNotice(notice) {
     const key = notice && `${notice.seq} ${notice.text}`;
     if (key === this.noticeKey) return;
@@ -328,7 +328,7 @@ export class Explorer {
 
   /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), unless a field has the focus: it has an undo of its own. */
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.altKey || typesInto(event.target)) return;
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || keepsKeys(event.target)) return;
     const key = event.key.toLowerCase();
     const tool = key === "z" ? (event.shiftKey ? "redo" : "undo") : key === "y" ? "redo" : null;
     if (!tool) return;
@@ -342,12 +342,12 @@ export class Explorer {
     document.removeEventListener("keydown", this.onKey);
     this.transport.close();
     this.diagram.close();
-    this.tell("close");
+    this.notify("close");
   }
 }
 
-/** A selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
-function foundAgain(selection, { scene, events }, newScene, newEvents) {
+/** The same selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
+function selectionIn(selection, { scene, events }, newScene, newEvents) {
   if (events === newEvents) return selection; // another window of the same run
   if (selection?.kind === "message") {
     const address = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.address);
@@ -360,9 +360,9 @@ function foundAgain(selection, { scene, events }, newScene, newEvents) {
   return null;
 }
 
-/** After a click with the mouse a button or radio gives the focus back, so that the keys step and play again. */
-function letGo(event) {
-  if (event.detail === 0) return; // by keyboard: whoever tabs through the page wants to stay where they are
+/** A button or radio that was clicked by mouse loses the focus, so that the keys step the run again. */
+function returnFocus(event) {
+  if (event.detail === 0) return; // pressed by keyboard: the focus stays
   setTimeout(() => {
     const focused = document.activeElement;
     if (focused?.matches(".cc :is(button, [type=radio])")) focused.blur();

@@ -1,10 +1,10 @@
 /* Moving through the steps: buttons, slider, keys and playing. */
 
 import { setText } from "./page/dom.js";
-import { typesInto } from "./page/keys.js";
+import { keepsKeys } from "./page/keys.js";
 import { plainNumber } from "./run/times.js";
 
-/** How long a step stays on the screen at speed 1. */
+/** How long (in milliseconds) a step stays on the screen at speed 1. */
 const STEP_MS = 1100;
 
 export class Transport {
@@ -51,7 +51,7 @@ export class Transport {
     else this.move({ first: 0, back: this.step - 1, step: this.step + 1, last: this.last }[what]);
   }
 
-  /** A move by hand ends the playing. */
+  /** A move by hand stops the playing. */
   move(step) {
     this.pause();
     this.advanceTo(step);
@@ -69,7 +69,7 @@ export class Transport {
     this.tick();
   }
 
-  /** Keep the step on the screen for its while; time flows on in it, unless the user wants less motion. */
+  /** Show the step for its time, then the next. Messages move on meanwhile, unless the user wants less motion. */
   tick() {
     const length = STEP_MS / Number(this.speed.value);
     const start = performance.now();
@@ -99,7 +99,7 @@ export class Transport {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || typesInto(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
     const presses = { ArrowLeft: "back", ArrowRight: "step", Home: "first", End: "last", " ": "play" };
     const what = presses[event.key];
     if (!what || (what === "play" && event.target.closest("button, a, summary, [role=button]"))) return;

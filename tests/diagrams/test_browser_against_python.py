@@ -67,19 +67,21 @@ def drags(draw: Any) -> tuple[Execution, Flight, float]:
     return execution, flight, flight.send.time + draw(st.integers(0, 40)) / draw(st.sampled_from([1, 3, 10]))
 
 
-FORETELL = """(fifo, drags) => drags.map(([scene, id, due]) => {
+PREVIEW = """(fifo, drags) => drags.map(([scene, id, due]) => {
     const message = scene.messages.find((one) => one.id === id);
     const { arrival, front, moved } = fifo.arrivalIfDue(scene, message, due);
     return [fifo.delayFor(message, due), arrival, front?.id, moved.map((one) => [one.message.id, one.arrival])];
 })"""
 
 
-def test_a_drag_foretells_when_messages_arrive(run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_preview_of_a_drag_says_when_messages_arrive(
+    run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(ALGORITHMS._found, Unaligned.name, Unaligned)
     dragged = drawn(drags(), RUNS)
     asked = [[scene_of(execution), flight.id, wanted] for execution, flight, wanted in dragged]
     waiting = pushed = 0
-    answers = run_module(FORETELL, [SCRIPTS / "run/fifo.js"], asked)
+    answers = run_module(PREVIEW, [SCRIPTS / "run/fifo.js"], asked)
     for (execution, flight, _), (delay, arrival, front, moved) in zip(dragged, answers, strict=True):
         address = addresses(execution)[flight.id]
         after = apply_edit(execution, {"do": "delay", "message": address._asdict(), "delay": delay}, 0.0)

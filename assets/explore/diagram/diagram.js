@@ -4,7 +4,7 @@ import { resolveColour } from "../page/colours.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
 
-/** With more arrows than this nothing moves between the steps. */
+/** With more arrows than this, messages do not move between the steps. */
 const GLIDE_UP_TO = 300;
 
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
@@ -21,9 +21,9 @@ function highlightAmong(lanes, palette) {
 
 /**
  * Plotly walks its whole schema to find which attributes of a trace are lists: half a millisecond for every trace
- * at every drawing. The answer depends on the kind of trace and on which of its keys are lists, so it is kept.
+ * at every drawing. The answer depends on the kind of trace and on which of its keys are lists, so it is cached.
  */
-export function rememberArrayAttributes() {
+export function cacheArrayAttributes() {
   const schema = Plotly.PlotSchema;
   if (!schema?.findArrayAttributes || schema.remembered) return;
   schema.remembered = new Map();
@@ -48,12 +48,12 @@ export class Diagram {
   /**
    * @param onPick called with what was clicked: {kind: "event", at} (a place in the columns of events),
    *   {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}; each with clientX and clientY
-   * @param onView called whenever things have come to lie elsewhere: drawn, stepped, zoomed, moved, resized
+   * @param onMoved called when the diagram was drawn, stepped, zoomed, moved or resized
    */
-  constructor(node, onPick, onView) {
+  constructor(node, onPick, onMoved) {
     this.node = node;
     this.onPick = onPick;
-    this.onView = onView;
+    this.onMoved = onMoved;
     this.drawn = false;
     this.selected = null;
     this.cut = null;
@@ -86,18 +86,18 @@ export class Diagram {
     Plotly.react(this.node, data, layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
-    this.onView();
+    this.onMoved();
   }
 
   listenToPlotly() {
     this.node.on("plotly_doubleclick", () => this.showWhole());
-    this.node.on("plotly_relayout", () => this.onView());
-    this.node.on("plotly_relayouting", () => this.onView());
+    this.node.on("plotly_relayout", () => this.onMoved());
+    this.node.on("plotly_relayouting", () => this.onMoved());
   }
 
   resize() {
     if (!this.drawn || !this.node.clientWidth) return;
-    Plotly.Plots.resize(this.node).then(() => this.onView());
+    Plotly.Plots.resize(this.node).then(() => this.onMoved());
   }
 
   /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
@@ -124,7 +124,7 @@ export class Diagram {
     this.step = step;
     this.place = stepAt(this.scene, step).place;
     this.update(touched);
-    this.onView();
+    this.onMoved();
   }
 
   /** Between two steps: move the line of now and the arrows on their way. A big diagram waits for the step. */
@@ -144,8 +144,8 @@ export class Diagram {
     Plotly.restyle(this.node, { visible: indices.map((index) => this.isWanted(this.traces[index])) }, indices);
   }
 
-  /** Hide whatever gives away what a snapshot recorded, while somebody predicts it. */
-  predict(predicting) {
+  /** Hide or show what tells the outcome of a snapshot. */
+  hideOutcome(predicting) {
     if (predicting === this.predicting) return;
     this.predicting = predicting;
     const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.outcome);
@@ -153,7 +153,7 @@ export class Diagram {
     this.update([...this.traces.keys()].filter((index) => this.traces[index].meta?.until_outcome));
   }
 
-  /** Whether a trace is to be seen at all: the lines of the scenario's own cuts only on demand. */
+  /** Whether a trace is shown: a cut of the scenario only if it is chosen, an outcome only if nobody predicts it. */
   isWanted(trace) {
     if (this.predicting && trace.meta?.outcome) return false;
     return trace.meta?.cut != null ? trace.meta.cut === this.cut : trace.visible ?? true;
@@ -191,13 +191,13 @@ export class Diagram {
     return { x, y, [axis]: [this.place, this.place] };
   }
 
-  /** Along the selected arrow, if it is shown. */
+  /** The coordinates of the selected arrow, if it is shown. */
   highlight() {
     const arrow = this.arrows.find(({ id, span }) => id === this.selected && isShown(span, this.step));
     return arrow ? { x: [arrow.x0, arrow.x1], y: [arrow.y0, arrow.y1] } : { x: [null], y: [null] };
   }
 
-  /** A click (not a drag) picks what lies under it; the pointer shows where there is something. */
+  /** Tell of clicks (not drags), and change the pointer's shape over what can be clicked. */
   listen() {
     let pressed = null;
     this.onPress = (event) => (pressed = event);

@@ -1,24 +1,24 @@
-/* The whole of a long run in a thin strip: how its events are spread, its snapshots, and the window as a frame. */
+/* The overview of a long run, a thin strip: where its events are, its snapshots, and a frame around the window. */
 
 import { resolveColour } from "../page/colours.js";
 import { el, setText } from "../page/dom.js";
 
-/** Up to so many processes each have a row of their own. */
-const STRIP_ROWS = 8;
+/** Up to this many processes have a row each. */
+const MOST_ROWS = 8;
 
-/** The window is asked for when a drag has rested this long. */
+/** The window is loaded when a drag has rested this long, in milliseconds. */
 const REST_MS = 140;
 
 /** Widths of the window, in steps. */
 const WIDTHS = [75, 150, 300, 600, 1200, 2000];
 
-/** How wide (in pixels) the stretch of the run is whose events are counted together. */
+/** The width (in pixels) of a bin: its events are counted together. */
 const BIN = 4;
 
-/** A frame narrower than this (in pixels) could not be taken hold of. */
+/** The least width (in pixels) of the frame, so that it can be grabbed. */
 const LEAST_FRAME = 14;
 
-export class Strip {
+export class Overview {
   constructor(explorer) {
     this.explorer = explorer;
     this.canvas = el("canvas", { role: "img" });
@@ -32,7 +32,7 @@ export class Strip {
     this.fewer = zoom(-1, "−", "Show fewer steps");
     this.more = zoom(1, "+", "Show more steps");
     this.width = el("output", { class: "cc-strip-width" });
-    this.single = el("input", { type: "checkbox", onchange: () => this.look(this.centre, { expanded: this.single.checked }) });
+    this.single = el("input", { type: "checkbox", onchange: () => this.loadWindow(this.centre, { expanded: this.single.checked }) });
     this.bars = el("span", {});
     this.collapse = el("label", { class: "cc-strip-single" }, this.single, this.bars);
     this.zoom = el("div", { class: "cc-strip-zoom", role: "group", "aria-label": "Steps on show" }, this.fewer, this.width, this.more);
@@ -60,15 +60,15 @@ export class Strip {
     if (!this.dragged) this.place((scene.first + scene.until) / 2);
     this.draw();
     this.stepTo(step);
-    if (this.wanted != null && !this.explorer.looking) this.ask();
+    if (this.wanted != null && !this.explorer.isLoading) this.ask();
   }
 
-  /** The line of the present step. */
+  /** Move the line of the present step. */
   stepTo(step) {
     this.cursor.style.left = `${(100 * step) / this.scene.last}%`;
   }
 
-  /** Put the frame around a step, wherever the window still is. */
+  /** Put the frame around a step; the window follows later. */
   place(centre) {
     const { last } = this.scene;
     const half = this.steps / 2;
@@ -81,7 +81,7 @@ export class Strip {
     for (const [name, value] of Object.entries(values)) this.frame.setAttribute(`aria-${name}`, value);
   }
 
-  /** Move the frame now and the window when it rests. */
+  /** Move the frame now, and the window when the frame rests. */
   moveTo(centre) {
     this.place(centre);
     this.wanted = this.centre;
@@ -89,28 +89,28 @@ export class Strip {
     this.rest = setTimeout(() => this.ask(), REST_MS);
   }
 
-  /** Ask for the window where the frame is. While Python brings one, the next waits; the last one wins. */
+  /** Load the window at the frame. While one is loading the next waits, and only the last counts. */
   ask() {
     clearTimeout(this.rest);
-    if (this.wanted == null || this.explorer.looking) return;
+    if (this.wanted == null || this.explorer.isLoading) return;
     const centre = this.wanted;
     this.wanted = null;
-    this.look(centre);
+    this.loadWindow(centre);
   }
 
-  /** Another window. The step goes along, unless the new window has it well inside. */
-  look(centre, { steps = this.steps, expanded = this.scene.expanded } = {}) {
+  /** Load another window. The present step moves there, unless it lies well inside the new window. */
+  loadWindow(centre, { steps = this.steps, expanded = this.scene.expanded } = {}) {
     const { explorer } = this;
     const first = Math.min(Math.max(0, Math.round(centre - steps / 2)), Math.max(0, this.scene.last - steps));
     if (explorer.isNearEdge(explorer.visit.step, { first, until: Math.min(this.scene.last, first + steps), last: this.scene.last })) explorer.visit.step = centre;
-    explorer.look(centre, steps, expanded);
+    explorer.loadWindow(centre, steps, expanded);
     explorer.showStep();
   }
 
   widen(by) {
     const wider = WIDTHS.find((width) => width > this.steps) ?? WIDTHS.at(-1);
     const narrower = WIDTHS.findLast((width) => width < this.steps) ?? WIDTHS[0];
-    this.look(this.explorer.visit.step, { steps: by > 0 ? wider : narrower });
+    this.loadWindow(this.explorer.visit.step, { steps: by > 0 ? wider : narrower });
   }
 
   key(event) {
@@ -125,7 +125,7 @@ export class Strip {
     event.stopPropagation(); // these keys step, anywhere else
   }
 
-  /** Take hold of the frame; a press beside it brings it there first. */
+  /** Drag the frame; a press beside it first moves it there. */
   press(event) {
     if (event.button !== 0) return;
     const { left, width } = this.track.getBoundingClientRect();
@@ -149,7 +149,7 @@ export class Strip {
 
   // ---------------------------------------------------------------- the picture
 
-  /** Draw how the events are spread: a row for each process, darker where there are more, or all as one hill. */
+  /** Draw the events: a row per process, darker where there are more, or of many processes one histogram. */
   draw() {
     const { track, canvas, scene, palette } = this;
     const { clientWidth: width, clientHeight: height } = track;
@@ -164,7 +164,7 @@ export class Strip {
     const pen = canvas.getContext("2d");
     pen.scale(ratio, ratio);
     const top = this.drawSnapshots(pen, width, height) + 3;
-    const rows = scene.processes.length <= STRIP_ROWS ? scene.processes.length : 1;
+    const rows = scene.processes.length <= MOST_ROWS ? scene.processes.length : 1;
     const spread = spreadOf(events, rows, Math.max(1, Math.floor(width / BIN)), scene.last);
     const most = spread.reduce((high, count) => Math.max(high, count), 1);
     const bins = spread.length / rows;
@@ -179,7 +179,7 @@ export class Strip {
     });
   }
 
-  /** Each snapshot from its beginning to its completion; returns how much room they take. */
+  /** Draw each snapshot from its beginning to its completion. Returns the height that they take. */
   drawSnapshots(pen, width, height) {
     const { scene, palette } = this;
     const rows = Math.min(3, scene.snapshots.length);
@@ -210,7 +210,7 @@ export class Strip {
   }
 }
 
-/** How many events fall into each bin of steps, row by row; one row takes in all processes. */
+/** The number of events in each bin of steps, row by row; a single row counts all processes. */
 function spreadOf({ count, lane, step }, rows, bins, last) {
   const found = new Uint32Array(rows * bins);
   for (let at = 0; at < count; at += 1) {

@@ -1,37 +1,37 @@
-/* The past and the future of an event, as signs beneath the diagram: Plotly's paper is clear, so they show through. */
+/* The past and the future of the selected event: signs below the diagram, whose background is transparent. */
 
 import { magnification } from "../page/colours.js";
 import { Causality, CONCURRENT, FUTURE, ITSELF, PAST } from "../run/causality.js";
 import { RECEIVED } from "../run/events.js";
 
-/** By relation, the name of its sign. */
+/** The name of each relation's sign. */
 const RELATIONS = { [CONCURRENT]: "concurrent", [PAST]: "past", [ITSELF]: "itself", [FUTURE]: "future" };
 
-/** How far a sign reaches around its event, in pixels of a small projector: beyond the ring of what is recorded. */
+/** The radius (in pixels, on a small screen) of a sign: it is larger than the ring of a recorded event. */
 const SIGN_SIZE = 19;
 
-const CONE = `<svg class="cc-cone" aria-hidden="true">
+const MARKUP = `<svg class="cc-cone" aria-hidden="true">
   <path data-ways="past" /><path data-ways="future" />
   <path data-of="past" /><path data-of="future" /><path data-of="concurrent" /><path data-of="itself" />
 </svg>`;
 
-export class Cone {
+export class PastAndFuture {
   constructor(diagram) {
     this.diagram = diagram;
-    diagram.node.insertAdjacentHTML("beforebegin", CONE);
+    diagram.node.insertAdjacentHTML("beforebegin", MARKUP);
     this.node = diagram.node.previousElementSibling;
     this.select(null);
   }
 
-  /** The past and the future of the event that is selected, if one is. */
+  /** Show past and future of the selected event; hide them if none is selected. */
   select(selection) {
     this.causality = selection?.kind === "event" ? new Causality(this.diagram.events, selection.at) : null;
     this.node.toggleAttribute("hidden", !this.causality);
-    this.view();
+    this.diagramMoved();
   }
 
-  /** Things may have come to lie elsewhere. */
-  view() {
+  /** Draw the signs where the events lie now. */
+  diagramMoved() {
     const { causality, diagram } = this;
     if (!causality || !diagram.drawn || causality.events !== diagram.events) return;
     this.lieUnderThePlot();
@@ -50,7 +50,7 @@ export class Cone {
     this.corner = [left, top];
   }
 
-  /** A place of the columns in pixels of this node. */
+  /** Where the event at a place of the columns lies, in pixels of this node. */
   spot(at) {
     const { diagram, corner } = this;
     const [x, y] = diagram.toPixel(diagram.events.lane[at], diagram.events.place(at, diagram.scene));
@@ -63,7 +63,7 @@ export class Cone {
     return [events.firstFrom(scene.first), events.firstFrom(scene.until + 1)];
   }
 
-  /** Per relation the outlines of its signs; where events crowd, not each has its own. */
+  /** The outlines of the signs, by relation; events that lie close together share one. */
   signs() {
     const [from, until] = this.range();
     const crowd = this.crowding(until - from);
@@ -82,7 +82,7 @@ export class Cone {
     return found;
   }
 
-  /** 1 where signs have room, less where many have to share it. */
+  /** The factor for the size of signs: 1, or less if there are many processes or events. */
   crowding(shown) {
     return Math.min(1, 9 / this.diagram.scene.processes.length, 200 / shown);
   }
@@ -93,7 +93,7 @@ export class Cone {
     return triangle(x, y, size, name === "past" ? -1 : 1, this.diagram.isDown);
   }
 
-  /** The messages by which influence travels: those of the past end in it, those of the future begin in it. */
+  /** The lines along messages that carry influence: received in the past, or sent in the future. */
   ways() {
     const { causality, diagram } = this;
     const [from, until] = this.range();

@@ -1,30 +1,31 @@
-/* Handles over the diagram: what can be dragged along the time axis, nudged by keys, or pressed. */
+/* Handles over the diagram, to be dragged along the time axis, nudged by keys, or pressed. A grip is a plain object that
+ * says what a handle is for and where it lies; its node is the SVG element. */
 
-import { STEPPING } from "../page/keys.js";
+import { STEP_KEYS } from "../page/keys.js";
 import { setShape, shape } from "../page/svg.js";
 import { delayFor } from "../run/fifo.js";
 import { isShown, stepAt } from "../run/timeline.js";
-import { clean, nudgeOf, plainNumber, roundedTime } from "../run/times.js";
+import { twelveDigits, nudgeSize, plainNumber, roundedTime } from "../run/times.js";
 import { Preview } from "./preview.js";
 
-/** With more handles in view than this, only those that concern the present step are there. */
+/** If more handles than this are in view, only those that concern the present step are shown. */
 const MOST_HANDLES = 150;
 
-/** Beyond that, items so many steps away still have theirs. */
+/** An item concerns the present step if it happens at most this many steps away. */
 const NEAR_STEPS = 10;
 
-/** The radius of what takes the pointer, and of the ring that shows it. */
+/** The radius (in pixels) that reacts to the pointer, and that of the visible ring. */
 const TARGET = 14;
 const RING = 11;
 
-/** The pointer moves so far before a press becomes a drag. */
+/** A press becomes a drag when the pointer has moved this far (in pixels). */
 const DRAG_FROM = 4;
 
 export class Handles {
-  /** @param stage the Manipulation that owns this: the scene, the diagram, the values asked for, and what to open */
-  constructor(stage) {
-    this.stage = stage;
-    this.diagram = stage.diagram;
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    this.manipulation = manipulation;
+    this.diagram = manipulation.diagram;
     this.nodes = new Map(); // by key
     this.grips = [];
     this.drag = null;
@@ -33,7 +34,7 @@ export class Handles {
     this.group = shape("g");
     const label = "Handles in the diagram: drag them, or focus one and use the arrow keys";
     this.node = shape("svg", { class: "cc-handles", role: "group", "aria-label": label }, this.glow, this.preview.node, this.group);
-    stage.layer.append(this.node);
+    manipulation.layer.append(this.node);
     this.listen();
   }
 
@@ -54,9 +55,9 @@ export class Handles {
     };
   }
 
-  /** A new scene. A drag under way goes on: its handle stays the same node. */
+  /** A new scene. A drag goes on meanwhile: its handle stays the same node. */
   show() {
-    const { scene, events } = this.stage;
+    const { scene, events } = this.manipulation;
     this.ends = new Map(this.diagram.arrows.map((arrow) => [arrow.id, arrow]));
     this.fixed = [
       ...scene.messages.map((message) => messageGrip(scene, message)),
@@ -66,19 +67,19 @@ export class Handles {
   }
 
   stepTo() {
-    const { scene } = this.stage;
+    const { scene } = this.manipulation;
     const waits = ({ message }) => message && (message.kind !== "app" || message.arrival == null);
     if (scene.choices || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 
-  /** Things have come to lie elsewhere, or perhaps not. */
-  view() {
+  /** The diagram was drawn, zoomed or moved: place the handles anew if they lie elsewhere now. */
+  diagramMoved() {
     const view = this.mapping();
     if (view === this.mapped) return;
     this.refresh();
   }
 
-  /** How lanes and times are mapped to pixels, as a text to compare. */
+  /** How lanes and times map to pixels, as a text to compare. */
   mapping() {
     const { left, top, right, bottom } = this.diagram.plotBox();
     const { lane, place } = this.diagram.fromPixel([left, top]);
@@ -86,10 +87,10 @@ export class Handles {
     return [left, top, right, bottom, lane, place, end.lane, end.place, this.diagram.isDown].join(" ");
   }
 
-  /** Which handles there are now, and where. */
+  /** Make, move and remove handles for the present step and zoom. */
   refresh() {
     this.mapped = this.mapping();
-    const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.stage.manual.grips()];
+    const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.manipulation.manual.grips()];
     grips.forEach((grip) => this.locate(grip));
     const box = this.diagram.plotBox();
     const inView = grips.filter((grip) => grip.kind === "choice" || isWithin(grip, box));
@@ -103,18 +104,18 @@ export class Handles {
     this.reconcile(kept.sort((a, b) => a.order - b.order));
     this.drawGlow();
     if (this.drag?.moved) this.drawDrag();
-    else this.showAsked();
+    else this.showPendingValue();
   }
 
-  /** Markers and what is held are drawn from their send on; what can be delivered has the handle of a choice. */
+  /** An arrow has a handle once it is drawn; a message that can be chosen has that of the choice instead. */
   isThere({ key, message }) {
     if (!message) return true;
-    if (this.stage.manual.delivers(message.id)) return false;
-    const isDrawn = message.sent <= this.stage.step || (message.kind === "app" && message.arrival != null);
+    if (this.manipulation.manual.delivers(message.id)) return false;
+    const isDrawn = message.sent <= this.manipulation.step || (message.kind === "app" && message.arrival != null);
     return isDrawn || key === this.focused()?.key;
   }
 
-  /** Where all of them lie, in pixels. */
+  /** The places of all handles, in pixels. */
   points() {
     return this.grips.map(({ x, y }) => [x, y]);
   }
@@ -126,14 +127,14 @@ export class Handles {
   }
 
   concernsNow({ key, message, item, kind }) {
-    const { step, hub } = this.stage;
+    const { step, explorer } = this.manipulation;
     if (kind === "choice") return true;
     if (key === this.focused()?.key) return true;
     if (item) return Math.abs(item.step - step) <= NEAR_STEPS;
-    return isShown([message.sent, message.received], step) || message.id === hub.selectedMessage();
+    return isShown([message.sent, message.received], step) || message.id === explorer.selectedMessage();
   }
 
-  /** Where a grip lies in pixels: at its place, or at the end of its stub. */
+  /** Compute where a grip lies, in pixels: at its place, or at the end of the arrow of a held message. */
   locate(grip) {
     if (grip.kind === "choice") return this.locateChoice(grip);
     if (grip.kind === "message" && grip.place == null) {
@@ -150,7 +151,7 @@ export class Handles {
     return this.diagram.isDown ? { lane: arrow.x1, place: arrow.y1 } : { lane: arrow.y1, place: arrow.x1 };
   }
 
-  /** A delivery is chosen at the end of its arrow, anything else on its process's line just after now. */
+  /** The choice of a delivery lies at the end of its arrow; any other on its process's line, just after now. */
   locateChoice(grip) {
     if (grip.id != null) {
       const { lane, place } = this.endOf(grip.id);
@@ -163,7 +164,7 @@ export class Handles {
     [grip.x, grip.y] = this.diagram.isDown ? [x, along(y, bottom - 4)] : [along(x, right - 4), y];
   }
 
-  /** One node per grip, found again by its key; the one that has the focus or is dragged is never moved. */
+  /** Give each grip a node, by its key. The node that is dragged or has the focus stays in the document. */
   reconcile(grips) {
     this.grips = grips;
     const wanted = new Set(grips.map(({ key }) => key));
@@ -195,15 +196,15 @@ export class Handles {
     node.grip = grip;
     if (!(this.drag?.moved && this.drag.node === node)) put(node, grip.x, grip.y);
     if (before && before.signature === grip.signature) return;
-    const isSlider = grip.kind !== "choice" && this.stage.scene.has_time;
+    const isSlider = grip.kind !== "choice" && this.manipulation.scene.has_time;
     setShape(node, {
       class: `cc-handle cc-${grip.kind}${isSlider ? " cc-slides" : ""}`,
       role: isSlider ? "slider" : "button",
       "aria-label": grip.label,
       "aria-orientation": isSlider ? (this.diagram.isDown ? "vertical" : "horizontal") : null,
       "aria-valuemin": isSlider ? plainNumber(grip.least) : null,
-      "aria-valuemax": isSlider ? plainNumber(Math.max(this.stage.scene.end, grip.value ?? 0)) : null,
-      "aria-valuenow": isSlider ? plainNumber(grip.value ?? this.stage.scene.end) : null,
+      "aria-valuemax": isSlider ? plainNumber(Math.max(this.manipulation.scene.end, grip.value ?? 0)) : null,
+      "aria-valuenow": isSlider ? plainNumber(grip.value ?? this.manipulation.scene.end) : null,
       "aria-valuetext": isSlider ? grip.told : null,
       "data-message": grip.id,
       "data-item": grip.item ? itemName(grip.item) : null,
@@ -213,9 +214,9 @@ export class Handles {
     node.number.textContent = grip.number ?? "";
   }
 
-  /** In manual mode: along the arrows of what can be delivered. */
+  /** Where the user chooses: light up the arrows of the messages that can be delivered. */
   drawGlow() {
-    const lines = this.stage.manual.grips().filter(({ id }) => id != null).map(({ id }) => this.ends.get(id));
+    const lines = this.manipulation.manual.grips().filter(({ id }) => id != null).map(({ id }) => this.ends.get(id));
     this.glow.replaceChildren(
       ...lines.filter(Boolean).map((arrow) => {
         const start = this.diagram.isDown ? [arrow.x0, arrow.y0] : [arrow.y0, arrow.x0];
@@ -227,7 +228,7 @@ export class Handles {
 
   // ------------------------------------------------------------------------- the pointer
 
-  /** Of overlapping handles the one whose middle is nearest to the pointer. */
+  /** The handle at the pointer; of overlapping ones the nearest. */
   nearest(event) {
     const [x, y] = this.diagram.within(event);
     let least = TARGET + 2;
@@ -242,7 +243,7 @@ export class Handles {
   hover(event) {
     if (this.drag || event.buttons) return;
     this.light(this.nearest(event));
-    this.passOn(new MouseEvent("mousemove", event), event); // what lies below tells what it is
+    this.passOn(new MouseEvent("mousemove", event), event); // for the tooltip of what lies below
   }
 
   leave() {
@@ -261,7 +262,7 @@ export class Handles {
     return this.diagram.node.querySelector(".nsewdrag");
   }
 
-  /** The wheel zooms and the pointer asks also where a handle lies over the diagram. */
+  /** Pass an event on to the diagram: wheel and tooltips work under a handle, too. */
   passOn(copy, event) {
     if (event.type === "wheel") event.preventDefault();
     this.under()?.dispatchEvent(copy);
@@ -290,30 +291,30 @@ export class Handles {
     const { drag } = this;
     if (!drag.moved && Math.hypot(event.clientX - drag.from.clientX, event.clientY - drag.from.clientY) < DRAG_FROM) return;
     if (!drag.node.classList.contains("cc-slides")) return;
-    if (!drag.moved) this.stage.dragBegins();
+    if (!drag.moved) this.manipulation.dragBegins();
     drag.moved = true;
     drag.at = event;
     this.drawDrag();
   }
 
-  /** The preview, for where the pointer is and for how the diagram lies now. */
+  /** Draw the preview for the pointer's place and the present zoom. */
   drawDrag() {
     const { drag, diagram } = this;
     const { grip } = drag.node;
     const { left, top, right, bottom } = diagram.plotBox();
     const [x, y] = diagram.within(drag.at);
     const { place } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
-    drag.time = Math.max(grip.least, roundedTime(this.stage.scene, drag.value + place - drag.place, this.span()));
+    drag.time = Math.max(grip.least, roundedTime(this.manipulation.scene, drag.value + place - drag.place, this.span()));
     this.drawAt(grip, drag.time);
     put(drag.node, ...diagram.toPixel(grip.lane, drag.time));
   }
 
   drawAt(grip, time) {
-    if (grip.kind === "message") this.preview.message(this.stage.scene, grip.message, time);
-    else this.preview.item(this.stage.scene, grip.item, time);
+    if (grip.kind === "message") this.preview.message(this.manipulation.scene, grip.message, time);
+    else this.preview.item(this.manipulation.scene, grip.item, time);
   }
 
-  /** How much time is on show. */
+  /** How much time the diagram shows. */
   span() {
     const { left, top, right, bottom } = this.diagram.plotBox();
     return Math.abs(this.diagram.fromPixel([right, bottom]).place - this.diagram.fromPixel([left, top]).place);
@@ -324,11 +325,11 @@ export class Handles {
     const { grip } = drag.node;
     const along = this.diagram.isDown ? event.clientY - drag.from.clientY : event.clientX - drag.from.clientX;
     this.endDrag();
-    if (!drag.moved) this.stage.pressed(grip, event, drag.node);
+    if (!drag.moved) this.manipulation.pressed(grip, event, drag.node);
     else if (Math.abs(along) >= 3 && drag.time !== undefined) this.moveTo(grip, drag.time);
   }
 
-  /** Back to rest; what the mouse has taken hold of gives the focus back, so that the keys step again. */
+  /** End the drag. A handle that was dragged by mouse loses the focus again, so that the keys step the run. */
   endDrag() {
     const { drag } = this;
     if (!drag) return;
@@ -338,7 +339,7 @@ export class Handles {
     window.removeEventListener("pointercancel", this.onCancel, true);
     window.removeEventListener("blur", this.onCancel);
     window.removeEventListener("keydown", this.onEscape, true);
-    this.stage.dragEnds();
+    this.manipulation.dragEnds();
     this.preview.clear();
     if (!drag.hadFocus && document.activeElement === drag.node) drag.node.blur();
     put(drag.node, drag.node.grip.x, drag.node.grip.y);
@@ -346,33 +347,33 @@ export class Handles {
 
   // ------------------------------------------------------------------------- changing a time
 
-  /** The value that the user has asked for last, or the one there is. */
+  /** The value that the user asked for last, else the present one. */
   valueOf(grip) {
-    return this.stage.asked.of(grip.key) ?? grip.value;
+    return this.manipulation.pendingValues.of(grip.key) ?? grip.value;
   }
 
-  /** One edit: a message is to arrive, or an item to happen, at `time`. */
+  /** Submit an edit: a message arrives, or an item happens, at `time`. */
   moveTo(grip, time) {
-    const wanted = clean(Math.max(grip.least, time));
+    const wanted = twelveDigits(Math.max(grip.least, time));
     if (wanted === this.valueOf(grip)) return;
-    this.stage.asked.ask(grip.key, wanted, editOf(this.stage.scene, grip, wanted));
-    this.showAsked(grip);
+    this.manipulation.pendingValues.ask(grip.key, wanted, editOf(this.manipulation.scene, grip, wanted));
+    this.showPendingValue(grip);
   }
 
-  /** Later from where it is; earlier from where its own delay would let it be. */
+  /** Later counts from the present value; earlier from where the message's own delay would put it. */
   nudge(grip, amount) {
-    const asked = this.stage.asked.of(grip.key);
+    const asked = this.manipulation.pendingValues.of(grip.key);
     const own = amount < 0 && grip.message ? grip.message.due : grip.value;
-    const from = asked ?? own ?? Math.max(grip.least, stepAt(this.stage.scene, this.stage.step).time);
+    const from = asked ?? own ?? Math.max(grip.least, stepAt(this.manipulation.scene, this.manipulation.step).time);
     this.moveTo(grip, from + amount);
   }
 
-  /** Until Python has answered, what was asked for last is shown as if it were so. */
-  showAsked(grip = null) {
-    const keys = [...this.stage.asked.values.keys()];
+  /** Show the value that was asked for last as if Python had answered already. */
+  showPendingValue(grip = null) {
+    const keys = [...this.manipulation.pendingValues.values.keys()];
     const shown = grip ?? this.grips.find(({ key }) => key === keys.at(-1));
-    const time = shown && this.stage.asked.of(shown.key);
-    if (time == null) return this.stage.mark();
+    const time = shown && this.manipulation.pendingValues.of(shown.key);
+    if (time == null) return this.manipulation.mark();
     this.drawAt(shown, time);
     put(this.nodes.get(shown.key), ...this.diagram.toPixel(shown.lane, time));
   }
@@ -390,17 +391,17 @@ export class Handles {
   }
 
   keyAct({ key, shiftKey, repeat }, grip, node) {
-    const { scene } = this.stage;
-    if (key === "Enter" || key === " ") return () => !repeat && this.stage.entered(grip, node);
+    const { scene } = this.manipulation;
+    if (key === "Enter" || key === " ") return () => !repeat && this.manipulation.entered(grip, node);
     if (key === "Escape") return this.drag ? () => this.endDrag() : null;
-    if (grip.kind === "choice") return STEPPING.has(key) ? () => {} : null;
-    if (key === "Delete" || key === "Backspace") return grip.item ? () => this.stage.remove(grip.item) : null;
-    if (key.toLowerCase() === "h") return grip.message ? () => this.stage.holdOrRelease(grip.message) : null;
-    if (!scene.has_time) return STEPPING.has(key) ? () => {} : null;
+    if (grip.kind === "choice") return STEP_KEYS.has(key) ? () => {} : null;
+    if (key === "Delete" || key === "Backspace") return grip.item ? () => this.manipulation.remove(grip.item) : null;
+    if (key.toLowerCase() === "h") return grip.message ? () => this.manipulation.holdOrRelease(grip.message) : null;
+    if (!scene.has_time) return STEP_KEYS.has(key) ? () => {} : null;
     const signs = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
-    const down = this.diagram.isDown ? 1 : -1; // up and down follow the time axis, or else what sliders do
+    const down = this.diagram.isDown ? 1 : -1; // up and down follow the time axis if it runs down, else the custom of sliders
     const sign = { ...signs, ArrowDown: down, ArrowUp: -down }[key];
-    if (sign) return () => this.nudge(grip, sign * nudgeOf(scene, shiftKey || key.startsWith("Page")));
+    if (sign) return () => this.nudge(grip, sign * nudgeSize(scene, shiftKey || key.startsWith("Page")));
     if (key === "Home") return () => this.moveTo(grip, grip.least);
     if (key === "End") return () => this.moveTo(grip, scene.end);
     return null;
@@ -496,8 +497,8 @@ export function itemLabel(item, events) {
   return `${item.kind === "send" ? "send" : "event"} ${name} at ${item.process}`;
 }
 
-/** The edit that lets a message arrive, or an item happen, at `time`. */
+/** The edit by which a message arrives, or an item happens, at `time`. */
 function editOf(scene, grip, time) {
   if (grip.kind === "message") return { do: "delay", message: grip.message.address, delay: delayFor(grip.message, time) };
-  return { do: "change", item: grip.item.item, at: clean(Math.max(0, time - grip.item.since)) };
+  return { do: "change", item: grip.item.item, at: twelveDigits(Math.max(0, time - grip.item.since)) };
 }

@@ -1,15 +1,15 @@
 /* The form that changes a script line or an initiation. */
 
-import { el, field, offer, setText } from "../page/dom.js";
+import { el, field, fillMenu, setText } from "../page/dom.js";
 import { Popup } from "../page/popup.js";
-import { clean, plainNumber } from "../run/times.js";
+import { twelveDigits, plainNumber } from "../run/times.js";
 import { itemLabel, itemName } from "./handles.js";
 
-/** The form that changes a script line or an initiation. Only what differs is sent. */
+/** Only fields that differ are submitted. */
 export class ItemForm extends Popup {
-  constructor(stage) {
-    super(stage.layer, { class: "cc-item-form", role: "dialog" });
-    this.stage = stage;
+  constructor(manipulation) {
+    super(manipulation.layer, { class: "cc-item-form", role: "dialog" });
+    this.manipulation = manipulation;
     this.title = el("strong");
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.target = el("select");
@@ -41,7 +41,7 @@ export class ItemForm extends Popup {
   }
 
   openAt(point, item, options) {
-    const { scene, events } = this.stage;
+    const { scene, events } = this.manipulation;
     const { kind, process } = item;
     this.item = item;
     const name = itemLabel(item, events);
@@ -50,9 +50,9 @@ export class ItemForm extends Popup {
     const targets = scene.channels.filter(({ source }) => source === process).map(({ target }) => target);
     this.body.value = item.body == null ? "" : typeof item.body === "string" ? item.body : JSON.stringify(item.body);
     this.body.placeholder = scene.body_hint;
-    offer(this.target, targets);
+    fillMenu(this.target, targets);
     this.target.value = item.to;
-    offer(this.process, scene.processes);
+    fillMenu(this.process, scene.processes);
     this.process.value = process;
     this.time.min = item.since;
     this.time.value = plainNumber(item.time);
@@ -62,8 +62,8 @@ export class ItemForm extends Popup {
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
     const first = kind === "send" ? this.body : this.time;
-    const keepFree = [this.stage.diagram.toPixel(item.lane, item.place)];
-    this.open(point, { ...options, keepFree, alsoThere: this.stage.handles.points() });
+    const keepFree = [this.manipulation.diagram.toPixel(item.lane, item.place)];
+    this.open(point, { ...options, keepFree, alsoThere: this.manipulation.handles.points() });
     first.focus();
   }
 
@@ -80,14 +80,14 @@ export class ItemForm extends Popup {
     this.close(true);
     if (!changed.length) return;
     const { time, ...rest } = Object.fromEntries(changed);
-    const at = time === undefined ? {} : { at: clean(Math.max(0, Number(time) - item.since)) };
-    this.stage.hub.submit({ do: "change", item: item.item, ...rest, ...at });
+    const at = time === undefined ? {} : { at: twelveDigits(Math.max(0, Number(time) - item.since)) };
+    this.manipulation.explorer.submit({ do: "change", item: item.item, ...rest, ...at });
   }
 
-  /** Another script line may have this one's number now: then the form is about nothing. */
+  /** A new scene: close if another script line has this one's number now. */
   show() {
     if (!this.isOpen) return;
-    const now = this.stage.scene.items.find((item) => itemName(item) === itemName(this.item));
+    const now = this.manipulation.scene.items.find((item) => itemName(item) === itemName(this.item));
     const same = now && ["kind", "process", "label", "to"].every((key) => now[key] === this.item[key]);
     if (same) this.item = now;
     else this.close(true);

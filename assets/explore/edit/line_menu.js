@@ -1,24 +1,24 @@
-/* A click on a process's line: what can be added there. */
+/* The menu at a process's line: what can be added there. */
 
-import { el, field, offer, refill, setText } from "../page/dom.js";
-import { walk } from "../page/keys.js";
+import { el, field, fillMenu, refill, setText } from "../page/dom.js";
+import { moveFocus } from "../page/keys.js";
 import { Popup } from "../page/popup.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 
-/** With more targets than this they are in a list to choose from. */
+/** More targets than this are offered in a list. */
 const MOST_TARGETS = 6;
 
 export class LineMenu extends Popup {
-  /** @param stage the Manipulation that owns this */
-  constructor(stage) {
-    super(stage.layer, { class: "cc-line-menu", role: "group" });
-    this.stage = stage;
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    super(manipulation.layer, { class: "cc-line-menu", role: "group" });
+    this.manipulation = manipulation;
     this.title = el("strong");
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.bodyField = field("Body of the message (may be left empty)", this.body);
     this.entries = el("div", { role: "menu" });
     this.node.append(this.title, this.bodyField, this.entries);
-    this.node.addEventListener("keydown", (event) => this.walk(event));
+    this.node.addEventListener("keydown", (event) => this.moveFocus(event));
     this.body.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -30,13 +30,13 @@ export class LineMenu extends Popup {
     return [...this.entries.querySelectorAll("[role=menuitem], select")];
   }
 
-  walk(event) {
-    walk(event, this.items(), ["ArrowUp", "ArrowDown"]);
+  moveFocus(event) {
+    moveFocus(event, this.items(), ["ArrowUp", "ArrowDown"]);
   }
 
-  /** @param time where the line was clicked, or with `isExact` the very time; without times it says nothing */
+  /** @param time the time that was clicked, rounded unless `isExact`; ignored where the run knows no time */
   openAt(point, lane, time, options) {
-    const { scene, handles } = this.stage;
+    const { scene, handles } = this.manipulation;
     const process = scene.processes[lane];
     this.lane = lane;
     const named = options.isExact ? time : Math.max(0, roundedTime(scene, time, handles.span()));
@@ -63,7 +63,7 @@ export class LineMenu extends Popup {
     const edit = (to) => () => ({ do: "send", process, to: to(), body: this.body.value });
     if (targets.length <= MOST_TARGETS) return targets.map((to) => this.entry(`Send to ${to}${at}`, edit(() => to)));
     const choice = el("select", { "aria-label": "Send to" });
-    offer(choice, targets);
+    fillMenu(choice, targets);
     const go = this.entry(`Send${at}`, edit(() => choice.value));
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
@@ -72,7 +72,7 @@ export class LineMenu extends Popup {
     const onclick = () => {
       const at = this.time == null ? {} : { at: this.time };
       this.close(true);
-      this.stage.hub.submit({ ...edit(), ...at });
+      this.manipulation.explorer.submit({ ...edit(), ...at });
     };
     return el("button", { type: "button", role: "menuitem", tabindex: "-1", onclick }, text);
   }
@@ -81,15 +81,15 @@ export class LineMenu extends Popup {
     return scene.who_decides ? [el("p", { class: "cc-quiet", role: "none" }, scene.who_decides)] : [];
   }
 
-  /** A small mark on the line, at the time that the entries say. */
+  /** Mark the line at the time that the entries name. */
   drawMark() {
-    const place = this.time ?? this.stage.diagram.place;
+    const place = this.time ?? this.manipulation.diagram.place;
     const words = this.time == null ? "" : plainNumber(this.time);
-    this.stage.handles.preview.mark(this.lane, place, words);
+    this.manipulation.handles.preview.mark(this.lane, place, words);
   }
 
   onClose() {
-    this.stage.mark();
+    this.manipulation.mark();
   }
 
   show() {
@@ -97,35 +97,35 @@ export class LineMenu extends Popup {
   }
 }
 
-/** At each process's name a button that opens its menu, for those who do not click on lines. */
+/** A button at each process's name opens its menu too: lines cannot be clicked by keyboard. */
 export class LaneButtons {
-  constructor(stage) {
-    this.stage = stage;
+  constructor(manipulation) {
+    this.manipulation = manipulation;
     this.node = el("div", { class: "cc-lanes" });
-    stage.layer.append(this.node);
+    manipulation.layer.append(this.node);
   }
 
   show() {
-    const { scene } = this.stage;
+    const { scene } = this.manipulation;
     refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
-    this.view();
+    this.diagramMoved();
   }
 
   button(name, lane) {
     const label = `${name}: at the time of this step send, add an event or start a snapshot`;
     const onclick = (event) => {
-      const { left, top } = this.stage.layer.getBoundingClientRect();
+      const { left, top } = this.manipulation.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
       const point = [(box.left + box.right) / 2 - left, (box.top + box.bottom) / 2 - top];
       const giveBack = () => this.node.children[lane];
-      this.stage.openMenu(lane, this.stage.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
+      this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
     return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: "Send, add an event, start a snapshot", onclick });
   }
 
-  /** Over the names as Plotly has written them: above the lines, or to their left. */
-  view() {
-    const { diagram, scene } = this.stage;
+  /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
+  diagramMoved() {
+    const { diagram, scene } = this.manipulation;
     const { left, top, right, bottom } = diagram.plotBox();
     const count = scene.processes.length;
     const [first, second] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];

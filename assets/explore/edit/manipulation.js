@@ -1,8 +1,8 @@
-/* Direct manipulation: handles, toolbar, menu and choices over the diagram, as one part of the hub. */
+/* Direct manipulation: the handles, toolbar, menu and choices over the diagram. One part of the explorer. */
 
 import { el } from "../page/dom.js";
 import { EVENT_KINDS } from "../run/events.js";
-import { Asked } from "../run/outbox.js";
+import { PendingValues } from "../run/outbox.js";
 import { stepAt } from "../run/timeline.js";
 import { Handles } from "./handles.js";
 import { ItemForm } from "./item_form.js";
@@ -11,12 +11,12 @@ import { ManualMode } from "./manual.js";
 import { isHeld, Toolbar } from "./toolbar.js";
 
 export class Manipulation {
-  constructor(hub) {
-    this.hub = hub;
-    this.diagram = hub.diagram;
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.diagram = explorer.diagram;
     this.layer = el("div", { class: "cc-overlay" });
     this.diagram.node.after(this.layer);
-    this.asked = new Asked((edit) => hub.submit(edit));
+    this.pendingValues = new PendingValues((edit) => explorer.submit(edit));
     this.manual = new ManualMode(this);
     this.handles = new Handles(this);
     this.lanes = new LaneButtons(this);
@@ -31,10 +31,10 @@ export class Manipulation {
   }
 
   get events() {
-    return this.hub.events;
+    return this.explorer.events;
   }
 
-  // ------------------------------------------------------------------------- what the hub tells
+  // ------------------------------------------------------------------------- called by the explorer
 
   show(scene, palette, step) {
     Object.assign(this, { scene, step });
@@ -51,15 +51,15 @@ export class Manipulation {
     if (this.menu.isOpen && this.menu.time == null) this.menu.close();
   }
 
-  view() {
-    if (this.diagram.scene !== this.scene) return; // the new one is about to be shown
-    this.handles.view();
-    this.lanes.view();
+  diagramMoved() {
+    if (this.diagram.scene !== this.scene) return; // `show` is called next
+    this.handles.diagramMoved();
+    this.lanes.diagramMoved();
     if (this.menu.isOpen) this.menu.drawMark();
   }
 
-  /** A click on a process's line opens its menu; of others it is noted where they were. */
-  takes(pick) {
+  /** A click on a process's line opens its menu; of other clicks `select` wants to know the place. */
+  claims(pick) {
     if (pick.kind === "line") {
       this.openMenu(pick.lane, pick.time, this.within(pick), {});
       return true;
@@ -69,7 +69,7 @@ export class Manipulation {
     return false;
   }
 
-  /** The toolbar opens where something was clicked; it goes when something else is selected. */
+  /** Open the toolbar where something was clicked; close it when something else is selected. */
   select(selection) {
     const key = selection && this.keyOf(selection);
     const { clicked } = this;
@@ -78,10 +78,10 @@ export class Manipulation {
   }
 
   history(data) {
-    const waited = this.asked.values.size;
-    this.asked.acknowledge(data.ack);
+    const waited = this.pendingValues.values.size;
+    this.pendingValues.acknowledge(data.ack);
     this.manual.history(data);
-    if (waited && !this.asked.values.size && !this.handles.drag) this.handles.refresh();
+    if (waited && !this.pendingValues.values.size && !this.handles.drag) this.handles.refresh();
   }
 
   close() {
@@ -92,7 +92,7 @@ export class Manipulation {
     this.layer.remove();
   }
 
-  // ------------------------------------------------------------------------- what is meant
+  // ------------------------------------------------------------------------- keys of messages and items
 
   within({ clientX, clientY }) {
     return this.diagram.within({ clientX, clientY });
@@ -103,7 +103,7 @@ export class Manipulation {
     return stepAt(this.scene, this.step).time;
   }
 
-  /** The key of what is selected: of a message, or of the script line behind an event. */
+  /** The key of a selection: that of a message, or of the script line that caused an event. */
   keyOf({ kind, id, at }) {
     const { scene, events } = this;
     if (kind === "event" && EVENT_KINDS[events.kind[at]] !== "receive") {
@@ -114,7 +114,7 @@ export class Manipulation {
     return message ? JSON.stringify(message.address) : null;
   }
 
-  /** What a key means in the scene there is now: {message, item}, or null. */
+  /** What has this key in the present scene: {message, item}, or null. */
   subjectOf(key) {
     const { scene } = this;
     const message = scene.messages.find(({ address }) => JSON.stringify(address) === key);
@@ -126,7 +126,7 @@ export class Manipulation {
     return { message, item };
   }
 
-  // ------------------------------------------------------------------------- what opens
+  // ------------------------------------------------------------------------- windows
 
   openToolbar(key, point, options = {}) {
     this.form.close();
@@ -149,7 +149,7 @@ export class Manipulation {
     if (!this.popups.some(({ node }) => node.contains(target))) this.popups.forEach((popup) => popup.close());
   }
 
-  /** Escape closes the window that is open, and does nothing else then. */
+  /** Escape closes the open window, and then does nothing else. */
   escape(event) {
     if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
     event.preventDefault();
@@ -157,48 +157,48 @@ export class Manipulation {
     this.popups.forEach((popup) => popup.close(true));
   }
 
-  /** While a menu is open its mark is on the line; else nothing is foretold. */
+  /** Show the mark of the open menu; without a menu show no preview. */
   mark() {
     if (this.menu?.isOpen) this.menu.drawMark();
     else this.handles?.preview.clear();
   }
 
-  // ------------------------------------------------------------------------- what handles do
+  // ------------------------------------------------------------------------- called by the handles
 
   dragBegins() {
     this.popups.forEach((popup) => popup.close());
-    this.hub.root.classList.add("cc-dragging");
+    this.explorer.root.classList.add("cc-dragging");
   }
 
   dragEnds() {
-    this.hub.root.classList.remove("cc-dragging");
+    this.explorer.root.classList.remove("cc-dragging");
   }
 
-  /** A handle was clicked: as if the handle were not there, but never nothing. */
+  /** A click on a handle does what a click below it does; where nothing lies, it opens the handle's toolbar. */
   pressed(grip, event) {
     if (grip.kind === "choice") return this.manual.choose(grip.choice);
     const pick = this.diagram.pickAt(event);
     const { clientX, clientY } = event;
     if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.within(event), { byKeyboard: false });
-    else if (pick.kind === "event" || pick.kind === "message") this.hub.pick({ ...pick, clientX, clientY });
-    else if (grip.message) this.hub.pick({ kind: "message", id: grip.id, clientX, clientY });
+    else if (pick.kind === "event" || pick.kind === "message") this.explorer.pick({ ...pick, clientX, clientY });
+    else if (grip.message) this.explorer.pick({ kind: "message", id: grip.id, clientX, clientY });
     else this.openToolbar(grip.key, this.within(event));
   }
 
   /** Enter on a handle. */
   entered(grip, node) {
     if (grip.kind === "choice") return this.manual.choose(grip.choice);
-    if (grip.message) this.hub.select({ kind: "message", id: grip.id });
+    if (grip.message) this.explorer.select({ kind: "message", id: grip.id });
     const giveBack = () => (node.isConnected ? node : null);
     this.openToolbar(grip.key, [grip.x, grip.y], { byKeyboard: true, giveBack });
   }
 
   holdOrRelease(message) {
-    this.hub.submit({ do: isHeld(message) ? "release" : "hold", message: message.address });
+    this.explorer.submit({ do: isHeld(message) ? "release" : "hold", message: message.address });
   }
 
   remove(item) {
     this.toolbar.close(true);
-    this.hub.submit({ do: "delete", item: item.item });
+    this.explorer.submit({ do: "delete", item: item.item });
   }
 }

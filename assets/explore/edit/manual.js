@@ -1,10 +1,10 @@
-/* "I choose every delivery": the user is the scheduler, in the diagram, in the network, or in a bar. */
+/* "I choose every delivery": the user is the scheduler, and picks in the diagram, in the network or in a bar. */
 
 import { el, refill, setText, unbroken } from "../page/dom.js";
-import { placed } from "../panel/network.js";
+import { placedOnEdges } from "../panel/network.js";
 import { inFlight, stepAt } from "../run/timeline.js";
 
-/** More choices than this are in a list. */
+/** More choices than this are offered in a list. */
 const MOST_BUTTONS = 8;
 
 const NOTHING_LEFT =
@@ -13,20 +13,20 @@ const NOTHING_LEFT =
 const HOW_BACK = "To let delays decide again, undo your choices or reset.";
 
 export class ManualMode {
-  /** @param stage the Manipulation that owns this */
-  constructor(stage) {
-    this.stage = stage;
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    this.manipulation = manipulation;
     this.choices = [];
     this.buildBar();
     this.buildSwitch();
-    this.inNetwork = new NetworkChoices(stage, (choice) => this.choose(choice));
+    this.inNetwork = new NetworkChoices(manipulation, (choice) => this.choose(choice));
   }
 
   buildBar() {
     this.title = el("strong");
     this.note = el("span", { class: "cc-quiet" });
     this.buttons = el("div", { class: "cc-choices" });
-    const undo = el("button", { type: "button", onclick: () => this.stage.hub.submit({ do: "undo" }) }, "Undo a choice");
+    const undo = el("button", { type: "button", onclick: () => this.manipulation.explorer.submit({ do: "undo" }) }, "Undo a choice");
     const label = "What happens next";
     this.bar = el(
       "div",
@@ -34,23 +34,23 @@ export class ManualMode {
       el("div", { class: "cc-manual-head" }, this.title, this.note, undo),
       this.buttons,
     );
-    this.stage.hub.root.querySelector(".cc-transport").before(this.bar);
+    this.manipulation.explorer.root.querySelector(".cc-transport").before(this.bar);
   }
 
-  /** In the Change tab, above everything else. */
+  /** The switch, at the top of the Change tab. */
   buildSwitch() {
-    const start = () => !this.isOn && this.stage.hub.submit({ do: "manual", after: this.stage.hub.visit.step });
+    const start = () => !this.isOn && this.manipulation.explorer.submit({ do: "manual", after: this.manipulation.explorer.visit.step });
     this.switch = el("button", { type: "button", "aria-pressed": "false", onclick: start }, "I choose every delivery");
     this.switchNote = el("span", { class: "cc-quiet" });
     this.section = el("div", { class: "cc-row cc-by-hand" }, this.switch, this.switchNote);
-    this.stage.hub.root.querySelector("[data-view=change]").prepend(this.section);
+    this.manipulation.explorer.root.querySelector("[data-view=change]").prepend(this.section);
   }
 
   show() {
-    const { scene } = this.stage;
+    const { scene } = this.manipulation;
     this.isOn = Boolean(scene.choices);
     this.bar.hidden = !this.isOn;
-    this.stage.hub.root.toggleAttribute("data-by-hand", this.isOn);
+    this.manipulation.explorer.root.toggleAttribute("data-by-hand", this.isOn);
     this.switch.setAttribute("aria-pressed", this.isOn);
     const off = "From this step on nothing happens unless you pick it; delays mean nothing then.";
     setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, the network or the bar. ${HOW_BACK}` : off);
@@ -59,7 +59,7 @@ export class ManualMode {
 
   /** The choices of the step on show. */
   stepTo() {
-    const { scene, step } = this.stage;
+    const { scene, step } = this.manipulation;
     const isLoaded = this.isOn && step >= scene.first && step <= scene.until;
     this.choices = (isLoaded && scene.choices?.[step - scene.first]) || [];
     this.showBar();
@@ -68,7 +68,7 @@ export class ManualMode {
 
   showBar() {
     if (!this.isOn) return;
-    const { scene, step } = this.stage;
+    const { scene, step } = this.manipulation;
     const later = scene.last - step;
     setText(this.title, this.choices.length ? "You choose what is next" : "Nothing more can happen");
     const dropped = later === 1 ? "the later step" : `the ${later} later steps`;
@@ -101,7 +101,7 @@ export class ManualMode {
 
   /** The handles of the choices, for the diagram. */
   grips() {
-    const { scene } = this.stage;
+    const { scene } = this.manipulation;
     const acts = this.choices.filter(({ message }) => message == null);
     return this.choices.map(({ choice, words, message, process }, rank) => {
       const own = acts.filter((act) => act.process === process);
@@ -121,22 +121,22 @@ export class ManualMode {
     });
   }
 
-  /** One choice at a time: what may follow is known when Python has answered. */
+  /** Submit one choice at a time: only Python's answer says what may follow. */
   choose(choice) {
     if (this.isBusy) return;
-    const { hub, step } = this.stage;
+    const { explorer, step } = this.manipulation;
     this.isBusy = true;
-    this.waitsFor = hub.submit({ do: "choose", choice, after: step });
+    this.waitsFor = explorer.submit({ do: "choose", choice, after: step });
     this.showBar();
   }
 
-  /** When the choice is done, the page goes to the step that it made. */
+  /** Go to the step that the choice made, once Python has answered. */
   history({ ack, notice }) {
     if (!this.isBusy || ack < this.waitsFor) return;
     this.isBusy = false;
     this.stepTo();
     const isRefused = notice?.level === "error" && notice.seq === this.waitsFor;
-    if (!isRefused) this.stage.hub.goTo(this.stage.scene.last);
+    if (!isRefused) this.manipulation.explorer.goTo(this.manipulation.scene.last);
   }
 
   close() {
@@ -146,7 +146,7 @@ export class ManualMode {
   }
 }
 
-/** On a button the number and the arrow's glow say that it is a delivery: "Marker of S1 on C12", "H->D on C21". */
+/** A choice without "deliver", which its number on an arrow says: "Marker of S1 on C12", "H->D on C21". */
 function inShort(words) {
   return capital(words.replace(/^deliver (the )?/, ""));
 }
@@ -157,10 +157,10 @@ function capital(text) {
 
 /** Buttons over the network's picture: messages that can be delivered, processes that can act. */
 class NetworkChoices {
-  constructor(stage, onChoose) {
-    this.stage = stage;
+  constructor(manipulation, onChoose) {
+    this.manipulation = manipulation;
     this.onChoose = onChoose;
-    this.plot = stage.hub.root.querySelector(".cc-topology");
+    this.plot = manipulation.explorer.root.querySelector(".cc-topology");
     this.layer = el("div", { class: "cc-network-choices" });
     this.plot.after(this.layer);
     this.observer = new ResizeObserver(() => this.place());
@@ -184,12 +184,12 @@ class NetworkChoices {
   place() {
     const layout = this.plot._fullLayout;
     if (!layout?.xaxis || !this.plot.clientWidth || !this.choices?.length) return;
-    const { scene, step } = this.stage;
+    const { scene, step } = this.manipulation;
     const { offsetLeft, offsetTop, clientWidth, clientHeight } = this.plot;
     this.layer.style.cssText = `left: ${offsetLeft}px; top: ${offsetTop}px; width: ${clientWidth}px; height: ${clientHeight}px`;
     const { xaxis, yaxis } = layout;
     const pixel = ({ x, y }) => [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
-    const dots = placed(inFlight(scene.messages, step), scene.topology.edges, stepAt(scene, step).time);
+    const dots = placedOnEdges(inFlight(scene.messages, step), scene.topology.edges, stepAt(scene, step).time);
     const around = new Map(); // process -> how many of its choices have been placed
     this.choices.forEach(({ message, process }, rank) => {
       const button = this.layer.children[rank];
@@ -204,9 +204,9 @@ class NetworkChoices {
     });
   }
 
-  /** To the outer side of a channel, so that the buttons of its opposite stay clear. */
+  /** The shift to the outer side of a channel: the buttons of the opposite channel have the other side. */
   beside(channel, pixel) {
-    const edge = this.stage.scene.topology.edges.find((one) => one.channel === channel);
+    const edge = this.manipulation.scene.topology.edges.find((one) => one.channel === channel);
     const [x0, y0] = pixel({ x: edge.x0, y: edge.y0 });
     const [x1, y1] = pixel({ x: edge.x1, y: edge.y1 });
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;

@@ -1,4 +1,4 @@
-/* While something is dragged or nudged: where it would come to lie, drawn in the frame of the pointer's move. */
+/* The preview of a drag or nudge: where an arrow or event would lie, before Python has answered. */
 
 import { setShape, shape } from "../page/svg.js";
 import { arrivalIfDue } from "../run/fifo.js";
@@ -28,7 +28,7 @@ export class Preview {
     this.node.style.display = "none";
   }
 
-  /** A message that would arrive at `time`, with what its channel makes of that. Returns when it would arrive. */
+  /** Show a message due at `time`, and what FIFO makes of that. Returns when it would arrive (null: never). */
   message(scene, message, time) {
     const { target } = message;
     const { arrival, front, moved } = arrivalIfDue(scene, message, time);
@@ -45,7 +45,7 @@ export class Preview {
     return arrival;
   }
 
-  /** A script line or an initiation that would happen at `time`, and what it sends. */
+  /** Show a script line or an initiation at `time`, with the messages that it sends. */
   item(scene, item, time) {
     const sent = scene.messages.filter((message) => message.sent === item.step);
     const drawn = sent
@@ -55,7 +55,7 @@ export class Preview {
     this.draw(drawn, [item.lane, time], 1, `at ${plainNumber(time)}`);
   }
 
-  /** A place on a process's line, for which something is being chosen. */
+  /** Mark a place on a process's line. */
   mark(lane, place, words) {
     this.draw([this.wall(lane, place, 12, "cc-notch"), this.dot([lane, place])], [lane, place], -1, words);
   }
@@ -70,7 +70,7 @@ export class Preview {
     this.placeWords(x, y, side, words);
   }
 
-  /** Beside the head, on the side from which nothing comes, and within the picture. */
+  /** Put the words beside the arrow's head, on the side without the arrow, and inside the picture. */
   placeWords(x, y, side, words) {
     const { clientWidth: width, clientHeight: height } = this.diagram.node;
     const length = this.words.getComputedTextLength();
@@ -90,7 +90,7 @@ export class Preview {
     return shape("line", { class: look, x1, y1, x2, y2 });
   }
 
-  /** A shaft and its head. */
+  /** An arrow: a line and its head. */
   arrow(from, to, look) {
     const [x, y] = this.diagram.toPixel(...to);
     const [x0, y0] = this.diagram.toPixel(...from);
@@ -104,7 +104,7 @@ export class Preview {
     return shape("circle", { class: "cc-dot", cx, cy, r: 7 });
   }
 
-  /** A bar across a process line: earlier than this it cannot be. */
+  /** A bar across a process line: the message cannot arrive before it. */
   wall(lane, place, half = HALF_WALL, look = "cc-wall") {
     const [x, y] = this.diagram.toPixel(lane, place);
     const [dx, dy] = this.diagram.isDown ? [half, 0] : [0, half];

@@ -7,7 +7,7 @@ const TOKEN = /^@([\w-]+)(?:\/([\d.]+))?$/;
 /** Keys whose values are words or numbers of the scenario, never colours. */
 const NOT_COLOURS = new Set(["x", "y", "text", "hovertext", "hovertemplate", "customdata", "name", "meta"]);
 
-/** "light" or "dark", by the luminance of the page's background: the theme may be the user's own. */
+/** "light" or "dark", by the luminance of the page's background: users may have a theme of their own. */
 export function schemeOf(element) {
   const background = getComputedStyle(element).getPropertyValue("--st-background-color");
   if (!background) return "light";
@@ -19,7 +19,7 @@ export function schemeOf(element) {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue < 128 ? "dark" : "light";
 }
 
-/** One token as a CSS colour; any other string is handed back as it is. */
+/** The CSS colour of a token; any other string stays as it is. */
 export function resolveColour(value, palette) {
   const match = TOKEN.exec(value);
   if (!match) return value;
@@ -36,12 +36,12 @@ function withOpacity(hex, opacity) {
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
-/** How much larger than on a small screen things are drawn: as much as the page's own type (page.css). */
+/** The factor by which things are larger than on a small screen: that of the page's type (page.css). */
 export function magnification() {
   return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
 }
 
-/** Keys whose values are lengths in pixels, and those that hold data and nothing else. */
+/** Keys whose values are lengths in pixels, and keys whose values are data. */
 const LENGTHS = new Set(["size", "width", "standoff", "ticklen", "ticklabelstandoff", "l", "r", "t", "b"]);
 const DATA = new Set(["x", "y", "text", "meta", "tickvals", "ticktext", "range"]);
 
@@ -68,11 +68,11 @@ export function painted(value, palette) {
 }
 
 /** The colour of a snapshot, as a dot beside its name. */
-export function chip(colour) {
+export function snapshotDot(colour) {
   return el("span", { class: "cc-chip", style: `background: ${colour}`, "aria-hidden": "true" });
 }
 
-/** A message's sign: a disc for an application message, a diamond for a marker, a triangle for a control message, as in the network view. */
-export function swatch(kind, colour) {
+/** A message's sign: a disc (application message), a diamond (marker) or a triangle (control message). */
+export function messageSign(kind, colour) {
   return el("span", { class: `cc-swatch cc-${kind}`, style: `background: ${colour}`, "aria-hidden": "true" });
 }

@@ -1,8 +1,8 @@
-/* A dialog of the page. */
+/* A dialog of the browser's own kind: the focus stays in it, and goes back where it was. */
 
 import { el } from "./dom.js";
 
-/** A native dialog: the focus stays in it and goes back where it was. Keys and clicks in it are its own. */
+/** Keys and clicks in a dialog reach nothing else. */
 export class Dialog {
   constructor(root, title, ...content) {
     const own = (event) => event.stopPropagation();
@@ -30,7 +30,7 @@ export class Dialog {
     window.addEventListener("keydown", this.onKey, true);
   }
 
-  /** A button that is disabled while it works loses the focus: keys are the dialog's own all the same. */
+  /** Keys reach nothing else either when the focus has left: a button that is disabled while it works loses it. */
   key(event) {
     if (event.key === "Escape") this.close();
     if (event.key === "Escape" || !this.node.contains(event.target)) event.stopPropagation();

@@ -1,7 +1,6 @@
-/* Small helpers for building the page. The files of this folder are joined into one module
- * (views/component.py has the order), so what is declared here is known in the files below. */
+/* HTML elements: make them, fill them, change their text. diagrams/modules.py joins these modules into one script. */
 
-/** A longer word may be broken after all, or it would not fit the panel. */
+/** A line may end inside a word longer than this (in letters), which would not fit the panel. */
 const LONGEST_UNBROKEN = 26;
 
 /**
@@ -18,12 +17,12 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** Write text only where it differs: an untouched node keeps its selection and is not announced again. */
+/** Set a text if it differs: an unchanged node keeps the user's selection and is not read aloud again. */
 export function setText(node, text) {
   if (node.textContent !== text) node.replaceChildren(...unbroken(text));
 }
 
-/** Text in which no line ends inside a name like "P1->P2", which a browser would break after its hyphen. */
+/** A text as nodes, so that no line ends inside a name like "P1->P2": browsers break lines after a hyphen. */
 export function unbroken(text) {
   if (!text.includes("->")) return [text];
   const isName = (part) => part.includes("->") && part.length <= LONGEST_UNBROKEN;
@@ -37,19 +36,19 @@ export function refill(node, signature, makeChildren) {
   node.replaceChildren(...makeChildren());
 }
 
-/** A control with its label. The label is an attribute too: around a menu it would take in all its options. */
+/** A control with its label. It is an attribute too: a label around a menu would be read with all options. */
 export function field(label, control) {
   control.setAttribute("aria-label", label);
   return el("label", { class: "cc-field" }, el("span", {}, label), control);
 }
 
-/** A user's text as Plotly is to show it: it reads tags such as <b> in every text. */
-export function plain(text) {
+/** A user's text, escaped for Plotly, which reads tags such as <b> in every text. */
+export function escapedForPlotly(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Put options into a select, keeping the one chosen where it still exists. */
-export function offer(select, names) {
+/** Fill a select with options; the chosen one stays chosen if it is still there. */
+export function fillMenu(select, names) {
   const chosen = select.value;
   refill(select, JSON.stringify(names), () => names.map((name) => el("option", { value: name }, name)));
   if (names.includes(chosen)) select.value = chosen;

@@ -1,17 +1,17 @@
-/* Which keys step the run, and which belong to what has the focus. */
+/* Keys: those that step the run, and whose they are. */
 
-/** The keys with which the page steps. */
-export const STEPPING = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+/** The keys that step the run. */
+export const STEP_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
 
-/** Whether keys belong to the element that has the focus: a field, a menu (the page's own, too), or anything in a dialog. */
-export function typesInto(target) {
+/** Whether an element uses the keys itself: a field, a menu (Streamlit's, too), or anything in a dialog. */
+export function keepsKeys(target) {
   if (!(target instanceof Element)) return false;
   if (target.matches(".cc-slider")) return false;
   return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
 }
 
-/** Move the focus among `nodes` with two arrow keys; Home and End too. */
-export function walk(event, nodes, [back, on]) {
+/** Move the focus among `nodes`: two arrow keys go back and on, Home and End to the ends. */
+export function moveFocus(event, nodes, [back, on]) {
   const place = nodes.indexOf(document.activeElement);
   const count = nodes.length;
   const to = {

@@ -1,17 +1,17 @@
-/* What lies over the diagram: shapes, little windows, and values that have been asked for. */
+/* Small windows over the diagram. */
 
 import { el } from "./dom.js";
-import { STEPPING } from "./keys.js";
+import { STEP_KEYS } from "./keys.js";
 
-/** How far a window keeps from the place that it is about, and from places that it must not cover. */
+/** The distance (in pixels) between a window and the point that it belongs to. */
 const BESIDE = 16;
 
-/** How far out of its way a window goes to leave one more of the other things in sight. */
+/** A window moves this far (in pixels) rather than cover one more point of `alsoThere`. */
 const DETOUR = 45;
 
 /**
- * Put a window beside a point of its layer: wholly inside the layer and, where that is possible, off `keepFree`; of
- * the places near by the one where it hides least of `alsoThere`.
+ * Put a window beside a point of its layer. It lies inside the layer, covers no point of `keepFree` if possible, and
+ * as few points of `alsoThere` as it can without moving far away.
  */
 export function placeBeside(node, [x, y], keepFree = [], alsoThere = []) {
   const { clientWidth: width, clientHeight: height } = node.parentElement;
@@ -34,8 +34,8 @@ export function placeBeside(node, [x, y], keepFree = [], alsoThere = []) {
 }
 
 /**
- * A little window over the diagram. Escape and a press elsewhere close it (Manipulation); Escape gives the focus back.
- * Opened with the mouse it takes the focus itself, since the page takes it from clicked buttons (`letGo`).
+ * A small window over the diagram. Manipulation closes it on Escape, which gives the focus back, and on a press
+ * elsewhere. Opened with the mouse it takes the focus itself, because clicked buttons lose theirs (`returnFocus`).
  */
 export class Popup {
   constructor(layer, attributes) {
@@ -49,7 +49,7 @@ export class Popup {
     return this.node.isConnected;
   }
 
-  /** @param giveBack returns the element that is to have the focus again, or null */
+  /** @param giveBack returns the element that gets the focus when Escape closes the window, or null */
   open(point, { keepFree = [], alsoThere = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
     this.point = point;
     this.giveBack = giveBack;
@@ -67,8 +67,8 @@ export class Popup {
     this.onClose?.();
   }
 
-  /** Keys in a window never step the run. */
+  /** The keys that step the run do nothing else while a window has the focus. */
   key(event) {
-    if (event.key === " " || STEPPING.has(event.key)) event.stopPropagation();
+    if (event.key === " " || STEP_KEYS.has(event.key)) event.stopPropagation();
   }
 }

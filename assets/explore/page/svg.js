@@ -1,8 +1,8 @@
-/* Small helpers for SVG. */
+/* SVG elements, for what lies over the diagram. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make an SVG element; otherwise like `el`. */
+/** Make an SVG element, as `el` makes an HTML element. */
 export function shape(tag, attributes = {}, ...children) {
   const node = document.createElementNS(SVG, tag);
   setShape(node, attributes);

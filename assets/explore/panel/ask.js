@@ -1,18 +1,18 @@
-/* The Ask tab: what an event could know and what could know of it; why a message is recorded, or is not. */
+/* The Ask tab: the past, future and vector clock of an event; why a message is recorded, or not. */
 
-import { chip, resolveColour } from "../page/colours.js";
+import { snapshotDot, resolveColour } from "../page/colours.js";
 import { el, field, refill, unbroken } from "../page/dom.js";
-import { typesInto } from "../page/keys.js";
+import { keepsKeys } from "../page/keys.js";
 import { Causality, CONCURRENT, FUTURE, PAST } from "../run/causality.js";
 import { EVENT_KINDS, RECEIVED } from "../run/events.js";
 import { reasonOf } from "../run/reasons.js";
 import { plainNumber } from "../run/times.js";
 import { NO_SNAPSHOT } from "./record.js";
 
-/** Up to so many events of a relation are named. */
+/** Up to this many events of a relation are named. */
 const NAMED_UP_TO = 16;
 
-/** Vector clocks of up to so many processes are written out on one line, too. */
+/** Vector clocks of up to this many processes are also written on one line. */
 const CLOCK_ON_A_LINE = 10;
 
 const RELATION_SIGNS = {
@@ -43,7 +43,7 @@ export class AskView {
     this.offerMessages();
   }
 
-  /** Everything in the window can be asked about by its menu, by process. */
+  /** Fill the menu of events with those of the window, by process. */
   offerEvents() {
     const { events, scene } = this;
     const groups = new Map();
@@ -53,7 +53,7 @@ export class AskView {
       if (!groups.has(process)) groups.set(process, []);
       groups.get(process).push([at, `${events.label(at)} · ${EVENT_KINDS[events.kind[at]]} · step ${events.step[at]}`]);
     }
-    this.offer(this.eventMenu, groups);
+    this.fillMenu(this.eventMenu, groups);
   }
 
   offerMessages() {
@@ -61,10 +61,10 @@ export class AskView {
     for (const { id, kind, name, where, sent } of this.scene.messages) {
       groups.get(this.scene.kinds[kind]).push([id, `${name} ${where} · step ${sent}`]);
     }
-    this.offer(this.messageMenu, groups);
+    this.fillMenu(this.messageMenu, groups);
   }
 
-  offer(menu, groups) {
+  fillMenu(menu, groups) {
     const filled = [...groups].filter(([, options]) => options.length);
     refill(menu, JSON.stringify(filled), () => [
       el("option", { value: "" }, "choose …"),
@@ -88,7 +88,7 @@ export class AskView {
     this.tell();
   }
 
-  /** An answer is of the whole run, whatever the step. */
+  /** Answers do not depend on the step. */
   stepTo() {}
 
   tell() {
@@ -99,12 +99,12 @@ export class AskView {
     const focused = [...this.answer.querySelectorAll("button")].indexOf(document.activeElement);
     this.answer.replaceChildren(...answer);
     if (key === this.answered) this.answer.querySelectorAll("button")[focused]?.focus(); // only the window has moved
-    else if (focused >= 0) this.answer.focus({ preventScroll: true }); // what was pressed is gone: Tab goes on from here
+    else if (focused >= 0) this.answer.focus({ preventScroll: true }); // the pressed button is gone: Tab goes on from here
     if (key !== this.answered) this.node.scrollTop = 0;
     this.answered = key;
   }
 
-  /** A message of the window, or the one that was asked about before the window moved on. */
+  /** A message of the window, or the one asked about before the window moved. */
   messageOf(id) {
     const found = this.scene.messages.find((message) => message.id === id);
     const isStill = this.message?.id === id && this.askedOf === this.events;
@@ -112,9 +112,9 @@ export class AskView {
     return this.message;
   }
 
-  /** Escape asks nothing any more. */
+  /** Escape clears the selection. */
   key(event) {
-    if (event.key !== "Escape" || event.defaultPrevented || !this.selection || typesInto(event.target)) return;
+    if (event.key !== "Escape" || event.defaultPrevented || !this.selection || keepsKeys(event.target)) return;
     event.preventDefault();
     this.explorer.select(null);
   }
@@ -140,7 +140,7 @@ export class AskView {
     return el("li", {}, el("button", { type: "button", onclick: () => this.explorer.select(selection) }, ...unbroken(text)));
   }
 
-  /** A few questions that this run answers well. */
+  /** Example questions for this run. */
   examples() {
     const { events, scene } = this;
     const at = this.exampleEvent();
@@ -227,7 +227,7 @@ export class AskView {
     return [el("dl", { class: "cc-clock" }, ...processes.map(cell)), line, el("p", { class: "cc-quiet" }, meaning + where)].filter(Boolean);
   }
 
-  /** The way from an event to its message. */
+  /** A button that asks about an event's message. */
   messageButton(at) {
     const message = this.scene.messages.find(({ id }) => id === this.events.message[at]);
     if (!message) return null;
@@ -261,7 +261,7 @@ export class AskView {
       el(
         "div",
         {},
-        el("p", {}, chip(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
+        el("p", {}, snapshotDot(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
       ),
@@ -301,7 +301,7 @@ function neverComes({ behind }) {
   return behind ? `never: ${behind} is held before it` : "never: it is held";
 }
 
-/** The sign of a relation, as it stands beneath the events of the diagram. */
+/** The sign of a relation, as in the diagram. */
 function relationSign(name) {
   const sign = el("span", { class: "cc-relation-sign", "aria-hidden": "true" });
   sign.innerHTML = `<svg viewBox="0 0 16 16" width="16" height="16"><path d="${RELATION_SIGNS[name]}" /></svg>`;

@@ -1,8 +1,8 @@
-/* The Change tab: everything a user can edit, by plain controls. Each control submits one edit. */
+/* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
 
-import { el, field, offer, refill } from "../page/dom.js";
+import { el, field, fillMenu, refill } from "../page/dom.js";
 import { stepAt } from "../run/timeline.js";
-import { niceFraction, plainNumber } from "../run/times.js";
+import { roundTwentieth, plainNumber } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
 export class ChangeView {
@@ -31,14 +31,14 @@ export class ChangeView {
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.nudgeBy = scene.has_time ? niceFraction(scene.end) : 0;
+    this.nudgeBy = scene.has_time ? roundTwentieth(scene.end) : 0;
     this.additions.show(scene);
     this.showRules();
-    this.selected = null; // ids are another run's now: the selection follows
+    this.selected = null; // ids change from run to run; `select` is called next
     this.stepTo(step);
   }
 
-  /** The algorithms there are, with the one of this run chosen; also after Python has refused another. */
+  /** Fill the menu of algorithms; this run's is chosen, also after Python has refused another. */
   showRules() {
     const { algorithms, rules } = this.scene;
     refill(this.algorithm, JSON.stringify(algorithms), () => algorithms.map(([value, title]) => el("option", { value }, title)));
@@ -52,7 +52,7 @@ export class ChangeView {
     const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
     this.edits.classList.toggle("cc-none", !edits.length);
-    this.edits.scrollTop = this.edits.scrollHeight; // the latest is the one that is looked for
+    this.edits.scrollTop = this.edits.scrollHeight; // show the latest edit
   }
 
   stepTo(step) {
@@ -61,7 +61,7 @@ export class ChangeView {
     this.additions.stepTo(stepAt(this.scene, step).time);
   }
 
-  /** Only messages are changed here; whatever else is selected has its own place. */
+  /** Show the selected message in the form. */
   select(selection) {
     const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
@@ -75,7 +75,7 @@ export class ChangeView {
   }
 }
 
-/** Send a message, add an internal event, start a snapshot: all at one time, by default that of this step. */
+/** Forms that send a message, add an internal event or start a snapshot, at the time of this step or another. */
 class Additions {
   constructor(submit) {
     this.submit = submit;
@@ -119,18 +119,18 @@ class Additions {
   }
 
   show(scene) {
-    this.when.hidden = !scene.has_time; // by hand, what is added happens when it is chosen
+    this.when.hidden = !scene.has_time; // where the user chooses, it happens when it is chosen
     this.channels = scene.channels;
     this.body.placeholder = scene.body_hint;
     const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
-    offer(this.from, senders);
-    offer(this.internalAt, scene.processes);
-    offer(this.snapshotAt, scene.initiators);
+    fillMenu(this.from, senders);
+    fillMenu(this.internalAt, scene.processes);
+    fillMenu(this.snapshotAt, scene.initiators);
     this.showTargets();
   }
 
   showTargets() {
-    offer(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
+    fillMenu(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
   }
 
   stepTo(time) {

@@ -1,11 +1,11 @@
-/* Choosing one message and changing when it arrives. */
+/* In the Change tab: choose a message, and change when it arrives. */
 
-import { resolveColour, swatch } from "../page/colours.js";
+import { resolveColour, messageSign } from "../page/colours.js";
 import { el, field, refill, setText, unbroken } from "../page/dom.js";
 import { inFlight } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
-/** The list shows this many messages that are sent later; the rest are reached by stepping on. */
+/** At most this many messages that are sent later are listed. */
 const AHEAD_SHOWN = 60;
 
 /** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
@@ -39,7 +39,7 @@ export class MessagePicker {
       "label",
       {},
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
-      swatch(kind, colour),
+      messageSign(kind, colour),
       el("span", { class: "cc-name" }, ...unbroken(name)),
       el("span", { class: "cc-quiet" }, ...unbroken(way)),
       el("span", { class: "cc-when" }, ...unbroken(when)),
@@ -51,21 +51,21 @@ export class MessagePicker {
   }
 }
 
-/** What a list says of a message; two messages that read alike need no new row. */
+/** What a list shows of a message. */
 export function describe(message, palette) {
   const { id, name, way, where, kind } = message;
-  const held = message.arrival == null ? whyNot(message) : "";
+  const held = message.arrival == null ? whyNotArrived(message) : "";
   const when = `${plainNumber(message.sent_time)} → ${held || plainNumber(message.arrival)}`;
   return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
-/** Why a message has not arrived: somebody holds it, or the one before it on its channel, or nobody has chosen it. */
-function whyNot({ behind, held }) {
+/** Why a message has not arrived: it is held, or waits behind one that is, or nobody has chosen it. */
+function whyNotArrived({ behind, held }) {
   if (behind) return `behind ${behind}`;
   return held ? "held" : "on its way";
 }
 
-/** The delay of the chosen message: a number, earlier, later, hold and release. */
+/** The form for the chosen message: its delay, Earlier, Later, Hold and Release. */
 export class MessageEditor {
   constructor(submit) {
     this.submit = submit;
@@ -97,7 +97,7 @@ export class MessageEditor {
     );
   }
 
-  /** @param nudgeBy how much Earlier and Later change the delay; 0 where delays mean nothing */
+  /** @param nudgeBy how much Earlier and Later change the delay; 0 if the run knows no delays */
   show(message, nudgeBy) {
     this.timing.hidden = !nudgeBy;
     this.message = message;
@@ -123,7 +123,7 @@ export class MessageEditor {
     const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
     const arrival = changed ? message.earliest + Number(this.delay.value) : message.arrival;
     const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
-    const why = message.behind ? `never arrives: ${message.behind} is held before it` : never[whyNot(message)];
+    const why = message.behind ? `never arrives: ${message.behind} is held before it` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
 

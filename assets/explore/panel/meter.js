@@ -1,10 +1,10 @@
-/* The conservation meter and the little signs for snapshots and messages. */
+/* The conservation meter: what of each conserved good is in processes and in channels. */
 
 import { el, refill } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
-/** Per conserved good a bar of what is in the processes and in the channels, against the total. */
+/** Show the meter at a step. */
 export function showMeters(node, meters, step) {
   const readings = meters.map((meter) => [meter, valueAt(meter.processes, step), valueAt(meter.channels, step)]);
   const known = readings.filter(([, inProcesses, inChannels]) => inProcesses !== undefined && inChannels !== undefined);
@@ -13,7 +13,7 @@ export function showMeters(node, meters, step) {
   refill(node, signature, () => (weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow)));
 }
 
-/** Several goods: a line for each, and once below them what the colours mean. */
+/** Several goods: a line for each, and below them what the colours mean. */
 function meterTable(weights) {
   const line = ({ unit, kept, sum, total, inProcesses, inChannels }) => {
     const judgement = kept ? "✓" : `, not ${plainNumber(total)} ✗`;

@@ -1,20 +1,20 @@
-/* The topology with the messages that are on their way at this step. */
+/* The Network tab: processes, channels, and the messages in flight. */
 
-import { enlarge, magnification, painted, resolveColour, swatch } from "../page/colours.js";
-import { el, plain, refill, setText, unbroken } from "../page/dom.js";
+import { enlarge, magnification, painted, resolveColour, messageSign } from "../page/colours.js";
+import { el, escapedForPlotly, refill, setText, unbroken } from "../page/dom.js";
 import { inFlight, Mask, stepAt } from "../run/timeline.js";
 import { describe } from "./messages.js";
 
-/** Messages on a channel keep clear of its ends, where the process dots are. */
+/** Messages keep this far from the ends of a channel, as a fraction of its length: there are the processes. */
 const NEAREST_TO_END = 0.15;
 
 /** The least distance between two messages on one channel, as a fraction of its length. */
 const LEAST_GAP = 0.08;
 
-/** What a message on its way looks like, by its kind. */
+/** The symbol of a message in flight, by its kind. */
 const FLIGHT_SYMBOLS = { app: "circle", marker: "diamond", control: "triangle-up" };
 
-/** Below the picture so many messages are named. */
+/** At most this many messages are listed below the picture. */
 const FLIGHTS_LISTED = 40;
 
 export class Network {
@@ -40,7 +40,7 @@ export class Network {
     this.glide(0);
   }
 
-  /** The same messages a part of the way to the next step's time: they have come further. */
+  /** Move the messages on: `part` of the time to the next step has passed. */
   glide(part) {
     const here = stepAt(this.scene, this.step).time;
     const next = stepAt(this.scene, this.step + 1).time;
@@ -48,11 +48,11 @@ export class Network {
     this.refresh();
   }
 
-  /** Draw if the tab can be seen; a hidden node has no size to draw in. */
+  /** Draw if the tab is open; a hidden node has no size. */
   refresh() {
     if (!this.figure || !this.plot.clientWidth) return;
     const flying = inFlight(this.scene.messages, this.step);
-    this.draw(placed(flying, this.scene.topology.edges, this.now));
+    this.draw(placedOnEdges(flying, this.scene.topology.edges, this.now));
     const count = flying.length;
     setText(this.summary, count ? `${count} ${count > 1 ? "messages" : "message"} in flight` : "No message in flight");
     const rows = flying.slice(0, FLIGHTS_LISTED).map((message) => describe(message, this.palette));
@@ -74,7 +74,7 @@ export class Network {
       symbol: dots.map(({ message }) => FLIGHT_SYMBOLS[message.kind]),
       color: dots.map(({ message }) => resolveColour(message.colour, this.palette)),
     };
-    const text = dots.map(({ message }) => plain(`${message.name} ${message.where}`));
+    const text = dots.map(({ message }) => escapedForPlotly(`${message.name} ${message.where}`));
     return { ...trace, x: dots.map((dot) => dot.x), y: dots.map((dot) => dot.y), text, hoverinfo: "text", marker };
   }
 
@@ -87,17 +87,17 @@ export class Network {
 function flightRow({ name, where: way, kind, held, colour }) {
   const where = el("span", { class: "cc-quiet" }, ...unbroken(way));
   const why = held ? el("strong", {}, ", ", ...unbroken(held)) : null;
-  return el("li", {}, swatch(kind, colour), " ", ...unbroken(name), " ", where, why);
+  return el("li", {}, messageSign(kind, colour), " ", ...unbroken(name), " ", where, why);
 }
 
-/** How far a message has come along its channel, 0 to 1; one that is held waits half-way. */
+/** How far a message has come on its channel, 0 to 1; a held one is drawn half-way. */
 function progress(message, now) {
   if (message.held || message.arrival == null || message.arrival <= message.sent_time) return 0.5;
   return (now - message.sent_time) / (message.arrival - message.sent_time);
 }
 
-/** Where each message in flight is drawn: along its edge by its progress, those on one spot fanned out. */
-export function placed(messages, edges, now) {
+/** Where each message in flight is drawn: on its edge, by its progress, and apart from others. */
+export function placedOnEdges(messages, edges, now) {
   const edgeOf = new Map(edges.map((edge) => [edge.channel, edge]));
   const channels = [...new Set(messages.map((message) => message.channel))].filter((name) => edgeOf.has(name));
   return channels.flatMap((channel) => {
@@ -112,7 +112,7 @@ export function placed(messages, edges, now) {
   });
 }
 
-/** Fractions kept within the channel and at least LEAST_GAP apart, in their order along it. */
+/** The fractions moved apart, so that LEAST_GAP is between them; their order stays. */
 function fannedOut(fractions) {
   const order = fractions.map((_, index) => index).sort((a, b) => fractions[a] - fractions[b]);
   const room = 1 - 2 * NEAREST_TO_END;

@@ -1,11 +1,11 @@
-/* What the snapshots have recorded at this step: states, channels, reasons, verdicts and the meter. */
+/* The Record tab: what the snapshots have recorded at this step, with reasons, verdicts and the meter. */
 
-import { chip, resolveColour } from "../page/colours.js";
+import { snapshotDot, resolveColour } from "../page/colours.js";
 import { el, refill, setText, unbroken } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { showMeters } from "./meter.js";
 
-/** Up to this many channels each keeps its place in the list; with more, only the busy ones are listed. */
+/** Up to this many channels are all listed; of more, only those that hold or await messages. */
 const FEW_CHANNELS = 8;
 
 /** More processes than this are listed in two columns. */
@@ -50,7 +50,7 @@ export class RecordView {
   selectorButton({ snapshot, colour }) {
     const state = el("span", { class: "cc-quiet" });
     const choose = () => this.choose(snapshot.id);
-    const button = el("button", { type: "button", onclick: choose }, chip(colour), `${snapshot.id} `, state);
+    const button = el("button", { type: "button", onclick: choose }, snapshotDot(colour), `${snapshot.id} `, state);
     return { button, state, snapshot };
   }
 
@@ -74,7 +74,7 @@ function phase(snapshot, step) {
   return snapshot.completed != null && step >= snapshot.completed ? "complete" : "recording";
 }
 
-/** One snapshot. Built once per scene; a step only writes the texts that differ. */
+/** One snapshot. Built once per scene; a step sets only the texts that differ. */
 class SnapshotCard {
   constructor(snapshot, palette, goTo) {
     this.snapshot = snapshot;
@@ -90,7 +90,7 @@ class SnapshotCard {
 
   build() {
     const { snapshot } = this;
-    const heading = el("h3", {}, chip(this.colour), `Snapshot ${snapshot.id}`);
+    const heading = el("h3", {}, snapshotDot(this.colour), `Snapshot ${snapshot.id}`);
     const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
     const states = el("dl", { class: `cc-states${dense}` }, ...this.processes.flatMap((row) => row.nodes));
     return el(
@@ -111,14 +111,14 @@ class SnapshotCard {
     const why = snapshot.why.filter(([since]) => since <= step);
     refill(this.why, String(why.length), () => why.map(([, sentence]) => el("li", {}, ...unbroken(sentence))));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
-    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + judged(verdicts));
+    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
     setText(this.facts, factsAt(snapshot, step));
   }
 }
 
-/** A recorded value that is a button, though it looks like text: it leads to the step at which it came about. */
-class Came {
+/** A recorded value: a button that looks like text and goes to the step at which the value was recorded. */
+class RecordedValue {
   /** @param timeline the values over the steps; @param goTo called with the step to show */
   constructor(timeline, goTo) {
     this.stops = timeline.map(([step]) => step).filter((step) => step > 0);
@@ -134,7 +134,7 @@ class Came {
     if (this.node.title !== title) this.node.title = title;
   }
 
-  /** The last change up to a step, else the first; whoever is at one already goes on to the next, and round. */
+  /** The latest change before `step`; at a change the next one, and after the last the first again. */
   stopFrom(step) {
     const latest = this.stops.findLast((stop) => stop <= step);
     if (latest != null && latest < step) return latest;
@@ -146,7 +146,7 @@ class Came {
 class StateRow {
   constructor(process, goTo) {
     this.process = process;
-    this.value = new Came(process.text, goTo);
+    this.value = new RecordedValue(process.text, goTo);
     this.text = el("dd", {}, this.value.node);
     this.nodes = [el("dt", {}, process.name), this.text];
   }
@@ -158,14 +158,14 @@ class StateRow {
   }
 }
 
-/** The channels' recorded states; of many channels only those that hold or await messages are listed. */
+/** The recorded states of the channels. */
 class ChannelList {
   constructor(channels, goTo) {
     this.channels = channels;
-    this.values = channels.map((channel) => new Came(channel.text, goTo));
+    this.values = channels.map((channel) => new RecordedValue(channel.text, goTo));
     this.rows = channels.map((channel, index) => el("li", { "data-channel": channel.name }, this.values[index].node));
     this.listed = el("ul", { class: "cc-channels" });
-    this.rest = ["empty", "idle"].map((state) => new ChannelRest(state));
+    this.rest = ["empty", "idle"].map((state) => new RemainingChannels(state));
     this.node = el("div", {}, this.listed, ...this.rest.map((rest) => rest.node));
   }
 
@@ -184,7 +184,7 @@ class ChannelList {
 }
 
 /** "17 channels empty", with their names on demand. */
-class ChannelRest {
+class RemainingChannels {
   constructor(state) {
     this.state = state;
     this.summary = el("summary");
@@ -200,7 +200,7 @@ class ChannelRest {
   }
 }
 
-/** A check holds, does not hold, or (null) cannot be decided. */
+/** The verdict of a check: it holds, does not hold, or is undecided (null). */
 function verdictRow({ check, holds, witness, text }) {
   const badge = holds ? ": " : el("span", { class: "cc-badge" }, holds === null ? "undecided" : "violated");
   return el(
@@ -218,8 +218,8 @@ function verdictRow({ check, holds, witness, text }) {
   );
 }
 
-/** All verdicts in a word or two, for the list of them may need scrolling. */
-function judged(verdicts) {
+/** All verdicts in a few words. */
+function verdictsInShort(verdicts) {
   const violated = verdicts.filter(({ holds }) => holds === false).length;
   const undecided = verdicts.filter(({ holds }) => holds === null).length;
   if (!verdicts.length) return "";

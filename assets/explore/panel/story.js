@@ -1,4 +1,4 @@
-/* What the scenario is about: its story, its source and the cuts it discusses. */
+/* The Story tab: the scenario's story, its source and the cuts that it discusses. */
 
 import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
@@ -17,7 +17,7 @@ export function showStory(node, scene, chosenCut, onCut) {
   );
 }
 
-/** The cuts, one of which can be shown in the diagram. */
+/** The cuts; one can be shown in the diagram. */
 function cutList(cuts, chosenCut, onCut) {
   const radio = (cut) => {
     const onchange = () => onCut(cut);

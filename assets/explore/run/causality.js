@@ -1,17 +1,16 @@
-/* Happened-before (Lamport 1978): what could have influenced an event, and what it could influence in turn. */
+/* Happened-before (Lamport 1978): which events could have influenced an event, and which it could influence. */
 
 import { RECEIVED, SENT } from "./events.js";
 
-/** How another event stands to the one that is asked about. */
+/** The relations of another event to the one that is asked about. */
 export const CONCURRENT = 0;
 export const PAST = 1;
 export const ITSELF = 2;
 export const FUTURE = 3;
 
 /**
- * The past and the future of one event. An event's past is a prefix of every process and its future a suffix,
- * so two numbers for each process say it all, and each is found in one scan: what happened before comes earlier
- * in the columns.
+ * The past and the future of one event. Its past is a prefix of every process and its future a suffix, so two numbers
+ * for each process describe them. Each takes one scan of the columns, in which causes come before effects.
  */
 export class Causality {
   constructor(events, at) {
@@ -34,7 +33,7 @@ export class Causality {
     return clock;
   }
 
-  /** For each process the index of its first event that this one could influence; itself, on its own process. */
+  /** For each process the index of the first event that this one could influence; on its own process its own. */
   scanAhead() {
     const { lane, index, kind, count, processes } = this.events;
     const first = new Int32Array(processes.length).fill(count + 1);
@@ -47,7 +46,7 @@ export class Causality {
     return first;
   }
 
-  /** How the event at place `other` of the columns stands to this one. */
+  /** The relation of the event at place `other` of the columns to this one. */
   relation(other) {
     if (other === this.at) return ITSELF;
     const { lane, index } = this.events;
@@ -55,7 +54,7 @@ export class Causality {
     return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
   }
 
-  /** The places of all events of a relation; beyond `most` of them only their number is of interest. */
+  /** The places of the events in a relation, at most one more than `most`. */
   places(relation, most = Infinity) {
     const found = [];
     for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
@@ -64,7 +63,7 @@ export class Causality {
     return found;
   }
 
-  /** How many events stand in each relation, by relation. */
+  /** The number of events in each relation. */
   counts() {
     const { total, count } = this.events;
     const past = this.clock.reduce((sum, inside) => sum + inside, 0) - 1;

@@ -1,11 +1,11 @@
-/* Where a cut can pass each process. */
+/* The stops of a cut: the places where it can cross the line of each process. */
 
-/** How far beyond the first and last event of a line its handle goes, as a share of the whole run. */
+/** The first and last stop of a process lie this far beyond its events, as a share of the run. */
 const BEYOND = 0.03;
 
 /**
- * Where a cut can pass each process: before its first event and after each step with events of it. A stop has the
- * `count` of events before it, the `label` and `step` of the last of them, and its `place` on the time axis.
+ * The stops of each process: before its first event, and after each step with events of it. A stop has the `count` of
+ * events before it, the `label` and `step` of the last of them, and its `place` on the time axis.
  */
 export function stopsOf(scene, events) {
   const places = scene.steps.slice(1).map(({ place }) => place);
@@ -28,7 +28,7 @@ export function stopsOf(scene, events) {
   return found;
 }
 
-/** "3 events, up to H", for a stop of a process. */
+/** The events before a stop: "3 events, up to H". */
 export function countedEvents(stops, stop) {
   if (stop == null) return "nothing, never";
   const { count, label } = stops[stop] ?? stops[0];

@@ -1,4 +1,4 @@
-/* All application events of the run, as columns (diagrams/columns.py): what searching and asking read. */
+/* All application events of the run, in columns (diagrams/columns.py), for Find, Ask and Predict. */
 
 import { stepAt } from "./timeline.js";
 
@@ -22,7 +22,7 @@ export class Events {
     this.index = this.numbered();
   }
 
-  /** Whether these are the events of a scene, too: it may be another window of the same run. */
+  /** Whether a scene has the same events: it may be another window of the same run. */
   areOf(scene) {
     const isSame = (name) => this.columns[name] === scene.events[name];
     const texts = ({ processes, labels }) => JSON.stringify([processes, labels]);
@@ -39,7 +39,7 @@ export class Events {
     return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;
   }
 
-  /** Where an event of the window lies on the time axis: where its step does, unless more of that step follows it. */
+  /** The place of an event on the time axis: that of its step, unless the step's rows are drawn apart. */
   place(at, scene) {
     return this.apart[at] ?? stepAt(scene, this.step[at]).place;
   }

@@ -1,11 +1,11 @@
 /* FIFO: no message arrives before one that was sent before it on its channel. Python decides (sim/scheduler.py); this
  * tells it in advance while somebody drags an arrow. */
 
-import { clean } from "./times.js";
+import { twelveDigits } from "./times.js";
 
 /** The delay with which a message would arrive at `time`, were it alone on its channel. */
 export function delayFor(message, time) {
-  return clean(Math.max(0, time - message.earliest));
+  return twelveDigits(Math.max(0, time - message.earliest));
 }
 
 /**

@@ -1,5 +1,5 @@
-/* Edits on their way to Python. Streamlit keeps only the last value of a fast series, so every value is the
- * whole list of edits that have not been acknowledged: none can be lost, and none is applied twice. */
+/* Edits on their way to Python. Streamlit drops all but the last of several quick values, so each value sent is the
+ * whole list of edits that are not acknowledged. So none is lost; they are numbered, so none is applied twice. */
 
 export class Outbox {
   constructor(ack) {
@@ -7,7 +7,7 @@ export class Outbox {
     this.waiting = [];
   }
 
-  /** Queue an edit made at a step of the scene `revision`; returns the list to hand to Python. */
+  /** Queue an edit made at a step of the scene `revision`. Returns the list to send to Python. */
   add(edit, step, time, revision) {
     this.last += 1;
     this.waiting.push({ seq: this.last, step, time, revision, edit });
@@ -22,10 +22,10 @@ export class Outbox {
 }
 
 /**
- * Values asked for and not yet answered. A quick series of nudges adds up, for each starts from the last value
- * asked for and not from a scene that is about to change.
+ * Values that edits asked for and Python has not answered. A nudge counts from the last value asked for, not from the
+ * old scene, so quick nudges add up.
  */
-export class Asked {
+export class PendingValues {
   /** @param submit takes an edit and returns its number */
   constructor(submit) {
     this.submit = submit;
@@ -40,7 +40,7 @@ export class Asked {
     this.values.set(key, { value, seq: this.submit(edit) });
   }
 
-  /** Forget what has been answered, whether it was done or refused. */
+  /** Forget what Python has answered, whether applied or refused. */
   acknowledge(ack) {
     for (const [key, { seq }] of this.values) if (seq <= ack) this.values.delete(key);
   }

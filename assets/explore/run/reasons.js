@@ -1,4 +1,4 @@
-/* Why a message is recorded, or is not: the sentences are Python's (sim/reasons.py), their fields are filled in here. */
+/* Why a message is recorded, or not. Python sends the sentences (sim/reasons.py); their fields are filled in here. */
 
 /** For a message and a snapshot: whether it is recorded, why, and the steps of the two events that decide. */
 export function reasonOf(scene, message, snapshot) {

@@ -12,7 +12,7 @@ export function valueAt(timeline, step) {
   return low ? timeline[low - 1][1] : undefined;
 }
 
-/** A step of the scene's window as it is told: {time, place, rule, sentence}; beyond the window its nearest step. */
+/** A step of the scene: {time, place, rule, sentence}; for a step outside the window, that of its nearest step. */
 export function stepAt(scene, step) {
   return scene.steps[Math.min(Math.max(step, scene.first), scene.until) - scene.first];
 }
@@ -44,12 +44,12 @@ export class Mask {
     return this.changes.some((step) => low < step && step <= high) || this.isGrowing(to);
   }
 
-  /** Whether some arrow is on its way at a step: it grows as time goes on. */
+  /** Whether some arrow grows at a step: its message is on its way. */
   isGrowing(step) {
     return Boolean(this.grow) && this.show.some((span) => isShown(span, step));
   }
 
-  /** The coordinates to draw at a step; `place` is where now is on the time axis. */
+  /** The coordinates to draw at a step; `place` is the present place on the time axis. */
   at(step, place) {
     const x = this.x.slice();
     const y = this.y.slice();
@@ -68,7 +68,7 @@ export class Mask {
   }
 }
 
-/** How much of its way a message has gone; never nothing, for an arrow needs a direction. */
+/** The share of its way that a message has gone; never 0, for an arrow needs a direction. */
 function shareOfWay([from, to], place) {
   const share = to > from ? (place - from) / (to - from) : 1;
   return Math.min(1, Math.max(0.02, share));

@@ -1,6 +1,6 @@
-/* Addresses of runs. */
+/* The address of a page: the query of its URL names a run and a step. */
 
-/** Of a query only what names a run: no step, no view, nothing of Streamlit's. */
+/** The part of a query that names a run: without step, view and Streamlit's own parameters. */
 export function runIn(query) {
   const params = new URLSearchParams(query);
   const names = ["scenario", "run", "edits"].filter((name) => params.has(name));
@@ -11,22 +11,22 @@ export function stepIn(query) {
   return Number(new URLSearchParams(query).get("step") ?? 0) || 0;
 }
 
-/** The address of a run (the query that names it) at a step. Streamlit's own parameters stay. */
+/** The address of a run, named by the query `link`, at a step. Streamlit's own parameters stay. */
 export function addressOf(link, step, isPresenting = false) {
-  const shell = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+  const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
   const view = isPresenting ? [["view", "present"]] : [];
-  const query = new URLSearchParams([...shell, ...new URLSearchParams(runIn(link)), ["step", step], ...view]);
+  const query = new URLSearchParams([...embedding, ...new URLSearchParams(runIn(link)), ["step", step], ...view]);
   return `${location.origin}${location.pathname}?${query}`;
 }
 
-/** Where no link fits the address names no run at all, or it would name another one. */
+/** The address without a run, for a run whose link is too long. */
 export function bareAddress() {
-  const shell = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
-  return location.origin + location.pathname + (shell.length ? `?${new URLSearchParams(shell)}` : "");
+  const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
+  return location.origin + location.pathname + (embedding.length ? `?${new URLSearchParams(embedding)}` : "");
 }
 
-/** An entry of the history. A link too long for the address lies beside it, as far as the browser takes it. */
-export function remember(how, { address, ...entry }) {
+/** Write an entry of the browser's history. A link too long for an address is in the entry's state, if it fits there. */
+export function writeHistory(how, { address, ...entry }) {
   try {
     history[how](entry, "", address);
   } catch {

@@ -1,10 +1,10 @@
-/* Dialogs: the link to the run on show, and what it can be saved as. */
+/* The dialogs Share (the link to this run) and Export (this run as a file). */
 
 import { Dialog } from "../page/dialog.js";
 import { el, field, refill, setText } from "../page/dom.js";
 import { addressOf } from "./address.js";
 
-/** Fetch an exported file and hand it to the user. Throws an Error with the server's sentence. */
+/** Download an exported file. Throws an Error with the server's sentence. */
 async function saveExport(explorer, format, options, signal) {
   await acknowledged(explorer, signal);
   const query = new URLSearchParams(options);
@@ -22,14 +22,14 @@ async function saveExport(explorer, format, options, signal) {
   return name;
 }
 
-/** Wait until Python has taken all edits, so that what is saved is what is seen; not for ever. */
+/** Wait until Python has applied all edits, at most 5 seconds: the file is to have them too. */
 async function acknowledged({ visit }, signal) {
   for (let waited = 0; waited < 100 && visit.outbox.waiting.length && !signal?.aborted; waited += 1) {
     await new Promise((done) => setTimeout(done, 50));
   }
 }
 
-/** The link to this run at this step; a run that is too long for a link is saved as a file. */
+/** The link to this run at this step. A run too long for a link can be saved as a file. */
 export class ShareDialog {
   constructor(explorer) {
     this.explorer = explorer;
@@ -63,7 +63,7 @@ export class ShareDialog {
     if (!this.short.hidden) this.link.focus();
   }
 
-  /** An edit that was under way has arrived: the link has it too. */
+  /** Python has answered: the link may have one edit more. */
   history() {
     if (this.dialog.isOpen) this.refresh();
   }
@@ -99,7 +99,7 @@ export class ShareDialog {
   }
 }
 
-/** Copy a field's text; pages that are not served securely have only the old way. */
+/** Copy a field's text. Without HTTPS a page has only the old way. */
 async function copied(field) {
   try {
     await navigator.clipboard.writeText(field.value);
@@ -111,8 +111,8 @@ async function copied(field) {
 }
 
 /**
- * The fields that an option of a format takes (diagrams/export_options.py), by what they say in a query: a label and a
- * control each. They begin with what is on show, or with the option's default.
+ * The fields of an option of a format (diagrams/export_options.py), by their keys in the query: a label and a control
+ * each. A field begins with what the page shows, or with the option's default.
  */
 function fieldsOf(option, { scene, visit, scheme }) {
   const { name, label, kind, choices = [], least, most } = option;
@@ -130,7 +130,7 @@ function fieldsOf(option, { scene, visit, scheme }) {
   return { [name]: [label, menu] };
 }
 
-/** The fields of one option, and what they say. */
+/** The fields of one option, and their values. */
 class OptionFields {
   constructor(option, explorer) {
     this.controls = {};
@@ -140,12 +140,12 @@ class OptionFields {
     });
   }
 
-  get said() {
+  get values() {
     return Object.fromEntries(Object.entries(this.controls).map(([key, control]) => [key, control.value]));
   }
 }
 
-/** Saving the run on show in any of the formats there are; each says itself what it is asked. */
+/** Saves this run in a format of the user's choice. Each format declares its options. */
 export class ExportDialog {
   constructor(explorer) {
     this.explorer = explorer;
@@ -184,7 +184,7 @@ export class ExportDialog {
     this.tell("");
   }
 
-  /** What is said for one format is kept for those that are asked the same. */
+  /** The fields of an option; formats with the same option share them, and so their values. */
   asking(option) {
     const key = JSON.stringify(option);
     if (!this.known.has(key)) this.known.set(key, new OptionFields(option, this.explorer));
@@ -192,7 +192,7 @@ export class ExportDialog {
   }
 
   options() {
-    return Object.assign({}, ...this.asked.map(({ said }) => said));
+    return Object.assign({}, ...this.asked.map(({ values }) => values));
   }
 
   async submit(event) {

@@ -1,56 +1,56 @@
-/* Nothing is lost: the address bar holds the run on show, and the tab keeps the edits that are under way. */
+/* The tab's memory: the address bar names this run, and sessionStorage keeps its link and the edits under way. */
 
-import { addressOf, bareAddress, remember, runIn, stepIn } from "./address.js";
+import { addressOf, bareAddress, writeHistory, runIn, stepIn } from "./address.js";
 
-/** How long the address waits for the steps to come to rest, in milliseconds. */
+/** The address is written when the step has not changed for this long, in milliseconds. */
 const ADDRESS_MS = 400;
 
-const KEPT = "consistent-cut";
+const STORAGE_KEY = "consistent-cut";
 
-/** What asks for a dialog or another window is not asked for again. */
-const PASSING = new Set(["scenarios", "open", "look"]);
+/** Edits that are not kept: they only open a dialog or another window. */
+const NOT_KEPT = new Set(["scenarios", "open", "look"]);
 
-/** Whether the tab's first session has begun: only then does it matter how one came to the page. */
+/** Whether the tab's first session has begun: it alone asks by which address the user came. */
 let hasArrived = false;
 
 /**
- * The address bar follows the run and the step; another scenario is another entry of the history. The tab keeps
- * the present link, of any length, and the edits that Python has not acknowledged. A new server session in the same
- * tab (after a reload, a lost connection, a new server) is given both: first the link, then the edits, each once.
+ * The address bar follows the run and the step; another scenario is a new entry of the browser's history. The tab keeps
+ * the present link, of any length, and the edits that Python has not acknowledged. A new session in the same tab (after
+ * a reload, a lost connection, a restart of the server) is sent both: first the link, then the edits, each once.
  */
 export class TabMemory {
   constructor(explorer) {
     this.explorer = explorer;
-    this.session = null; // the server's session that is known to show what was kept
-    this.awaited = null; // the link given to Python and not opened yet: {seq, link, step, revision, waiting}
-    this.path = location.pathname; // of this page; on another one of the app the address is not ours
+    this.session = null; // the session that shows what was kept
+    this.awaited = null; // the link sent to Python and not opened yet: {seq, link, step, revision, waiting}
+    this.path = location.pathname; // of this page: on another page of the app the address is left alone
     this.onBack = (event) => this.goBack(event.state);
     this.onHide = () => this.settle();
-    this.onClick = ({ target }) => explorer.root.contains(target) || this.settle(); // it may lead to another page
+    this.onClick = ({ target }) => explorer.root.contains(target) || this.settle(); // the click may lead to another page
     window.addEventListener("popstate", this.onBack);
     window.addEventListener("pagehide", this.onHide);
     document.addEventListener("click", this.onClick, true);
   }
 
   history() {
-    queueMicrotask(() => this.meet()); // once everything knows of the new scene
+    queueMicrotask(() => this.received()); // after all parts have the new scene
   }
 
   pending() {
-    this.keep();
+    this.save();
   }
 
   stepTo() {
-    this.keep();
+    this.save();
     this.showAddress();
   }
 
-  /** Python has said something: perhaps in a session that knows nothing of what this tab had. */
-  meet() {
+  /** Python has answered, perhaps in a new session that does not know this tab's run. */
+  received() {
     const { data } = this.explorer;
     if (data.session !== this.session) this.begin(data);
     else if (this.awaited && data.ack >= this.awaited.seq) this.resume(data);
-    this.keep();
+    this.save();
     this.showAddress();
   }
 
@@ -61,13 +61,13 @@ export class TabMemory {
     const isFirst = !hasArrived;
     hasArrived = true;
     if (kept?.session === session) return this.comeBack();
-    if (!kept || chosen || (isFirst && isOnPurpose(kept))) return;
+    if (!kept || chosen || (isFirst && cameByAnotherAddress(kept))) return;
     if (kept.tab) this.explorer.openTab(kept.tab);
     if (kept.link && runIn(kept.link) !== runIn(link)) this.restore(kept);
-    else this.takeUp(kept);
+    else this.continueWith(kept);
   }
 
-  /** From another page of the app, to the run of this session, or by Back to one that was left before. */
+  /** The user comes from another page of the app: to this session's run, or by Back to an earlier one. */
   comeBack() {
     const { explorer } = this;
     const entry = history.state;
@@ -78,22 +78,22 @@ export class TabMemory {
     this.restore({ link, step: stepIn(location.search), revision: explorer.revision });
   }
 
-  /** Have Python open a link; then go to its step and make the edits that waited. */
+  /** Have Python open a link; `resume` then goes to its step and submits the edits that waited. */
   restore({ link, step, revision, waiting = [], orientation = null }) {
     const { explorer } = this;
     explorer.submit({ do: "restore", link: `${runIn(link)}&step=${step}` });
     this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation };
   }
 
-  /** Python has opened the link, or has said why not: then the edits are another run's, and are given up. */
+  /** Python has opened the link, or refused it: then the edits belong to no run, and are dropped. */
   resume({ notice }) {
     const { seq, ...kept } = this.awaited;
     this.awaited = null;
     const isRefused = notice?.level === "error" && notice.seq === seq;
-    if (!isRefused) this.takeUp(kept);
+    if (!isRefused) this.continueWith(kept);
   }
 
-  takeUp({ step, revision, waiting, orientation }) {
+  continueWith({ step, revision, waiting, orientation }) {
     const { explorer } = this;
     if (orientation && orientation !== explorer.visit.orientation) explorer.toggleOrientation();
     const { outbox } = explorer.visit;
@@ -107,12 +107,12 @@ export class TabMemory {
     explorer.showPending();
   }
 
-  /** Keep what there is now; before that is decided, what was kept stays. */
-  keep() {
+  /** Save the present state; until this session shows what was kept, that stays. */
+  save() {
     const { data, visit } = this.explorer;
     if (!data || data.session !== this.session) return;
     const own = this.awaited?.seq;
-    const made = visit.outbox.waiting.filter(({ seq, edit }) => seq !== own && !PASSING.has(edit.do));
+    const made = visit.outbox.waiting.filter(({ seq, edit }) => seq !== own && !NOT_KEPT.has(edit.do));
     const { link, step, revision, waiting } = this.awaited ?? {
       link: data.link,
       step: visit.step,
@@ -123,13 +123,13 @@ export class TabMemory {
     const whole = [...waiting, ...made];
     const kept = { session: data.session, link, step, revision, waiting: whole, tab, orientation, search: location.search };
     try {
-      sessionStorage.setItem(KEPT, JSON.stringify(kept));
+      sessionStorage.setItem(STORAGE_KEY, JSON.stringify(kept));
     } catch {
-      // the tab may keep nothing, or no more: then the address has to do
+      // storage is forbidden or full: the address bar has to do
     }
   }
 
-  /** Write the address once the steps have come to rest; a change of scenario at once, as a new entry. */
+  /** Write the address when the step rests. Another scenario is written at once, as a new entry. */
   showAddress() {
     const { data, visit, root } = this.explorer;
     if (this.awaited || data.session !== this.session || location.pathname !== this.path) return;
@@ -139,8 +139,8 @@ export class TabMemory {
     const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;
     Object.assign(this, { scenario: visit.scenario, isBack: false });
     if (isAnother) {
-      this.settleAddress(); // the entry that one leaves says where one was
-      remember("pushState", wanted);
+      this.settleAddress(); // the entry that is left keeps its last step
+      writeHistory("pushState", wanted);
     }
     this.wanted = wanted;
     clearTimeout(this.timer);
@@ -152,15 +152,15 @@ export class TabMemory {
     const { wanted } = this;
     this.wanted = null;
     if (!wanted || location.pathname !== this.path) return;
-    if (wanted.address !== location.href || history.state?.session !== wanted.session) remember("replaceState", wanted);
+    if (wanted.address !== location.href || history.state?.session !== wanted.session) writeHistory("replaceState", wanted);
   }
 
   settle() {
     this.settleAddress();
-    this.keep();
+    this.save();
   }
 
-  /** Back or Forward: the address, or for a long link its entry, says what to show. */
+  /** Back or Forward: the address names the run to show, or for a long link the entry's state. */
   goBack(state) {
     const { explorer } = this;
     clearTimeout(this.timer);
@@ -183,17 +183,17 @@ export class TabMemory {
 
 function readKept() {
   try {
-    return JSON.parse(sessionStorage.getItem(KEPT));
+    return JSON.parse(sessionStorage.getItem(STORAGE_KEY));
   } catch {
     return null;
   }
 }
 
 /**
- * Whether somebody came here by another address than the one that was kept; a reload comes for what was there, and
- * so does who comes from another page of the app.
+ * Whether the user came by another address than the kept one. A reload does not count, nor does coming from another
+ * page of the app: both want the kept run.
  */
-function isOnPurpose(kept) {
+function cameByAnotherAddress(kept) {
   const [entry] = performance.getEntriesByType("navigation");
   const isFromElsewhere = entry && new URL(entry.name).pathname !== location.pathname;
   return entry?.type !== "reload" && !isFromElsewhere && location.search !== kept.search;

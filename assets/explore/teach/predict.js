@@ -1,20 +1,20 @@
-/* Predict: what a snapshot records is hidden, and whoever looks says where the cut is and what the channels hold. */
+/* Predict: the outcome of a snapshot is hidden, and the user predicts its cut and what its channels hold. */
 
-import { chip, resolveColour } from "../page/colours.js";
+import { snapshotDot, resolveColour } from "../page/colours.js";
 import { el, setText, unbroken } from "../page/dom.js";
-import { STEPPING } from "../page/keys.js";
+import { STEP_KEYS } from "../page/keys.js";
 import { countedEvents, stopsOf } from "../run/cut_stops.js";
 import { reasonOf } from "../run/reasons.js";
-import { CutHandles } from "./predicted_cut.js";
+import { PredictedCut } from "./predicted_cut.js";
 
-/** So far from a process line (in pixels) a click moves its handle. */
+/** A click moves a process's handle if it is this near to its line, in pixels. */
 const LINE_REACH = 26;
 
-/** How many snapshots were checked here, and which were right at the first try. Told to nobody, kept nowhere. */
+/** For each snapshot checked in this tab, whether it was right at the first try. Never sent or stored. */
 const score = new Map();
 
 /**
- * The hub of the prediction. `phase` is "" (not predicting), "asking", "checked" (marked, the outcome still hidden)
+ * `phase` is "" (not predicting), "asking", "checked" (marked, the outcome still hidden)
  * or "shown" (the outcome is in the diagram, and stepping is free).
  */
 export class Predictor {
@@ -27,7 +27,7 @@ export class Predictor {
     this.button.setAttribute("aria-pressed", "false");
     this.panel = el("section", { class: "cc-predict", "aria-label": "Predict" });
     this.question = el("p", { class: "cc-sentence cc-question", role: "status" });
-    this.handles = new CutHandles(explorer, (lane, stop) => this.place(lane, stop));
+    this.handles = new PredictedCut(explorer, (lane, stop) => this.place(lane, stop));
     root.querySelector(".cc-panel").append(this.panel);
     root.querySelector(".cc-sentence").after(this.question);
     root.querySelector(".cc-stage").append(this.handles.node);
@@ -47,9 +47,9 @@ export class Predictor {
     this.button.setAttribute("aria-pressed", "true");
     explorer.transport.pause();
     explorer.select(null);
-    if (this.guesses?.scene !== explorer.scene) this.begin();
+    if (this.predictions?.scene !== explorer.scene) this.begin();
     this.turnTo("asking");
-    if (this.guess?.result) this.turnTo("checked");
+    if (this.prediction?.result) this.turnTo("checked");
     (this.handles.first ?? this.panel.querySelector("button"))?.focus({ preventScroll: true });
   }
 
@@ -66,11 +66,11 @@ export class Predictor {
     if (hadFocus) back.focus({ preventScroll: true });
   }
 
-  /** A new scene: nothing is guessed yet. */
+  /** A new scene: nothing is predicted yet. */
   begin() {
     const { scene, events } = this.explorer;
     this.stops = stopsOf(scene, events);
-    this.guesses = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, newGuess(scene)])) };
+    this.predictions = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
     this.chosen = scene.snapshots[0]?.id;
   }
 
@@ -78,8 +78,8 @@ export class Predictor {
     return this.explorer.scene.snapshots.find(({ id }) => id === this.chosen);
   }
 
-  get guess() {
-    return this.guesses.of.get(this.chosen);
+  get prediction() {
+    return this.predictions.of.get(this.chosen);
   }
 
   /** Whether there is anything to predict, and it fits the page. */
@@ -101,7 +101,7 @@ export class Predictor {
       explorer.goTo(explorer.scene.last);
       explorer.diagram.showCut(null);
     }
-    explorer.diagram.predict(isHidden);
+    explorer.diagram.hideOutcome(isHidden);
     this.draw();
   }
 
@@ -114,25 +114,25 @@ export class Predictor {
 
   show(scene) {
     if (!this.phase) return;
-    if (this.guesses.scene !== scene) {
+    if (this.predictions.scene !== scene) {
       this.begin();
       this.before = scene.last;
       queueMicrotask(() => this.phase && this.turnTo("asking"));
     } else this.draw();
   }
 
-  view() {
+  diagramMoved() {
     if (this.phase) this.handles.lay();
   }
 
   stepTo(step) {
     const isHidden = this.phase === "asking" || this.phase === "checked";
     const { scene } = this.explorer;
-    if (isHidden && this.isPossible && step !== scene.last) this.explorer.goTo(scene.last); // a step would tell
+    if (isHidden && this.isPossible && step !== scene.last) this.explorer.goTo(scene.last); // another step would give the outcome away
   }
 
-  /** Clicks on a process line move its handle; while the outcome is hidden no click does anything else. */
-  takes(pick) {
+  /** A click on a process line moves its handle; while the outcome is hidden, clicks do nothing else. */
+  claims(pick) {
     if (this.phase === "asking" && this.isPossible) {
       const { lane, place, distance } = this.explorer.diagram.laneAt(this.explorer.diagram.within(pick));
       if (distance <= LINE_REACH) this.place(lane, this.handles.stopAt(lane, place));
@@ -140,7 +140,7 @@ export class Predictor {
     return this.phase === "asking" || this.phase === "checked";
   }
 
-  /** The keys that step and undo rest while the outcome is hidden; Escape leaves. */
+  /** Escape leaves. The keys that step and undo do nothing while the outcome is hidden. */
   key(event) {
     if (!this.phase || event.target.closest?.("dialog, [role=dialog], [role=menu]")) return;
     if (event.key === "Escape") {
@@ -150,28 +150,28 @@ export class Predictor {
     }
     if (this.phase === "shown" || event.target.closest?.(".cc-cut-handle")) return;
     const isUndo = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase());
-    if (STEPPING.has(event.key) || event.key === " " || isUndo) event.stopPropagation();
+    if (STEP_KEYS.has(event.key) || event.key === " " || isUndo) event.stopPropagation();
   }
 
-  // ------------------------------------------------------------------ what is guessed
+  // ------------------------------------------------------------------ the prediction
 
   /** Put a process's handle at a stop (null: it never records). */
   place(lane, stop) {
     if (this.phase !== "asking") return;
-    this.guess.stops[lane] = stop;
+    this.prediction.stops[lane] = stop;
     this.handles.lay();
     this.refreshRow(lane);
   }
 
   refreshRow(lane) {
     const row = this.panel.querySelector(`[data-lane="${lane}"]`);
-    const stop = this.guess.stops[lane];
-    setText(row.querySelector(".cc-guessed"), countedEvents(this.stops[lane], stop));
+    const stop = this.prediction.stops[lane];
+    setText(row.querySelector(".cc-predicted-count"), countedEvents(this.stops[lane], stop));
     row.querySelector("input").checked = stop == null;
   }
 
   tick(channel, id, isIn) {
-    const ids = this.guess.channels[channel];
+    const ids = this.prediction.channels[channel];
     if (isIn) ids.add(id);
     else ids.delete(id);
   }
@@ -179,30 +179,30 @@ export class Predictor {
   check() {
     const { scene } = this.explorer;
     const { truth } = this.snapshot;
-    const { guess } = this;
+    const { prediction } = this;
     const processes = scene.processes.map((name, lane) => {
-      const stop = guess.stops[lane];
+      const stop = prediction.stops[lane];
       const count = stop == null ? null : this.stops[lane][stop].count;
       return { name, lane, isRight: count === (truth.inside[name] ?? null) };
     });
     const channels = this.channels().map(({ name }) => {
-      const [own, kept] = [guess.channels[name], truth.channels[name] ?? []];
+      const [own, kept] = [prediction.channels[name], truth.channels[name] ?? []];
       const wrong = scene.messages.find(({ id, channel }) => channel === name && own.has(id) !== kept.includes(id));
       return { name, isRight: !wrong, wrong };
     });
     const isRight = [...processes, ...channels].every((one) => one.isRight);
     const key = `${scene.name} ${this.explorer.visit.scenario} ${this.explorer.data.link ?? ""} ${this.chosen}`;
     if (!score.has(key)) score.set(key, isRight);
-    guess.result = { processes, channels, isRight };
+    prediction.result = { processes, channels, isRight };
     this.turnTo("checked");
     this.panel.querySelector(".cc-judged")?.focus({ preventScroll: true });
   }
 
-  /** The first difference, processes before channels: the rule, and the step that decides. */
+  /** The first mistake, processes before channels: the rule, and the step that decides. */
   difference() {
     const { scene } = this.explorer;
     const { truth, id } = this.snapshot;
-    const { processes, channels } = this.guess.result;
+    const { processes, channels } = this.prediction.result;
     const process = processes.find(({ isRight }) => !isRight);
     if (process) {
       const { name, lane } = process;
@@ -217,14 +217,14 @@ export class Predictor {
   }
 
   tryAgain() {
-    this.guess.result = null;
+    this.prediction.result = null;
     this.turnTo("asking");
     this.handles.first?.focus({ preventScroll: true });
   }
 
   choose(id) {
     this.chosen = id;
-    this.turnTo(this.guess.result ? "checked" : "asking");
+    this.turnTo(this.prediction.result ? "checked" : "asking");
     this.handles.first?.focus({ preventScroll: true });
   }
 
@@ -233,15 +233,15 @@ export class Predictor {
     this.explorer.goTo(step);
   }
 
-  /** The next snapshot that was not checked, or simply the next. */
+  /** The next snapshot that is not checked yet, else the next one. */
   next() {
     const ids = this.explorer.scene.snapshots.map(({ id }) => id);
     const at = ids.indexOf(this.chosen);
     const others = [...ids.slice(at + 1), ...ids.slice(0, at)];
-    return others.find((id) => !this.guesses.of.get(id).result) ?? others[0];
+    return others.find((id) => !this.predictions.of.get(id).result) ?? others[0];
   }
 
-  /** The channels that carried messages, and those messages; a channel without any asks for nothing. */
+  /** The channels that carried messages, with those messages. */
   channels() {
     const { scene } = this.explorer;
     const carried = scene.channels.map((channel) => ({
@@ -251,7 +251,7 @@ export class Predictor {
     return carried.filter(({ messages }) => messages.length);
   }
 
-  // ------------------------------------------------------------------ what is seen
+  // ------------------------------------------------------------------ what is shown
 
   /** The line above the diagram. */
   asked() {
@@ -260,7 +260,7 @@ export class Predictor {
     const say = (text) => [rule, el("span", { class: "cc-said" }, el("span", { class: "cc-words" }, ...unbroken(text)))];
     if (!this.isPossible) return say("Predict what a snapshot records");
     if (this.phase === "checked") {
-      return say(`${snapshot.id}: ${judgement(this.guess.result)}`);
+      return say(`${snapshot.id}: ${judgement(this.prediction.result)}`);
     }
     return say(`${startedBy(snapshot)} What does ${snapshot.id} record?`);
   }
@@ -279,9 +279,9 @@ export class Predictor {
         isAsking ? el("p", { class: "cc-quiet" }, HOW_TO_PREDICT) : this.judged(),
         unfinished ? el("p", {}, `${this.snapshot.id} is not complete when the run ends: say what is recorded by then.`) : null,
         el("h4", {}, "Processes"),
-        el("ul", { class: "cc-guess-states" }, ...this.explorer.scene.processes.map((name, lane) => this.processRow(name, lane))),
+        el("ul", { class: "cc-predicted-states" }, ...this.explorer.scene.processes.map((name, lane) => this.processRow(name, lane))),
         el("h4", {}, "Channels: tick what is recorded in each"),
-        el("ul", { class: "cc-guess-channels" }, ...this.channels().map((channel) => this.channelRow(channel))),
+        el("ul", { class: "cc-predicted-channels" }, ...this.channels().map((channel) => this.channelRow(channel))),
       ),
       el("footer", { class: "cc-row" }, ...this.buttons()),
     ];
@@ -297,28 +297,28 @@ export class Predictor {
     const { snapshots } = this.explorer.scene;
     if (snapshots.length < 2) return null;
     const button = ({ id, colour }) => {
-      const { result } = this.guesses.of.get(id);
+      const { result } = this.predictions.of.get(id);
       const state = result ? (result.isRight ? " ✓" : " ✗") : "";
       const attributes = { type: "button", "aria-pressed": String(id === this.chosen), onclick: () => this.choose(id) };
-      return el("button", attributes, chip(resolveColour(colour, this.explorer.palette)), `${id}${state}`);
+      return el("button", attributes, snapshotDot(resolveColour(colour, this.explorer.palette)), `${id}${state}`);
     };
     return el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" }, ...snapshots.map(button));
   }
 
   /** Right or wrong, why, and where to see it. */
   judged() {
-    const { isRight } = this.guess.result;
+    const { isRight } = this.prediction.result;
     const found = this.difference();
     const about = found && !found.text.startsWith(found.about) ? el("strong", {}, `${found.about}: `) : null;
     const why = found && el("p", {}, about ?? "", ...unbroken(found.text));
     const look = found?.step != null &&
       el("button", { type: "button", onclick: () => this.goTo(found.step) }, `Look at step ${found.step}`);
-    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.guess.result)), why, look || null);
+    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.prediction.result)), why, look || null);
   }
 
   processRow(name, lane) {
-    const stop = this.guess.stops[lane];
-    const result = this.phase === "asking" ? null : this.guess.result.processes[lane];
+    const stop = this.prediction.stops[lane];
+    const result = this.phase === "asking" ? null : this.prediction.result.processes[lane];
     const never = el("input", {
       type: "checkbox",
       checked: stop == null,
@@ -330,7 +330,7 @@ export class Predictor {
       "li",
       { "data-lane": lane, "data-right": result && String(result.isRight) },
       el("strong", {}, name),
-      el("span", { class: "cc-guessed" }, countedEvents(this.stops[lane], stop)),
+      el("span", { class: "cc-predicted-count" }, countedEvents(this.stops[lane], stop)),
       mark(result),
       el("label", { class: "cc-never" }, never, "never records"),
       this.phase === "shown" && !result.isRight ? el("span", { class: "cc-truth" }, this.truthOf(name, lane)) : null,
@@ -344,11 +344,11 @@ export class Predictor {
   }
 
   channelRow({ name, caption, messages }) {
-    const result = this.phase === "asking" ? null : this.guess.result.channels.find((one) => one.name === name);
+    const result = this.phase === "asking" ? null : this.prediction.result.channels.find((one) => one.name === name);
     const kept = this.snapshot.truth.channels[name] ?? [];
     const box = ({ id, name: text }) => {
       const onchange = (event) => this.tick(name, id, event.target.checked);
-      const checked = this.guess.channels[name].has(id);
+      const checked = this.prediction.channels[name].has(id);
       const input = el("input", { type: "checkbox", checked, disabled: this.phase !== "asking", onchange });
       const isKept = this.phase === "shown" ? String(kept.includes(id)) : null;
       return el("label", { "data-kept": isKept }, input, ...unbroken(text));
@@ -367,7 +367,7 @@ export class Predictor {
       el("button", { type: "button", class: isFirst ? "cc-primary" : null, onclick }, text);
     if (this.phase === "asking") return [button("Check", () => this.check(), true)];
     const isShown = this.phase === "shown";
-    const { isRight } = this.guess.result;
+    const { isRight } = this.prediction.result;
     const several = this.explorer.scene.snapshots.length > 1;
     return [
       isShown ? null : button("Show the answer", () => this.goTo(this.explorer.scene.last), isRight && !several),
@@ -393,7 +393,7 @@ const NOTHING_TO_PREDICT =
 const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows.";
 
-/** A run that is seen through a window is never on the screen as a whole. */
+/** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {
   return (
     `Predict is for runs that can be drawn whole, and this one has ${events.count} events. ` +
@@ -406,7 +406,7 @@ function startedBy({ id, initiators }) {
   return names ? `${names} ${initiators.length > 1 ? "start" : "starts"} ${id}.` : `Nobody starts ${id} in this run.`;
 }
 
-function newGuess(scene) {
+function emptyPrediction(scene) {
   return {
     stops: scene.processes.map(() => 0),
     channels: Object.fromEntries(scene.channels.map(({ name }) => [name, new Set()])),

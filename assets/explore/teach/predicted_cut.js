@@ -1,4 +1,4 @@
-/* The cut that somebody predicts, over the diagram. */
+/* The predicted cut, over the diagram. */
 
 import { resolveColour } from "../page/colours.js";
 import { shape } from "../page/svg.js";
@@ -8,16 +8,16 @@ import { stepAt } from "../run/timeline.js";
 /** The radius of a handle, in pixels. */
 const KNOB = 11;
 
-/** The cut that is guessed: a handle on every process line, and a line through them. */
-export class CutHandles {
-  /** @param onPlace called with a lane and the stop its handle is to go to */
+/** A handle on every process line, and a line through them: the predicted cut. */
+export class PredictedCut {
+  /** @param onPlace called with a lane and the stop to which its handle was moved */
   constructor(explorer, onPlace) {
     this.explorer = explorer;
     this.onPlace = onPlace;
-    this.line = shape("path", { class: "cc-guess-line" });
+    this.line = shape("path", { class: "cc-predicted-line" });
     this.starts = shape("g");
     this.knobs = shape("g");
-    this.node = shape("svg", { class: "cc-guess", role: "group", "aria-label": "The cut you predict" });
+    this.node = shape("svg", { class: "cc-predicted-cut", role: "group", "aria-label": "The cut you predict" });
     this.node.append(this.starts, this.line, this.knobs);
     this.node.style.display = "none";
     this.handles = [];
@@ -27,7 +27,7 @@ export class CutHandles {
     return this.predictor ? this.handles[0] : null;
   }
 
-  /** Show the guess of a prediction (null: none). */
+  /** Show the cut of a Predictor (null: none). */
   show(predictor) {
     const isNew = predictor && (this.predictor !== predictor || this.scene !== this.explorer.scene);
     this.predictor = predictor;
@@ -56,11 +56,11 @@ export class CutHandles {
     return node;
   }
 
-  /** Put everything where it belongs in the diagram as it is now. */
+  /** Place everything for the present zoom of the diagram. */
   lay() {
     const { predictor, explorer } = this;
     if (!predictor || !explorer.diagram.drawn) return;
-    const { guess, stops, phase } = predictor;
+    const { prediction, stops, phase } = predictor;
     const box = explorer.diagram.plotBox();
     const [[x0, y0], [x1, y1]] = [explorer.diagram.toPixel(0, 0), explorer.diagram.toPixel(1, 0)];
     this.size = Math.max(0.3, Math.min(1, Math.hypot(x1 - x0, y1 - y0) / 40)); // many lanes: small handles
@@ -68,7 +68,7 @@ export class CutHandles {
     const margins = [box.top, right, bottom, box.left].map((side) => `${Math.max(0, side - KNOB)}px`);
     this.node.style.clipPath = `inset(${margins.join(" ")})`;
     const places = stops.map((own, lane) => {
-      const stop = guess.stops[lane];
+      const stop = prediction.stops[lane];
       return this.dragged?.lane === lane ? this.dragged.place : stop == null ? null : own[stop].place;
     });
     this.line.setAttribute("d", this.path(places));
@@ -78,12 +78,12 @@ export class CutHandles {
   }
 
   layHandle(node, lane, place) {
-    const { guess, stops, phase } = this.predictor;
+    const { prediction, stops, phase } = this.predictor;
     const { diagram, scene } = this.explorer;
-    const stop = guess.stops[lane];
+    const stop = prediction.stops[lane];
     const at = place ?? stops[lane].at(-1).place;
     const [x, y] = diagram.toPixel(lane, at);
-    const right = phase === "asking" ? null : guess.result.processes[lane].isRight;
+    const right = phase === "asking" ? null : prediction.result.processes[lane].isRight;
     node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`);
     node.setAttribute("aria-orientation", diagram.isDown ? "vertical" : "horizontal");
     node.setAttribute("aria-valuemin", 0);
@@ -97,7 +97,7 @@ export class CutHandles {
     node.lastChild.textContent = right == null ? (stop == null ? "–" : "") : right ? "✓" : "✗";
   }
 
-  /** Through the handles as the cuts of the diagram are drawn; a process that never records leaves a gap. */
+  /** The line through the handles, drawn like other cuts; a process that never records leaves a gap. */
   path(places) {
     const { diagram } = this.explorer;
     const point = (lane, place) => diagram.toPixel(lane, place).map((value) => value.toFixed(1)).join(" ");
@@ -112,7 +112,7 @@ export class CutHandles {
     return parts.join(" ");
   }
 
-  /** Where a process starts a snapshot is no secret; it is said of the one that is asked for, beside the handle. */
+  /** Show where processes start snapshots, which is not secret; with words for the chosen snapshot. */
   layStarts(places) {
     const { scene, palette, diagram } = this.explorer;
     const flags = scene.snapshots.flatMap(({ id, colour, initiators, truth }) =>
@@ -132,7 +132,7 @@ export class CutHandles {
     );
   }
 
-  /** The stop whose stretch of the line a place lies in. */
+  /** The stop that belongs to a place on a process line. */
   stopAt(lane, place) {
     const stops = this.predictor.stops[lane];
     return stops.findLastIndex(({ at }) => at == null || at <= place);
@@ -144,7 +144,7 @@ export class CutHandles {
     event.stopPropagation();
     node.focus({ preventScroll: true });
     node.setPointerCapture(event.pointerId);
-    this.dragged = { lane, place: this.predictor.stops[lane][this.predictor.guess.stops[lane] ?? 0].place };
+    this.dragged = { lane, place: this.predictor.stops[lane][this.predictor.prediction.stops[lane] ?? 0].place };
     this.drag(event, lane);
   }
 
@@ -166,7 +166,7 @@ export class CutHandles {
   key(event, lane) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const last = this.predictor.stops[lane].length - 1;
-    const stop = this.predictor.guess.stops[lane];
+    const stop = this.predictor.prediction.stops[lane];
     const along = this.explorer.diagram.isDown ? { ArrowDown: 1, ArrowUp: -1 } : { ArrowUp: 1, ArrowDown: -1 };
     const by = { ArrowRight: 1, ArrowLeft: -1, PageDown: 3, PageUp: -3, ...along }[event.key];
     const ends = { Home: 0, End: last, Delete: null }[event.key];
@@ -181,13 +181,13 @@ export class CutHandles {
   }
 }
 
-/** Where the words of a start stand: beside a line down the page, and not beside the handle that is `away` pixels off. */
+/** Where the words of a start go, beside a vertical line, clear of the handle that is `away` pixels off. */
 function besideDown(lane, away) {
   const dy = Math.abs(away) < 2 * KNOB ? (away > 0 ? -2 * KNOB : 2 * KNOB) : 0;
   return lane ? [16, dy, "start"] : [-16, dy, "end"];
 }
 
-/** The same above a line across the page. */
+/** The same above a horizontal line. */
 function besideRight(away) {
   if (!(Math.abs(away) < 5 * KNOB)) return [0, -20, "middle"];
   return away > 0 ? [0, -24, "end"] : [0, -24, "start"];

@@ -1,14 +1,14 @@
-/* The presenter view: the diagram, the captions and the sentence, large, and nothing else. Keys do the rest. */
+/* The presenter view: diagram, captions and sentence, large, and nothing else. It is worked by keys. */
 
-import { chip, resolveColour } from "../page/colours.js";
+import { snapshotDot, resolveColour } from "../page/colours.js";
 import { el, unbroken } from "../page/dom.js";
-import { typesInto } from "../page/keys.js";
+import { keepsKeys } from "../page/keys.js";
 import { valueAt } from "../run/timeline.js";
 
-/** How large the type is on a screen of 1280 by 720, in pixels; larger screens in proportion. */
+/** The size of the type (in pixels) on a screen of 1280 by 720; on others in proportion. */
 const PRESENTED_TYPE = 20.5;
 
-/** How long the reminder of the keys and the pointer stay when nothing is moved, in milliseconds. */
+/** The list of keys and the pointer are hidden when the pointer has rested this long, in milliseconds. */
 const IDLE_MS = 4000;
 
 export class Presenter {
@@ -54,7 +54,7 @@ export class Presenter {
     this.askFullscreen(true);
     this.resize();
     this.wake();
-    this.explorer.tell("stepTo", this.explorer.shownStep());
+    this.explorer.notify("stepTo", this.explorer.shownStep());
   }
 
   leave() {
@@ -70,23 +70,23 @@ export class Presenter {
     this.explorer.redraw();
     const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : null;
     back?.focus({ preventScroll: true });
-    this.explorer.tell("stepTo", this.explorer.shownStep());
+    this.explorer.notify("stepTo", this.explorer.shownStep());
   }
 
-  /** The whole screen, where the browser allows it; without it the view covers the page. */
+  /** Take or leave the whole screen. If the browser refuses, the view covers the page only. */
   askFullscreen(wanted) {
     if (wanted) this.root.requestFullscreen?.({ navigationUI: "hide" }).catch(() => {});
     else if (document.fullscreenElement === this.root) document.exitFullscreen().catch(() => {});
   }
 
-  /** Escape takes the screen back before any key is told. */
+  /** Escape ends full screen before the page hears of the key. */
   leftFullscreen() {
     const isFull = document.fullscreenElement === this.root;
     if (this.wasFull && !isFull) this.leave();
     this.wasFull = isFull;
   }
 
-  /** All sizes of the page go by its type, those of the diagram too. */
+  /** Set the size of the type, on which all sizes depend, those of the diagram too. */
   resize() {
     const share = Math.min(innerWidth / 1280, innerHeight / 720);
     const size = `${(PRESENTED_TYPE * Math.max(0.6, share)).toFixed(2)}px`;
@@ -101,7 +101,7 @@ export class Presenter {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || typesInto(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
     const key = event.key.toLowerCase();
     const acts = { p: () => this.toggle() };
     if (this.isOn) Object.assign(acts, { escape: () => this.leave(), o: () => this.turn(), n: () => this.nextSnapshot() });
@@ -124,7 +124,7 @@ export class Presenter {
     this.stepTo(this.explorer.shownStep());
   }
 
-  /** The snapshot on show: the one chosen here or in the record, or the first. */
+  /** The snapshot shown: the one chosen here, else in the Record tab, else the first. */
   get snapshot() {
     const { scene, tabs } = this.explorer;
     const find = (id) => scene.snapshots.find((snapshot) => snapshot.id === id);
@@ -140,19 +140,19 @@ export class Presenter {
     this.stepTo(step);
   }
 
-  /** A click in the diagram opens nothing here. */
-  takes() {
+  /** A click in the diagram does nothing here. */
+  claims() {
     return this.isOn;
   }
 
-  /** One line of what is recorded, with as much of it as the line holds. */
+  /** Show what is recorded, in one line: as many captions as fit. */
   stepTo(step) {
     if (!this.isOn || !this.explorer.scene) return;
     const { snapshot } = this;
     this.keys.querySelector("[data-key=N]").hidden = this.explorer.scene.snapshots.length < 2;
     const place = el("span", { class: "cc-place" }, `${this.explorer.visit.step} / ${this.explorer.scene.last}`);
     if (!snapshot) return this.line.replaceChildren(el("span", { class: "cc-captions" }), place);
-    const head = el("strong", {}, chip(resolveColour(snapshot.colour, this.palette)), snapshot.id);
+    const head = el("strong", {}, snapshotDot(resolveColour(snapshot.colour, this.palette)), snapshot.id);
     for (const captions of [allCaptions, channelCaptions, busyCaptions]) {
       const shown = el("span", { class: "cc-captions" }, head, ...captions(snapshot, step));
       this.line.replaceChildren(shown, place);
@@ -175,7 +175,7 @@ function keysInWords() {
   return words.map(([key, word]) => el("span", { "data-key": key }, el("kbd", {}, key), ` ${word}`));
 }
 
-/** Everything on the page beside the explorer: what it covers is out of reach for the keys as well. */
+/** Everything on the page outside the explorer, to be made inert: the view covers it. */
 function coverable(root) {
   const found = [];
   for (let node = root; node.parentElement && node !== document.body; node = node.parentElement) {
@@ -199,12 +199,12 @@ function channelCaptions({ channels }, step) {
   );
 }
 
-/** "C12 = ...recording..." in as few letters as the line needs; its colour says the rest. */
+/** "C12 …" for "C12 = ...recording...": the colour says the rest. */
 function shortened(text) {
   return text.replace(/( =|,) \.\.\.recording\.\.\.$/, " …");
 }
 
-/** Of many channels those that hold or await messages; the empty ones are counted. */
+/** The channels that hold or await messages, and the number of empty ones. */
 function busyCaptions(snapshot, step) {
   const shown = channelCaptions(snapshot, step);
   const having = (...states) => shown.filter(({ dataset }) => states.includes(dataset.state));
