@@ -12,19 +12,19 @@ from pathlib import Path
 from diagrams import modules, theme
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-SCRIPTS = ASSETS / "explore"
+EXPLORE = ASSETS / "explore"
 STYLES = ("explore", "ask", "manipulate", "share")
 
 
 def script() -> str:
     """The module whose default export Streamlit calls."""
-    return modules.join(SCRIPTS / "explore.js")
+    return modules.join(EXPLORE / "explore.js")
 
 
 def styles() -> str:
     """The style sheet. The script says in `data-scheme` whether the page is light or dark."""
     light, dark = theme.properties("cc", theme.LIGHT), theme.properties("cc", theme.DARK)
-    rules = "".join((SCRIPTS / f"{name}.css").read_text("utf-8") for name in STYLES)
+    rules = "".join((EXPLORE / f"{name}.css").read_text("utf-8") for name in STYLES)
     return f'.cc {{ {light} }}\n.cc[data-scheme="dark"] {{ {dark} }}\n{rules}'
 
 
@@ -40,9 +40,9 @@ def page_styles() -> str:
 
 def still() -> str:
     """The script of a page of its own: it shows the run that lies in the page."""
-    return modules.join(SCRIPTS / "still.js")
+    return modules.join(EXPLORE / "still.js")
 
 
 def markup() -> str:
     """The explorer's HTML, in which the script finds its places."""
-    return (SCRIPTS / "explore.html").read_text("utf-8")
+    return (EXPLORE / "explore.html").read_text("utf-8")

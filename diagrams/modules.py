@@ -8,18 +8,20 @@ modules it imports. A module may use this much of the syntax, each on one line, 
     export default function name    or: async function; the script exports that of the entry
 
 Any other line that begins with `import` or `export` is an error; so is a name that is imported and not exported, or
-imported and not used, and a circle of imports. Native modules keep the same rules: tests load them one by one.
+imported and not used, and a circle of imports. Outside functions there is no `await`. So each file is also a module as
+browsers and node know them: tests load them one by one.
 """
 
 from __future__ import annotations
 
 import re
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 _IMPORT = re.compile(r'import \{ (\w+(?:, \w+)*) \} from "(\.\.?/[\w./]+)";')
-_EXPORT = re.compile(r"export (?:const|(?:async )?function|class|default (?:async )?function) (\w+)\b.*")
+_EXPORT = re.compile(r"export (default (?=async|function))?((?:const|class|(?:async )?function) (\w+)\b.*)")
 
 
 class ModuleError(ValueError):
@@ -57,7 +59,8 @@ def join(entry: Path) -> str:
         imports, exports, lines = modules[path]
         taken = [f"const {{ {', '.join(names)} }} = modules[{number[source]}];" for source, names in imports.items()]
         given = ", ".join(f"{name}: {own}" for name, own in exports.items())
-        script += ["", "modules.push((() => {", *taken, *lines, f"return {{ {given} }};", "})());"]
+        head = f"modules.push((() => {{ // {path.name}"
+        script += ["", head, *taken, *lines, f"return {{ {given} }};", "})());"]
     if "default" in modules[order[-1]].exports:
         script += ["", "export default modules.at(-1).default;"]
     return "\n".join([*script, ""])
@@ -75,15 +78,14 @@ def read(path: Path) -> Module:
                 raise ModuleError(f"{path}:{number}: {found[2]} is not there, or imported twice")
             imports[source] = found[1].split(", ")
         elif found := _EXPORT.fullmatch(line):
-            keyword = "export default " if line.startswith("export default ") else "export "
-            exports["default" if keyword != "export " else found[1]] = found[1]
-            lines.append(line.removeprefix(keyword))
+            exports["default" if found[1] else found[3]] = found[3]
+            lines.append(found[2])
         elif re.match(r"(import|export)\b", line):
             raise ModuleError(f"{path}:{number}: diagrams/modules.py does not join this: {line}")
         else:
             lines.append(line)
     text = "\n".join(lines)
-    for name in (name for names in imports.values() for name in names):
+    for name in chain(*imports.values()):
         if not re.search(rf"\b{name}\b", text):
             raise ModuleError(f"{path}: imports {name} and does not use it")
     return Module(imports, exports, lines)

@@ -6,8 +6,7 @@ import { el } from "./page/dom.js";
 import { ExportDialog, ShareDialog } from "./share/dialogs.js";
 import { TabMemory } from "./share/tab_memory.js";
 
-/** The explorer of each place on the page. */
-const explorers = new WeakMap();
+const explorers = new WeakMap(); // the explorer of each place on the page
 
 /** Load a script or a style sheet from this server, once per page. */
 function load(tag, attributes) {

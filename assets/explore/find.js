@@ -4,8 +4,7 @@ import { el, field, refill, setText } from "./page/dom.js";
 import { keepsKeys } from "./page/keys.js";
 import { EVENT_KINDS } from "./run/events.js";
 
-/** At most this many of the events found are listed. */
-const FOUND_LISTED = 50;
+const FOUND_LISTED = 50; // at most this many of the events found are listed
 
 export class Find {
   constructor(explorer) {
@@ -108,9 +107,7 @@ export class Find {
 
   option(at) {
     const { events } = this.explorer;
-    return el(
-      "li",
-      { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
+    return el("li", { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
       el("strong", {}, events.label(at)),
       el("span", {}, events.inWords(at)),
       el("span", { class: "cc-quiet" }, `step ${events.step[at]}`),

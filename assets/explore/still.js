@@ -38,8 +38,7 @@ async function unpacked(id) {
   return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-/** A click on a process's line opens no menu here. */
-const noLineMenu = { claims: ({ kind }) => kind === "line" };
+const noLineMenu = { claims: ({ kind }) => kind === "line" }; // a click on a process's line opens no menu here
 
 async function openPage() {
   const [run, plotly] = await Promise.all(["run", "plotly"].map(unpacked));

@@ -4,8 +4,7 @@ import { setText } from "./page/dom.js";
 import { keepsKeys } from "./page/keys.js";
 import { plainNumber } from "./run/times.js";
 
-/** How long (in milliseconds) a step stays on the screen at speed 1. */
-const STEP_MS = 1100;
+const STEP_MS = 1100; // how long (in milliseconds) a step stays on the screen at speed 1
 
 export class Transport {
   /**

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
-from diagrams.browser import SCRIPTS
+from diagrams.browser import EXPLORE
 from diagrams.payload import payload
 from diagrams.scene import compose
 from sim.addresses import addresses
@@ -81,7 +81,7 @@ def test_the_preview_of_a_drag_says_when_messages_arrive(
     dragged = drawn(drags(), RUNS)
     asked = [[scene_of(execution), flight.id, wanted] for execution, flight, wanted in dragged]
     waiting = pushed = 0
-    answers = run_module(PREVIEW, [SCRIPTS / "run/fifo.js"], asked)
+    answers = run_module(PREVIEW, [EXPLORE / "run/fifo.js"], asked)
     for (execution, flight, _), (delay, arrival, front, moved) in zip(dragged, answers, strict=True):
         address = addresses(execution)[flight.id]
         after = apply_edit(execution, {"do": "delay", "message": address._asdict(), "delay": delay}, 0.0)
@@ -126,7 +126,7 @@ CAUSALITY = """({ Causality, Events, PAST, FUTURE }, scenes) => scenes.map((scen
 
 def test_clocks_and_happened_before(run_module: Callable[..., Any]) -> None:
     executions = [run(scenario) for scenario in drawn(scenarios(), RUNS)]
-    modules = [SCRIPTS / "run/causality.js", SCRIPTS / "run/events.js"]
+    modules = [EXPLORE / "run/causality.js", EXPLORE / "run/events.js"]
     answers = run_module(CAUSALITY, modules, [scene_of(execution) for execution in executions])
     for execution, told in zip(executions, answers, strict=True):
         history = History(execution.scenario.processes, execution.events)

@@ -11,9 +11,9 @@ import pytest
 
 from diagrams import browser, modules
 
-ENTRIES = [browser.SCRIPTS / "explore.js", browser.SCRIPTS / "still.js"]
-FILES = sorted(browser.SCRIPTS.rglob("*.js"))
-COMPUTING = sorted((browser.SCRIPTS / "run").glob("*.js"))
+ENTRIES = [browser.EXPLORE / "explore.js", browser.EXPLORE / "still.js"]
+FILES = sorted(browser.EXPLORE.rglob("*.js"))
+COMPUTING = sorted((browser.EXPLORE / "run").glob("*.js"))
 
 
 def folder(where: Path, **sources: str) -> Path:

@@ -4,8 +4,7 @@ import { resolveColour } from "../page/colours.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
 
-/** With more arrows than this, messages do not move between the steps. */
-const GLIDE_UP_TO = 300;
+const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
 
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
 const REACH = { event: 11, arrow: 10, line: 16 };

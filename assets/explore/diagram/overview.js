@@ -3,20 +3,11 @@
 import { resolveColour } from "../page/colours.js";
 import { el, setText } from "../page/dom.js";
 
-/** Up to this many processes have a row each. */
-const MOST_ROWS = 8;
-
-/** The window is loaded when a drag has rested this long, in milliseconds. */
-const REST_MS = 140;
-
-/** Widths of the window, in steps. */
-const WIDTHS = [75, 150, 300, 600, 1200, 2000];
-
-/** The width (in pixels) of a bin: its events are counted together. */
-const BIN = 4;
-
-/** The least width (in pixels) of the frame, so that it can be grabbed. */
-const LEAST_FRAME = 14;
+const MOST_ROWS = 8; // up to this many processes have a row each
+const REST_MS = 140; // the window is loaded when a drag has rested this long, in milliseconds
+const WIDTHS = [75, 150, 300, 600, 1200, 2000]; // widths of the window, in steps
+const BIN = 4; // the width (in pixels) of a bin: its events are counted together
+const LEAST_FRAME = 14; // the least width (in pixels) of the frame, so that it can be grabbed
 
 export class Overview {
   constructor(explorer) {

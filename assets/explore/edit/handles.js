@@ -5,21 +5,14 @@ import { STEP_KEYS } from "../page/keys.js";
 import { setShape, shape } from "../page/svg.js";
 import { delayFor } from "../run/fifo.js";
 import { isShown, stepAt } from "../run/timeline.js";
-import { twelveDigits, nudgeSize, plainNumber, roundedTime } from "../run/times.js";
+import { nudgeSize, plainNumber, roundedTime, twelveDigits } from "../run/times.js";
 import { Preview } from "./preview.js";
 
-/** If more handles than this are in view, only those that concern the present step are shown. */
-const MOST_HANDLES = 150;
-
-/** An item concerns the present step if it happens at most this many steps away. */
-const NEAR_STEPS = 10;
-
-/** The radius (in pixels) that reacts to the pointer, and that of the visible ring. */
-const TARGET = 14;
-const RING = 11;
-
-/** A press becomes a drag when the pointer has moved this far (in pixels). */
-const DRAG_FROM = 4;
+const MOST_HANDLES = 150; // if more handles than this are in view, only those that concern the present step are shown
+const NEAR_STEPS = 10; // an item concerns the present step if it happens at most this many steps away
+const TARGET = 14; // the radius (in pixels) that reacts to the pointer
+const RING = 11; // the radius of the visible ring
+const DRAG_FROM = 4; // a press becomes a drag when the pointer has moved this far (in pixels)
 
 export class Handles {
   /** @param manipulation the Manipulation that owns this */
@@ -407,19 +400,13 @@ export class Handles {
     return null;
   }
 
-  focusOn(key) {
-    this.nodes.get(key)?.focus();
-  }
-
   close() {
     this.endDrag();
   }
 }
 
 function handleNode() {
-  const node = shape(
-    "g",
-    { tabindex: 0 },
+  const node = shape("g", { tabindex: 0 },
     shape("circle", { class: "cc-target", r: TARGET }),
     shape("circle", { class: "cc-grip", r: RING }),
     shape("text", { class: "cc-number", "text-anchor": "middle", dy: "0.36em" }),

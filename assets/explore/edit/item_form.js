@@ -2,7 +2,7 @@
 
 import { el, field, fillMenu, setText } from "../page/dom.js";
 import { Popup } from "../page/popup.js";
-import { twelveDigits, plainNumber } from "../run/times.js";
+import { plainNumber, twelveDigits } from "../run/times.js";
 import { itemLabel, itemName } from "./handles.js";
 
 /** Only fields that differ are submitted. */
@@ -29,9 +29,7 @@ export class ItemForm extends Popup {
       this.save();
     };
     this.node.append(
-      el(
-        "form",
-        { onsubmit },
+      el("form", { onsubmit },
         this.title,
         el("div", { class: "cc-row" }, ...Object.values(this.fields)),
         this.waits,

@@ -5,8 +5,7 @@ import { moveFocus } from "../page/keys.js";
 import { Popup } from "../page/popup.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 
-/** More targets than this are offered in a list. */
-const MOST_TARGETS = 6;
+const MOST_TARGETS = 6; // more targets than this are offered in a list
 
 export class LineMenu extends Popup {
   /** @param manipulation the Manipulation that owns this */

@@ -4,8 +4,7 @@ import { el, refill, setText, unbroken } from "../page/dom.js";
 import { placedOnEdges } from "../panel/network.js";
 import { inFlight, stepAt } from "../run/timeline.js";
 
-/** More choices than this are offered in a list. */
-const MOST_BUTTONS = 8;
+const MOST_BUTTONS = 8; // more choices than this are offered in a list
 
 const NOTHING_LEFT =
   "No message is left to deliver, and no process has anything left to do. To try another order, step back and choose there.";
@@ -28,9 +27,7 @@ export class ManualMode {
     this.buttons = el("div", { class: "cc-choices" });
     const undo = el("button", { type: "button", onclick: () => this.manipulation.explorer.submit({ do: "undo" }) }, "Undo a choice");
     const label = "What happens next";
-    this.bar = el(
-      "div",
-      { class: "cc-manual", role: "group", "aria-label": label, hidden: true },
+    this.bar = el("div", { class: "cc-manual", role: "group", "aria-label": label, hidden: true },
       el("div", { class: "cc-manual-head" }, this.title, this.note, undo),
       this.buttons,
     );

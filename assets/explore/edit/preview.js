@@ -13,9 +13,7 @@ export class Preview {
     this.lines = shape("g", { "clip-path": "url(#cc-plot-box)" });
     this.pill = shape("rect", { class: "cc-preview-pill", rx: 6 });
     this.words = shape("text", { class: "cc-preview-words" });
-    this.node = shape(
-      "g",
-      { class: "cc-preview", "aria-hidden": "true", "pointer-events": "none" },
+    this.node = shape("g", { class: "cc-preview", "aria-hidden": "true", "pointer-events": "none" },
       shape("clipPath", { id: "cc-plot-box" }, this.clip),
       this.lines,
       this.pill,

@@ -9,9 +9,7 @@ export class Dialog {
     this.onKey = (event) => this.key(event);
     const close = el("button", { type: "button", class: "cc-dialog-close", "aria-label": "Close", onclick: () => this.close() }, "×");
     this.heading = el("h2", {}, title);
-    this.node = el(
-      "dialog",
-      { class: "cc-dialog", role: "dialog", "aria-label": title, onclick: own, onkeydown: own },
+    this.node = el("dialog", { class: "cc-dialog", role: "dialog", "aria-label": title, onclick: own, onkeydown: own },
       el("header", {}, this.heading, close),
       ...content,
     );

@@ -3,11 +3,8 @@
 import { el } from "./dom.js";
 import { STEP_KEYS } from "./keys.js";
 
-/** The distance (in pixels) between a window and the point that it belongs to. */
-const BESIDE = 16;
-
-/** A window moves this far (in pixels) rather than cover one more point of `alsoThere`. */
-const DETOUR = 45;
+const BESIDE = 16; // the distance (in pixels) between a window and the point that it belongs to
+const DETOUR = 45; // a window moves this far (in pixels) rather than cover one more point of `alsoThere`
 
 /**
  * Put a window beside a point of its layer. It lies inside the layer, covers no point of `keepFree` if possible, and

@@ -1,6 +1,6 @@
 /* The Ask tab: the past, future and vector clock of an event; why a message is recorded, or not. */
 
-import { snapshotDot, resolveColour } from "../page/colours.js";
+import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, field, refill, unbroken } from "../page/dom.js";
 import { keepsKeys } from "../page/keys.js";
 import { Causality, CONCURRENT, FUTURE, PAST } from "../run/causality.js";
@@ -9,17 +9,10 @@ import { reasonOf } from "../run/reasons.js";
 import { plainNumber } from "../run/times.js";
 import { NO_SNAPSHOT } from "./record.js";
 
-/** Up to this many events of a relation are named. */
-const NAMED_UP_TO = 16;
+const NAMED_UP_TO = 16; // up to this many events of a relation are named
+const CLOCK_ON_A_LINE = 10; // vector clocks of up to this many processes are also written on one line
 
-/** Vector clocks of up to this many processes are also written on one line. */
-const CLOCK_ON_A_LINE = 10;
-
-const RELATION_SIGNS = {
-  past: "M8 1l7 12H1z",
-  future: "M8 1l7 12H1z",
-  concurrent: "M2.5 2.5h11v11h-11z",
-};
+const RELATION_SIGNS = { past: "M8 1l7 12H1z", future: "M8 1l7 12H1z", concurrent: "M2.5 2.5h11v11h-11z" };
 
 export class AskView {
   constructor(node, explorer) {
@@ -124,9 +117,7 @@ export class AskView {
   invitation() {
     return [
       el("p", { class: "cc-lead" }, "Click an event or an arrow in the diagram, or choose one above."),
-      el(
-        "ul",
-        { class: "cc-invitation" },
+      el("ul", { class: "cc-invitation" },
         el("li", {}, el("strong", {}, "An event: "), "what could have influenced it, what it could influence, and its vector clock."),
         el("li", {}, el("strong", {}, "A message: "), "whether a snapshot has recorded it, and the two events that decide."),
       ),
@@ -179,9 +170,7 @@ export class AskView {
       this.heading(label, `${events.inWords(at)}, step ${events.step[at]}`),
       el("p", { class: "cc-hidden", role: "status" }, `${label}: ${told}`),
       el("div", { class: "cc-row" }, this.stepButton(events.step[at]), this.messageButton(at)),
-      el(
-        "ul",
-        { class: "cc-relations" },
+      el("ul", { class: "cc-relations" },
         this.relation("past", PAST, counts, "past", `could have influenced ${label}`),
         this.relation("future", FUTURE, counts, "future", `could be influenced by ${label}`),
         this.relation("concurrent", CONCURRENT, counts, "concurrent", "neither could influence the other"),
@@ -195,9 +184,7 @@ export class AskView {
     const count = counts[relation];
     const places = this.causality.places(relation, NAMED_UP_TO);
     const named = count <= NAMED_UP_TO ? places : [];
-    return el(
-      "li",
-      { "data-of": name },
+    return el("li", { "data-of": name },
       relationSign(name),
       el("span", { class: "cc-count" }, count.toLocaleString("en")),
       el("span", {}, el("strong", {}, word), " ", el("span", { class: "cc-quiet" }, meaning), this.names(named)),
@@ -254,13 +241,9 @@ export class AskView {
     const { recorded, text, steps } = reasonOf(this.scene, message, id);
     const isApplication = message.kind === "app";
     const verdict = recorded ? `recorded in ${message.caption}` : "not recorded in the channel";
-    return el(
-      "li",
-      { "data-recorded": String(recorded) },
+    return el("li", { "data-recorded": String(recorded) },
       el("span", { class: "cc-tick", "aria-hidden": "true" }, !isApplication ? "•" : recorded ? "✓" : "✗"),
-      el(
-        "div",
-        {},
+      el("div", {},
         el("p", {}, snapshotDot(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),

@@ -2,7 +2,7 @@
 
 import { el, field, fillMenu, refill } from "../page/dom.js";
 import { stepAt } from "../run/timeline.js";
-import { roundTwentieth, plainNumber } from "../run/times.js";
+import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
 export class ChangeView {
@@ -90,14 +90,10 @@ class Additions {
     const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
     const internal = () => ({ do: "internal", process: this.internalAt.value });
     const snapshot = () => ({ do: "snapshot", process: this.snapshotAt.value });
-    this.node = el(
-      "div",
-      { class: "cc-additions" },
+    this.node = el("div", { class: "cc-additions" },
       (this.when = el("div", { class: "cc-row" }, field("At time", this.at), hint)),
       this.form("Send", () => this.sendEdit(), ...message),
-      el(
-        "div",
-        { class: "cc-row cc-forms" },
+      el("div", { class: "cc-row cc-forms" },
         this.form("Add", internal, field("Internal event at", this.internalAt)),
         this.form("Start", snapshot, field("Snapshot at", this.snapshotAt)),
       ),

@@ -1,12 +1,11 @@
 /* In the Change tab: choose a message, and change when it arrives. */
 
-import { resolveColour, messageSign } from "../page/colours.js";
+import { messageSign, resolveColour } from "../page/colours.js";
 import { el, field, refill, setText, unbroken } from "../page/dom.js";
 import { inFlight } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
-/** At most this many messages that are sent later are listed. */
-const AHEAD_SHOWN = 60;
+const AHEAD_SHOWN = 60; // at most this many messages that are sent later are listed
 
 /** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
 export class MessagePicker {
@@ -35,9 +34,7 @@ export class MessagePicker {
 
   row({ id, name, way, when, kind, colour }) {
     const onchange = () => this.onSelect(id);
-    return el(
-      "label",
-      {},
+    return el("label", {},
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
       messageSign(kind, colour),
       el("span", { class: "cc-name" }, ...unbroken(name)),
@@ -81,13 +78,9 @@ export class MessageEditor {
 
   build() {
     const nudge = (sign, text) => el("button", { type: "button", onclick: () => this.nudge(sign) }, text);
-    return el(
-      "form",
-      { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
+    return el("form", { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
       this.title,
-      (this.timing = el(
-        "div",
-        { class: "cc-row" },
+      (this.timing = el("div", { class: "cc-row" },
         nudge(-1, "Earlier"),
         field("Delay", this.delay),
         nudge(+1, "Later"),

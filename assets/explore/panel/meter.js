@@ -32,9 +32,7 @@ function meterTable(weights) {
 function meterRow({ unit, kept, sum, total, inProcesses, inChannels }) {
   const legend = (part, value) => meterLegend(part, el("strong", {}, plainNumber(value)), ` in ${part}`);
   const judgement = kept ? "conserved ✓" : `not ${plainNumber(total)} ✗`;
-  return el(
-    "div",
-    { class: "cc-meter" },
+  return el("div", { class: "cc-meter" },
     el("strong", {}, unit),
     meterBar(inProcesses, inChannels, total),
     el("span", { class: "cc-outcome", "data-holds": String(kept) }, judgement),

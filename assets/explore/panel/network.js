@@ -1,6 +1,6 @@
 /* The Network tab: processes, channels, and the messages in flight. */
 
-import { enlarge, magnification, painted, resolveColour, messageSign } from "../page/colours.js";
+import { enlarge, magnification, messageSign, painted, resolveColour } from "../page/colours.js";
 import { el, escapedForPlotly, refill, setText, unbroken } from "../page/dom.js";
 import { inFlight, Mask, stepAt } from "../run/timeline.js";
 import { describe } from "./messages.js";
@@ -8,14 +8,12 @@ import { describe } from "./messages.js";
 /** Messages keep this far from the ends of a channel, as a fraction of its length: there are the processes. */
 const NEAREST_TO_END = 0.15;
 
-/** The least distance between two messages on one channel, as a fraction of its length. */
-const LEAST_GAP = 0.08;
+const LEAST_GAP = 0.08; // the least distance between two messages on one channel, as a fraction of its length
 
 /** The symbol of a message in flight, by its kind. */
 const FLIGHT_SYMBOLS = { app: "circle", marker: "diamond", control: "triangle-up" };
 
-/** At most this many messages are listed below the picture. */
-const FLIGHTS_LISTED = 40;
+const FLIGHTS_LISTED = 40; // at most this many messages are listed below the picture
 
 export class Network {
   constructor(node) {

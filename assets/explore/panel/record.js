@@ -1,15 +1,12 @@
 /* The Record tab: what the snapshots have recorded at this step, with reasons, verdicts and the meter. */
 
-import { snapshotDot, resolveColour } from "../page/colours.js";
+import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, refill, setText, unbroken } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { showMeters } from "./meter.js";
 
-/** Up to this many channels are all listed; of more, only those that hold or await messages. */
-const FEW_CHANNELS = 8;
-
-/** More processes than this are listed in two columns. */
-const MANY_PROCESSES = 6;
+const FEW_CHANNELS = 8; // up to this many channels are all listed; of more, only those that hold or await messages
+const MANY_PROCESSES = 6; // more processes than this are listed in two columns
 
 export const NO_SNAPSHOT = "No snapshot in this run. Start one in the Change tab.";
 
@@ -93,9 +90,7 @@ class SnapshotCard {
     const heading = el("h3", {}, snapshotDot(this.colour), `Snapshot ${snapshot.id}`);
     const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
     const states = el("dl", { class: `cc-states${dense}` }, ...this.processes.flatMap((row) => row.nodes));
-    return el(
-      "article",
-      { class: "cc-card", "data-snapshot": snapshot.id },
+    return el("article", { class: "cc-card", "data-snapshot": snapshot.id },
       el("header", {}, heading, this.status),
       el("h4", {}, "Processes"), states,
       el("h4", {}, "Channels"), this.channels.node,
@@ -203,13 +198,9 @@ class RemainingChannels {
 /** The verdict of a check: it holds, does not hold, or is undecided (null). */
 function verdictRow({ check, holds, witness, text }) {
   const badge = holds ? ": " : el("span", { class: "cc-badge" }, holds === null ? "undecided" : "violated");
-  return el(
-    "li",
-    { "data-holds": String(holds) },
+  return el("li", { "data-holds": String(holds) },
     el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : holds === null ? "–" : "✗"),
-    el(
-      "span",
-      {},
+    el("span", {},
       el("strong", {}, check),
       badge,
       ...unbroken(` ${text}`.slice(holds ? 1 : 0)),

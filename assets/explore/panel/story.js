@@ -23,18 +23,14 @@ function cutList(cuts, chosenCut, onCut) {
     const onchange = () => onCut(cut);
     return el("input", { type: "radio", name: "cc-cut", checked: cut === chosenCut, onchange });
   };
-  return el(
-    "div",
-    { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
+  return el("div", { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
     el("label", {}, radio(null), el("span", {}, "none in the diagram")),
     ...cuts.map((cut, number) => el("label", { "data-holds": String(cut.consistent) }, radio(number), cutText(cut))),
   );
 }
 
 function cutText({ name, text, consistent, witness, crossing }) {
-  return el(
-    "span",
-    {},
+  return el("span", {},
     el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
     el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
     ...unbroken(` ${text}`),

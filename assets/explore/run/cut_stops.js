@@ -1,7 +1,6 @@
 /* The stops of a cut: the places where it can cross the line of each process. */
 
-/** The first and last stop of a process lie this far beyond its events, as a share of the run. */
-const BEYOND = 0.03;
+const BEYOND = 0.03; // the first and last stop of a process lie this far beyond its events, as a share of the run
 
 /**
  * The stops of each process: before its first event, and after each step with events of it. A stop has the `count` of

@@ -1,6 +1,6 @@
 /* All application events of the run, in columns (diagrams/columns.py), for Find, Ask and Predict. */
 
-import { stepAt } from "./timeline.js";
+import { firstNot, stepAt } from "./timeline.js";
 
 export const EVENT_KINDS = ["internal", "send", "receive"];
 export const SENT = 1; // places in EVENT_KINDS
@@ -46,14 +46,7 @@ export class Events {
 
   /** The first event whose step is >= `step`; steps ascend. */
   firstFrom(step) {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.step[middle] < step) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return firstNot((at) => this.step[at] < step, this.count);
   }
 
   /** The partner of a send or receive (the receive or send of its message), or -1. */

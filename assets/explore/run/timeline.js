@@ -1,15 +1,19 @@
 /* What holds at a step: timelines ([[step, value], ...]) and masks (which elements of a trace are shown). */
 
-/** The value of the last pair whose step is <= `step`; undefined before the first one. */
-export function valueAt(timeline, step) {
-  let low = 0;
-  let high = timeline.length;
+/** The first of `count` places that is not before, or `count`; places ascend. */
+export function firstNot(isBefore, count) {
+  let [low, high] = [0, count];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (timeline[middle][0] <= step) low = middle + 1;
+    if (isBefore(middle)) low = middle + 1;
     else high = middle;
   }
-  return low ? timeline[low - 1][1] : undefined;
+  return low;
+}
+
+/** The value of the last pair whose step is <= `step`; undefined before the first one. */
+export function valueAt(timeline, step) {
+  return timeline[firstNot((place) => timeline[place][0] <= step, timeline.length) - 1]?.[1];
 }
 
 /** A step of the scene: {time, place, rule, sentence}; for a step outside the window, that of its nearest step. */

@@ -11,18 +11,15 @@ export function stepIn(query) {
   return Number(new URLSearchParams(query).get("step") ?? 0) || 0;
 }
 
-/** The address of a run, named by the query `link`, at a step. Streamlit's own parameters stay. */
+/**
+ * The address of a run, named by the query `link`, at a step; of the page alone if the link is empty. Streamlit's own
+ * parameters stay.
+ */
 export function addressOf(link, step, isPresenting = false) {
   const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
-  const view = isPresenting ? [["view", "present"]] : [];
-  const query = new URLSearchParams([...embedding, ...new URLSearchParams(runIn(link)), ["step", step], ...view]);
-  return `${location.origin}${location.pathname}?${query}`;
-}
-
-/** The address without a run, for a run whose link is too long. */
-export function bareAddress() {
-  const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
-  return location.origin + location.pathname + (embedding.length ? `?${new URLSearchParams(embedding)}` : "");
+  const run = link ? [...new URLSearchParams(runIn(link)), ["step", step]] : [];
+  const query = new URLSearchParams([...embedding, ...run, ...(link && isPresenting ? [["view", "present"]] : [])]);
+  return location.origin + location.pathname + (String(query) && `?${query}`);
 }
 
 /** Write an entry of the browser's history. A link too long for an address is in the entry's state, if it fits there. */

@@ -37,9 +37,7 @@ export class ShareDialog {
     this.copied = el("span", { class: "cc-said-so", role: "status" });
     this.presents = el("input", { type: "checkbox", onchange: () => this.refresh() });
     this.size = el("p", { class: "cc-quiet" });
-    this.short = el(
-      "div",
-      {},
+    this.short = el("div", {},
       el("p", {}, "Whoever opens this link sees this run, with every change made to it, at this step."),
       el("div", { class: "cc-link" }, this.link, this.button("Copy", () => this.copy())),
       el("label", { class: "cc-check" }, this.presents, "Open it in the presenter view"),
@@ -153,9 +151,7 @@ export class ExportDialog {
     this.fields = el("div", { class: "cc-row" });
     this.told = el("p", { class: "cc-export-said", role: "status" });
     this.button = el("button", { type: "submit", class: "cc-primary" }, "Download");
-    this.form = el(
-      "form",
-      { onsubmit: (event) => this.submit(event), novalidate: true },
+    this.form = el("form", { onsubmit: (event) => this.submit(event), novalidate: true },
       field("Format", this.format),
       this.fields,
       el("div", { class: "cc-row cc-export-end" }, this.button, this.told),

@@ -1,17 +1,15 @@
 /* The tab's memory: the address bar names this run, and sessionStorage keeps its link and the edits under way. */
 
-import { addressOf, bareAddress, writeHistory, runIn, stepIn } from "./address.js";
+import { addressOf, runIn, stepIn, writeHistory } from "./address.js";
 
-/** The address is written when the step has not changed for this long, in milliseconds. */
-const ADDRESS_MS = 400;
+const ADDRESS_MS = 400; // the address is written when the step has not changed for this long, in milliseconds
 
 const STORAGE_KEY = "consistent-cut";
 
 /** Edits that are not kept: they only open a dialog or another window. */
 const NOT_KEPT = new Set(["scenarios", "open", "look"]);
 
-/** Whether the tab's first session has begun: it alone asks by which address the user came. */
-let hasArrived = false;
+let hasArrived = false; // whether the tab's first session has begun: it alone asks by which address the user came
 
 /**
  * The address bar follows the run and the step; another scenario is a new entry of the browser's history. The tab keeps
@@ -133,9 +131,9 @@ export class TabMemory {
   showAddress() {
     const { data, visit, root } = this.explorer;
     if (this.awaited || data.session !== this.session || location.pathname !== this.path) return;
-    const address = data.link ? addressOf(data.link, visit.step, "presenting" in root.dataset) : bareAddress();
+    const address = addressOf(data.link, visit.step, "presenting" in root.dataset);
     const { link, session } = data;
-    const wanted = { address: address.length <= data.most_link ? address : bareAddress(), link, session, scenario: visit.scenario };
+    const wanted = { address: address.length <= data.most_link ? address : addressOf(""), link, session, scenario: visit.scenario };
     const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;
     Object.assign(this, { scenario: visit.scenario, isBack: false });
     if (isAnother) {

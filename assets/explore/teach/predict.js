@@ -1,14 +1,13 @@
 /* Predict: the outcome of a snapshot is hidden, and the user predicts its cut and what its channels hold. */
 
-import { snapshotDot, resolveColour } from "../page/colours.js";
+import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, setText, unbroken } from "../page/dom.js";
 import { STEP_KEYS } from "../page/keys.js";
 import { countedEvents, stopsOf } from "../run/cut_stops.js";
 import { reasonOf } from "../run/reasons.js";
 import { PredictedCut } from "./predicted_cut.js";
 
-/** A click moves a process's handle if it is this near to its line, in pixels. */
-const LINE_REACH = 26;
+const LINE_REACH = 26; // a click moves a process's handle if it is this near to its line, in pixels
 
 /** For each snapshot checked in this tab, whether it was right at the first try. Never sent or stored. */
 const score = new Map();
@@ -84,11 +83,7 @@ export class Predictor {
 
   /** Whether there is anything to predict, and it fits the page. */
   get isPossible() {
-    return Boolean(this.snapshot) && !this.isTooBig;
-  }
-
-  get isTooBig() {
-    return this.explorer.isLong();
+    return Boolean(this.snapshot) && !this.explorer.isLong();
   }
 
   turnTo(phase) {
@@ -268,7 +263,7 @@ export class Predictor {
   content() {
     const leave = el("button", { type: "button", class: "cc-predict-close", "aria-label": "Leave Predict", onclick: () => this.leave() }, "×");
     const head = el("header", {}, el("h3", {}, "Predict"), this.scored(), leave);
-    if (this.isTooBig) return [head, el("p", {}, tooBig(this.explorer))];
+    if (this.explorer.isLong()) return [head, el("p", {}, tooBig(this.explorer))];
     if (!this.snapshot) return [head, el("p", {}, NOTHING_TO_PREDICT)];
     const isAsking = this.phase === "asking";
     const unfinished = this.snapshot.completed == null;
@@ -326,9 +321,7 @@ export class Predictor {
       "aria-label": `${name} never records`,
       onchange: (event) => this.place(lane, event.target.checked ? null : 0),
     });
-    return el(
-      "li",
-      { "data-lane": lane, "data-right": result && String(result.isRight) },
+    return el("li", { "data-lane": lane, "data-right": result && String(result.isRight) },
       el("strong", {}, name),
       el("span", { class: "cc-predicted-count" }, countedEvents(this.stops[lane], stop)),
       mark(result),

@@ -5,8 +5,7 @@ import { shape } from "../page/svg.js";
 import { countedEvents } from "../run/cut_stops.js";
 import { stepAt } from "../run/timeline.js";
 
-/** The radius of a handle, in pixels. */
-const KNOB = 11;
+const KNOB = 11; // the radius of a handle, in pixels
 
 /** A handle on every process line, and a line through them: the predicted cut. */
 export class PredictedCut {

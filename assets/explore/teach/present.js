@@ -1,12 +1,11 @@
 /* The presenter view: diagram, captions and sentence, large, and nothing else. It is worked by keys. */
 
-import { snapshotDot, resolveColour } from "../page/colours.js";
+import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, unbroken } from "../page/dom.js";
 import { keepsKeys } from "../page/keys.js";
 import { valueAt } from "../run/timeline.js";
 
-/** The size of the type (in pixels) on a screen of 1280 by 720; on others in proportion. */
-const PRESENTED_TYPE = 20.5;
+const PRESENTED_TYPE = 20.5; // the size of the type (in pixels) on a screen of 1280 by 720; on others in proportion
 
 /** The list of keys and the pointer are hidden when the pointer has rested this long, in milliseconds. */
 const IDLE_MS = 4000;
