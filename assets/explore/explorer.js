@@ -63,12 +63,8 @@ export class Explorer {
     };
     this.otherParts = [new Manipulation(this)]; // the parts that are not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
-    this.tools = {
-      scenarios: () => this.submit({ do: "scenarios" }),
-      open: () => this.submit({ do: "open" }),
-      undo: () => this.submit({ do: "undo" }),
-      redo: () => this.submit({ do: "redo" }),
-    };
+    const wishes = ["scenarios", "open", "undo", "redo"];
+    this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
     this.otherParts.push(new PastAndFuture(this.diagram), new Overview(this), new Find(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
@@ -79,12 +75,9 @@ export class Explorer {
 
   listen() {
     const { root } = this;
-    root.querySelectorAll("[data-tab]").forEach((tab) => {
-      tab.addEventListener("click", () => this.openTab(tab.dataset.tab));
-    });
-    root.querySelectorAll("[data-tool]").forEach((button) => {
-      button.addEventListener("click", () => this.tools[button.dataset.tool]?.());
-    });
+    const onClick = (what, act) => root.querySelectorAll(what).forEach((node) => node.addEventListener("click", () => act(node)));
+    onClick("[data-tab]", (tab) => this.openTab(tab.dataset.tab));
+    onClick("[data-tool]", (button) => this.tools[button.dataset.tool]?.());
     root.addEventListener("click", returnFocus);
     this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
     window.addEventListener("resize", this.onResize);

@@ -5,8 +5,7 @@ export const STEP_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDo
 
 /** Whether an element uses the keys itself: a field, a menu (Streamlit's, too), or anything in a dialog. */
 export function keepsKeys(target) {
-  if (!(target instanceof Element)) return false;
-  if (target.matches(".cc-slider")) return false;
+  if (!(target instanceof Element) || target.matches(".cc-slider")) return false;
   return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
 }
 

@@ -1,5 +1,5 @@
-/* FIFO: no message arrives before one that was sent before it on its channel. Python decides (sim/scheduler.py); this
- * tells it in advance while somebody drags an arrow. */
+/* FIFO: no message arrives before one that was sent before it on its channel. This says,
+ * while somebody drags an arrow, what Python will answer (`in_order` in sim/scheduler.py). */
 
 import { twelveDigits } from "./times.js";
 
