@@ -34,7 +34,8 @@ from websockets.typing import Subprotocol
 
 from bench.waits import HANDLE, WATCH, at_rank, median, path
 from sim.document import library
-from tests.e2e.conftest import BROWSERS, FLAGS, Trouble, serving
+from tests.conftest import BROWSERS, FLAGS
+from tests.e2e.conftest import Trouble, serving
 
 THINKING_S = (2.0, 4.0)
 PATIENCE_S = 60
@@ -67,7 +68,7 @@ def now_ms() -> float:
 
 
 class Student:
-    """One session without a browser: it keeps the outbox as assets/explore/outbox.js does."""
+    """One session without a browser: it keeps the outbox as assets/explore/run/outbox.js does."""
 
     def __init__(self, connection: ClientConnection, findings: Findings, scenario: str, seed: int) -> None:
         self.connection = connection

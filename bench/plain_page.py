@@ -48,7 +48,7 @@ def at_step(whole: dict[str, Any], step: int) -> dict[str, Any]:
 
 
 def masked(trace: dict[str, Any], step: int) -> dict[str, Any]:
-    """A trace without the elements that are not seen at a step, as assets/explore/timeline.js masks them."""
+    """A trace without the elements that are not seen at a step, as assets/explore/run/timeline.js masks them."""
     meta = trace.get("meta", {})
     if "show" not in meta:
         return trace

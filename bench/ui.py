@@ -14,6 +14,7 @@ from typing import NamedTuple
 import pytest
 
 from bench.waits import HANDLE, KEYS, WATCH, at_rank, median, path
+from tests.conftest import browser  # noqa: F401  (a fixture)
 from tests.e2e.conftest import ExplorerPage, serving
 
 SCENARIOS = ("lecture", "overlapping", "hundred")

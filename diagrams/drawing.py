@@ -143,7 +143,7 @@ def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Fra
 def seen(trace: Trace, step: int, position: float) -> list[Place]:
     """The points of a trace at a step that lies at `position` on the time axis; None where nothing is seen.
 
-    A growing arrow ends where its message is, as in the browser (assets/explore/timeline.js, Mask.at).
+    A growing arrow ends where its message is, as in the browser (assets/explore/run/timeline.js, Mask.at).
     """
     if trace.get("visible") is False:
         return []

@@ -1,7 +1,8 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-docs/architecture.md lists its keys; nothing in it depends on who looks or at which step. Steps, figures,
-messages, items and meters are those of the scene's window; all else is of the whole run.
+`payload` lists the keys; what they mean is said at what makes each (docs/architecture.md: traces and their `meta`).
+Nothing depends on who looks or at which step. Steps, figures, messages, items and meters are those of the scene's
+window; all else is of the whole run.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from sim.explain.reasons import reasons
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.references import references
 
+# Where a scheduler knows no time: who says when an event happens that somebody adds.
+_WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decides when it happens."}
+
 
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
@@ -33,11 +37,14 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "story": scenario.story.strip(),
         "source": scenario.source,
         "orientation": scenario.orientation,
-        "scheduler": scenario.scheduler.kind,
+        "has_time": scenario.scheduler.has_time,
+        "whole_times": scenario.scheduler.kind == "tick",
+        "who_decides": _WHO_DECIDES.get(scenario.scheduler.kind),
         "last": scene.last,
         "first": scene.first,
         "until": scene.until,
         "end": scene.times[-1],
+        "extent": scene.extent,
         "steps": [
             {
                 "time": scene.times[step],

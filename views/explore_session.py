@@ -23,7 +23,7 @@ from sim.document.scenario import Scenario
 from sim.document.toml_table import as_float
 from sim.edit.edit_words import consequence, describe_edit
 from sim.edit.edits import apply_edit
-from sim.edit.link import Shared, query_of, read_query
+from sim.edit.link import MOST_LINK, Shared, query_of, read_query
 from sim.run.execution import Execution, run
 from views.look import Look, draw, read_look
 
@@ -155,6 +155,7 @@ class ExploreSession:
             "redo": len(self.versions) - 1 - self.at,
             "edits": list(self.version.words),
             "link": self.link(),
+            "most_link": MOST_LINK,
             "step": self.shared.step,
             "formats": offered(),
         }

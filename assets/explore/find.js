@@ -1,9 +1,12 @@
 /* Finding an event of the whole run: by its label, its process, its kind, or what its message carries. */
 
-/** So many of what is found are listed. */
-const FOUND_LISTED = 50;
+import { el, field, refill, setText } from "./page/dom.js";
+import { keepsKeys } from "./page/keys.js";
+import { EVENT_KINDS } from "./run/events.js";
 
-class Find {
+const FOUND_LISTED = 50; // at most this many of the events found are listed
+
+export class Find {
   constructor(explorer) {
     this.explorer = explorer;
     const again = () => this.search();
@@ -32,13 +35,13 @@ class Find {
     this.scene = scene;
     this.texts = null;
     this.text.placeholder = `a label, a process, ${this.explorer.isLong() ? "or a body on show" : "or a body"}`;
-    offerPlaces(this.process, "every process", scene.processes);
-    offerPlaces(this.kind, "every kind", EVENT_KINDS);
+    fillPlaces(this.process, "every process", scene.processes);
+    fillPlaces(this.kind, "every kind", EVENT_KINDS);
     if (!this.node.hidden) this.search();
   }
 
   slash(event) {
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || typesInto(event.target)) return;
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
     event.preventDefault();
     this.open();
   }
@@ -57,7 +60,7 @@ class Find {
     if (this.before?.isConnected) this.before.focus();
   }
 
-  /** What is searched, in small letters: label, process and body of every event, made when first needed. */
+  /** The text of every event that is searched: label, process and body, in lower case. Made when first needed. */
   searched() {
     if (this.texts) return this.texts;
     const { events } = this.explorer;
@@ -72,7 +75,7 @@ class Find {
     return this.texts;
   }
 
-  /** The events found: those of exactly this label first, then those whose label begins so, then all others. */
+  /** The events found: first those with this label, then those whose label begins with it, then all others. */
   matches() {
     const { events } = this.explorer;
     const text = this.text.value.trim().toLowerCase();
@@ -104,11 +107,9 @@ class Find {
 
   option(at) {
     const { events } = this.explorer;
-    return el(
-      "li",
-      { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
+    return el("li", { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
       el("strong", {}, events.label(at)),
-      el("span", {}, eventInWords(events, at)),
+      el("span", {}, events.inWords(at)),
       el("span", { class: "cc-quiet" }, `step ${events.step[at]}`),
     );
   }
@@ -130,7 +131,7 @@ class Find {
     event.stopPropagation();
   }
 
-  /** Show the event: at its step, selected, in the window. */
+  /** Go to the event's step and select it. */
   go(at) {
     const { explorer } = this;
     this.before = null;
@@ -146,8 +147,8 @@ class Find {
   }
 }
 
-/** Fill a menu with names, whose values are their places; the first option means all of them. */
-function offerPlaces(menu, all, names) {
+/** Fill a menu with names; an option's value is the place of its name, that of the first is empty: all. */
+function fillPlaces(menu, all, names) {
   const chosen = menu.value;
   refill(menu, JSON.stringify(names), () => [
     el("option", { value: "" }, all),

@@ -1,6 +1,11 @@
-/* A still page: the explorer in a file of its own, with the run inside it (diagrams/export/html.py). */
+/* The entry of the off-line page: the explorer in one file, with the run inside it (diagrams/export/html.py). */
 
-/** Light or dark as the reader's system has it, until the switch says otherwise. */
+import { cacheArrayAttributes } from "./diagram/diagram.js";
+import { Explorer } from "./explorer.js";
+import { el, setText } from "./page/dom.js";
+import { bytesOf } from "./run/events.js";
+
+/** The switch between light and dark. Until it is used, the reader's system decides. */
 class Theme {
   constructor(onChange) {
     this.onChange = onChange;
@@ -27,25 +32,27 @@ class Theme {
   }
 }
 
-/** A text that lies compressed in the page. */
+/** The text of a compressed element of the page. */
 async function unpacked(id) {
   const bytes = new Blob([bytesOf(document.getElementById(id).textContent)]);
   return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
 
-async function standStill() {
+const noLineMenu = { claims: ({ kind }) => kind === "line" }; // a click on a process's line opens no menu here
+
+async function openPage() {
   const [run, plotly] = await Promise.all(["run", "plotly"].map(unpacked));
   document.head.append(el("script", {}, plotly)); // runs at once
-  rememberArrayAttributes();
+  cacheArrayAttributes();
   const root = document.querySelector(".cc");
   const data = JSON.parse(run);
-  const explorer = new Explorer(root);
-  explorer.submit = () => {}; // there is nobody to hand an edit to
+  const explorer = new Explorer(root, () => [noLineMenu]);
+  explorer.submit = () => {}; // there is no server to take an edit
   const theme = new Theme(() => explorer.scene && explorer.redraw());
   root.querySelector(".cc-tools").append(theme.button);
   explorer.receive(data, () => {});
 }
 
-standStill().catch((problem) => {
+openPage().catch((problem) => {
   document.querySelector(".cc-words").textContent = `This browser cannot show the page: ${problem.message}`;
 });

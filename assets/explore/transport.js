@@ -1,11 +1,12 @@
 /* Moving through the steps: buttons, slider, keys and playing. */
 
-/** How long a step stays on the screen at speed 1. */
-const STEP_MS = 1100;
+import { setText } from "./page/dom.js";
+import { keepsKeys } from "./page/keys.js";
+import { plainNumber } from "./run/times.js";
 
-const LESS_MOTION = matchMedia("(prefers-reduced-motion: reduce)");
+const STEP_MS = 1100; // how long (in milliseconds) a step stays on the screen at speed 1
 
-class Transport {
+export class Transport {
   /**
    * @param goTo called with the step to show
    * @param glide called while playing with how much of the way to the next step has passed, 0 to 1
@@ -17,6 +18,7 @@ class Transport {
     this.step = 0;
     this.last = 0;
     this.frame = null;
+    this.lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.slider = root.querySelector(".cc-slider");
     this.position = root.querySelector(".cc-position");
     this.playButton = root.querySelector(".cc-play");
@@ -48,7 +50,7 @@ class Transport {
     else this.move({ first: 0, back: this.step - 1, step: this.step + 1, last: this.last }[what]);
   }
 
-  /** A move by hand ends the playing. */
+  /** A move by hand stops the playing. */
   move(step) {
     this.pause();
     this.advanceTo(step);
@@ -66,14 +68,14 @@ class Transport {
     this.tick();
   }
 
-  /** Keep the step on the screen for its while; time flows on in it, unless the user wants less motion. */
+  /** Show the step for its time, then the next. Messages move on meanwhile, unless the user wants less motion. */
   tick() {
     const length = STEP_MS / Number(this.speed.value);
     const start = performance.now();
     const frame = (now) => {
       const part = (now - start) / length;
       if (part < 1) {
-        if (part > 0 && !LESS_MOTION.matches) this.glide(part);
+        if (part > 0 && !this.lessMotion.matches) this.glide(part);
         this.frame = requestAnimationFrame(frame);
         return;
       }
@@ -96,7 +98,7 @@ class Transport {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || typesInto(event.target)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
     const presses = { ArrowLeft: "back", ArrowRight: "step", Home: "first", End: "last", " ": "play" };
     const what = presses[event.key];
     if (!what || (what === "play" && event.target.closest("button, a, summary, [role=button]"))) return;
@@ -108,11 +110,4 @@ class Transport {
     this.pause();
     document.removeEventListener("keydown", this.onKey);
   }
-}
-
-/** Whether keys belong to the element that has the focus: a field, a menu (the page's own, too), or anything in a dialog. */
-function typesInto(target) {
-  if (!(target instanceof Element)) return false;
-  if (target.matches(".cc-slider")) return false;
-  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
 }

@@ -70,7 +70,6 @@ def export(scene: Scene, view: View) -> bytes:
 <script type="application/gzip" id="run">{packed(json.dumps(data, ensure_ascii=False, allow_nan=False))}</script>
 <script type="application/gzip" id="plotly">{_plotly()}</script>
 <script type="module">
-{browser.script()}
 {browser.still()}
 </script>
 </body>

@@ -12,12 +12,14 @@ sending.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections import defaultdict
+from collections.abc import Generator, MutableMapping, MutableSequence, Sequence
 from heapq import heappop, heappush
 from operator import itemgetter
+from typing import Any
 
 from sim.core import randomness
-from sim.core.delays import Delays
+from sim.core.delays import HOLD, Delays
 from sim.core.engine import Engine
 from sim.core.model import (
     CONTROL,
@@ -39,6 +41,19 @@ START, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(7)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
+
+
+def in_order(due: float, busy_until: MutableSequence[float] | MutableMapping[Any, float], channel: Any) -> float:
+    """FIFO: when a message due at `due` arrives, which is not before the one sent before it on its channel.
+
+    `busy_until` holds, by channel, when the last message arrives; it is brought up to date. The browser has the same
+    rule in assets/explore/run/fifo.js, and a test holds it against this one.
+    """
+    last = busy_until[channel]
+    if due < last:
+        return last
+    busy_until[channel] = due
+    return due
 
 
 class Scheduler:
@@ -67,8 +82,8 @@ class Timed(Scheduler):
         self._takes_turns = engine.workload.takes_turns
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
         self._has_control = engine.algorithm.uses_control
-        self._control_busy_until: dict[Channel, float] = {}
-        self._has_turn = [False] * len(engine.processes)
+        self._control_busy_until: defaultdict[Channel, float] = defaultdict(lambda: -math.inf)
+        self._has_turn = [False] * len(engine.processes) + [True] * len(engine.services)  # services take none
         self._happened = state.happened
         self._overtakes = engine.algorithm.overtakes
         self._due: list[Entry] = [(0.0, START, start.process, 0, start) for start in engine.starts]
@@ -124,14 +139,13 @@ class Timed(Scheduler):
         """Plan what `action` caused: arrivals, timers, items that waited for its events, and the next turn."""
         if self._has_control:
             self._plan_control(sent)
-        else:
-            for message in sent:
-                self._plan_arrival(message)
+        elif sent:
+            self._plan_arrivals(sent)
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
             number = action.message.channel.target if type(action) is Deliver else self.engine.actor(action)
-            if number < len(self._has_turn) and not self._has_turn[number]:
+            if not self._has_turn[number]:
                 self._plan_turn(number)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
@@ -151,30 +165,24 @@ class Timed(Scheduler):
             self._has_turn[number] = True
             heappush(self._due, (self.now + gap, TURN, number, 0, None))
 
-    def _plan_arrival(self, message: Message) -> None:
-        channel = message.channel
-        due = self.now + self.delays.of(message)
-        number = channel.number
-        if channel.fifo and not (self._overtakes and message.kind == MARKER):
-            if due < self._busy_until[number]:
-                due = self._busy_until[number]
-            else:
-                self._busy_until[number] = due
-        if due != math.inf:
-            heappush(self._due, (due, DELIVERY, number, message.id, message))
+    def _plan_arrivals(self, sent: Sequence[Message]) -> None:
+        for message in sent:
+            channel = message.channel
+            number = channel.number
+            due = self.now + self.delays.of(message)
+            if channel.fifo and not (self._overtakes and message.kind == MARKER):
+                due = in_order(due, self._busy_until, number)
+            if due != HOLD:
+                heappush(self._due, (due, DELIVERY, number, message.id, message))
 
     def _plan_control(self, sent: Sequence[Message]) -> None:
         """Plan the arrivals of messages, control messages included, and the timers that were set.
 
         Control messages between the same two keep their order.
         """
-        for message in sent:
-            if message.kind != CONTROL:
-                self._plan_arrival(message)
-                continue
-            before = self._control_busy_until.get(message.channel, -math.inf)
-            due = max(self.now + self.delays.of(message), before)
-            self._control_busy_until[message.channel] = due
+        self._plan_arrivals([message for message in sent if message.kind != CONTROL])
+        for message in (message for message in sent if message.kind == CONTROL):
+            due = in_order(self.now + self.delays.of(message), self._control_busy_until, message.channel)
             if due != math.inf:
                 heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
         if self.engine.set_by is sent:

@@ -71,13 +71,13 @@ class Tick(Timed):
         self._moved = True
         super()._plan_what_follows(action, sent)
 
-    def _plan_arrival(self, message: Message) -> None:
-        """Only a channel whose oldest message is `message` enters the calendar."""
-        number = message.channel.number
-        queue = self._due_tick[number]
-        queue.append(math.floor(self.now) + 1 + self.delays.of(message))
-        if len(queue) == 1:
-            self._announce_head(message.channel, queue[0])
+    def _plan_arrivals(self, sent: Sequence[Message]) -> None:
+        """A channel enters the calendar when its oldest message is known."""
+        for message in sent:
+            queue = self._due_tick[message.channel.number]
+            queue.append(math.floor(self.now) + 1 + self.delays.of(message))
+            if len(queue) == 1:
+                self._announce_head(message.channel, queue[0])
 
     def _announce_head(self, channel: Channel, due: float) -> None:
         if due != math.inf:

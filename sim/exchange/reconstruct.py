@@ -24,6 +24,7 @@ from typing import Any
 
 from sim.core.delays import HOLD, MessageReference
 from sim.core.model import APP, APPLICATION_KINDS, RECEIVE, SEND, Event, label_of
+from sim.core.scheduler import in_order
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, is_plain
@@ -124,7 +125,7 @@ class _Reconstruction:
                 channel = row.channel or ""
                 arrival = times[number] + (times[receive] - times[number])
                 if channel not in self.not_fifo:
-                    arrival = busy_until[channel] = max(arrival, busy_until[channel])
+                    arrival = in_order(arrival, busy_until, channel)
                 due[receive] = (arrival, 1, number_of[channel], number)
         return all(a < b for a, b in pairwise(keys)) and all(0 <= key[0] < MOST_NUMBER for key in keys)
 

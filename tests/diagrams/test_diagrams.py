@@ -64,6 +64,17 @@ def test_payload_is_json_and_tells_every_step(name):
     assert all(step["rule"] for step in document["steps"][1:])
 
 
+@pytest.mark.parametrize(
+    ("kind", "has_time", "whole_times"),
+    [("timed", True, False), ("tick", True, True), ("random", False, False), ("manual", False, False)],
+)
+def test_the_browser_is_told_what_time_means_to_the_scheduler(kind, has_time, whole_times):
+    told = payload(compose(run(parse_toml(f'processes = 2\nscheduler = {{ kind = "{kind}" }}', kind))))
+    assert (told["has_time"], told["whole_times"]) == (has_time, whole_times)
+    assert (told["who_decides"] is None) == has_time
+    assert (told["choices"] is not None) == (kind == "manual")
+
+
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_meters_add_up_at_every_step(name):
     for meter in meters(scene(name)):

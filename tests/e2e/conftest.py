@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
 import subprocess
 import sys
@@ -19,24 +18,7 @@ from tests.tools import ROOT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 STARTUP_S = 30
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
-    "--disable-component-update", "--disable-default-apps", "--disable-sync", "--no-first-run",
-]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[sync_api.Browser]:
-    """The machine's own Chromium: nothing is downloaded for the tests."""
-    executable = next(filter(None, map(shutil.which, BROWSERS)), None)
-    if executable is None:
-        pytest.skip(f"no Chromium on PATH (looked for {', '.join(BROWSERS)})")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 def _free_port() -> int:

@@ -67,7 +67,7 @@ def test_nothing_on_the_page_tells_the_outcome(predict):
     assert not predict.page.locator(".cc-tabs").is_visible()
     assert not predict.page.locator(".cc-sentence:not(.cc-question)").is_visible()
     assert "P1 starts S1" in predict.page.locator(".cc-question").inner_text()
-    assert "starts S1" in (predict.page.locator(".cc-guess").text_content() or "")
+    assert "starts S1" in (predict.page.locator(".cc-predicted-cut").text_content() or "")
     predict.page.locator(".cc-orientation").click()
     assert predict.page.evaluate(OUTCOMES) == 0
 

@@ -1,0 +1,340 @@
+/* The space-time diagram: one Plotly node for the life of the component. Stepping masks its traces. */
+
+import { resolveColour } from "../page/colours.js";
+import { isShown, Mask, stepAt } from "../run/timeline.js";
+import { inChunks } from "./chunks.js";
+
+const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
+
+/** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
+const REACH = { event: 11, arrow: 10, line: 16 };
+
+/**
+ * The first trace of every diagram: a stroke below the selected arrow, broader than the band of what is recorded;
+ * among many lanes, and so many arrows, a narrow one.
+ */
+function highlightAmong(lanes, palette) {
+  const line = { color: resolveColour("@selection/0.5", palette), width: Math.max(10, Math.min(24, 240 / lanes)) };
+  return { type: "scatter", mode: "lines", hoverinfo: "skip", showlegend: false, line };
+}
+
+/**
+ * Plotly walks its whole schema to find which attributes of a trace are lists: half a millisecond for every trace
+ * at every drawing. The answer depends on the kind of trace and on which of its keys are lists, so it is cached.
+ */
+export function cacheArrayAttributes() {
+  const schema = Plotly.PlotSchema;
+  if (!schema?.findArrayAttributes || schema.remembered) return;
+  schema.remembered = new Map();
+  const find = schema.findArrayAttributes;
+  schema.findArrayAttributes = (trace) => {
+    const key = [trace.type, trace.mode, ...listsIn(trace._input, "")].join();
+    if (!schema.remembered.has(key)) schema.remembered.set(key, find(trace));
+    return schema.remembered.get(key).slice();
+  };
+}
+
+/** The paths of all lists in a trace. */
+function listsIn(value, path) {
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key.startsWith("_") || key === "meta") return [];
+    if (Array.isArray(item)) return [path + key];
+    return item !== null && typeof item === "object" ? listsIn(item, `${path}${key}.`) : [];
+  });
+}
+
+export class Diagram {
+  /**
+   * @param onPick called with what was clicked: {kind: "event", at} (a place in the columns of events),
+   *   {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}; each with clientX and clientY
+   * @param onMoved called when the diagram was drawn, stepped, zoomed, moved or resized
+   */
+  constructor(node, onPick, onMoved) {
+    this.node = node;
+    this.onPick = onPick;
+    this.onMoved = onMoved;
+    this.drawn = false;
+    this.selected = null;
+    this.cut = null;
+    this.predicting = false;
+    this.config = this.plotConfig();
+    this.listen();
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(node);
+  }
+
+  /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */
+  draw(figure, palette, view, scene, events, step) {
+    this.scene = scene;
+    this.events = events;
+    this.step = step;
+    this.place = stepAt(scene, step).place;
+    this.isDown = "ticktext" in figure.layout.xaxis;
+    this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
+    this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
+    this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
+    this.arrows = arrowsOf(this.traces);
+    const data = this.traces.map((trace, index) => ({
+      ...trace,
+      ...this.coordinates(index),
+      uid: String(index),
+      visible: this.isWanted(trace),
+    }));
+    const layout = { ...figure.layout, uirevision: view, autosize: true };
+    this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
+    Plotly.react(this.node, data, layout, this.config);
+    if (!this.drawn) this.listenToPlotly();
+    this.drawn = true;
+    this.onMoved();
+  }
+
+  listenToPlotly() {
+    this.node.on("plotly_doubleclick", () => this.showWhole());
+    this.node.on("plotly_relayout", () => this.onMoved());
+    this.node.on("plotly_relayouting", () => this.onMoved());
+  }
+
+  resize() {
+    if (!this.drawn || !this.node.clientWidth) return;
+    Plotly.Plots.resize(this.node).then(() => this.onMoved());
+  }
+
+  /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
+  plotConfig() {
+    const whole = { name: "whole", title: "Show all", icon: Plotly.Icons.home, click: () => this.showWhole() };
+    return {
+      displaylogo: false,
+      scrollZoom: true,
+      doubleClick: false,
+      modeBarButtons: [["zoomIn2d", "zoomOut2d", whole]],
+    };
+  }
+
+  showWhole() {
+    Plotly.relayout(this.node, this.whole);
+  }
+
+  /** Move to another step: only traces in which something appears or disappears are touched. */
+  stepTo(step) {
+    const touched = [];
+    this.masks.forEach((mask, index) => {
+      if (this.cursors[index] || mask?.differs(this.step, step)) touched.push(index);
+    });
+    this.step = step;
+    this.place = stepAt(this.scene, step).place;
+    this.update(touched);
+    this.onMoved();
+  }
+
+  /** Between two steps: move the line of now and the arrows on their way. A big diagram waits for the step. */
+  glide(part) {
+    if (this.arrows.length > GLIDE_UP_TO) return;
+    const [here, next] = [stepAt(this.scene, this.step), stepAt(this.scene, this.step + 1)];
+    this.place = here.place + part * (next.place - here.place);
+    const moving = (index) => this.cursors[index] || this.masks[index]?.isGrowing(this.step);
+    this.update([...this.traces.keys()].filter(moving));
+  }
+
+  /** Show one of the cuts that the scenario discusses (null: none). */
+  showCut(cut) {
+    this.cut = cut;
+    const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.cut != null);
+    if (!indices.length) return;
+    Plotly.restyle(this.node, { visible: indices.map((index) => this.isWanted(this.traces[index])) }, indices);
+  }
+
+  /** Hide or show what tells the outcome of a snapshot. */
+  hideOutcome(predicting) {
+    if (predicting === this.predicting) return;
+    this.predicting = predicting;
+    const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.outcome);
+    if (indices.length) Plotly.restyle(this.node, { visible: indices.map((i) => this.isWanted(this.traces[i])) }, indices);
+    this.update([...this.traces.keys()].filter((index) => this.traces[index].meta?.until_outcome));
+  }
+
+  /** Whether a trace is shown: a cut of the scenario only if it is chosen, an outcome only if nobody predicts it. */
+  isWanted(trace) {
+    if (this.predicting && trace.meta?.outcome) return false;
+    return trace.meta?.cut != null ? trace.meta.cut === this.cut : trace.visible ?? true;
+  }
+
+  /** Mark one message's arrow (null: none). */
+  select(id) {
+    if (id === this.selected) return;
+    this.selected = id;
+    if (this.drawn) this.update([]);
+  }
+
+  /**
+   * Redraw some traces and the highlight: `animate` without redraw leaves all other traces alone, as long as
+   * no trace has a zorder of its own (Plotly then takes the other layers for gone).
+   */
+  update(indices) {
+    const traces = [0, ...indices];
+    const data = traces.map((index) => this.coordinates(index));
+    const now = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
+    const done = Plotly.animate(this.node, { data, traces }, now);
+    const tidy = () => keepOrder(this.node);
+    tidy();
+    done.then(tidy, tidy); // should Plotly draw later than at once, or interrupt itself
+  }
+
+  /** The x and y of one trace as they are now; nothing for a trace that never changes. */
+  coordinates(index) {
+    if (index === 0) return this.highlight();
+    const told = this.predicting && this.traces[index].meta?.until_outcome;
+    if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.place);
+    const axis = this.cursors[index];
+    if (!axis) return {};
+    const { x, y } = this.traces[index];
+    return { x, y, [axis]: [this.place, this.place] };
+  }
+
+  /** The coordinates of the selected arrow, if it is shown. */
+  highlight() {
+    const arrow = this.arrows.find(({ id, span }) => id === this.selected && isShown(span, this.step));
+    return arrow ? { x: [arrow.x0, arrow.x1], y: [arrow.y0, arrow.y1] } : { x: [null], y: [null] };
+  }
+
+  /** Tell of clicks (not drags), and change the pointer's shape over what can be clicked. */
+  listen() {
+    let pressed = null;
+    this.onPress = (event) => (pressed = event);
+    this.onRelease = (event) => {
+      const moved = pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
+      const inPlot = pressed?.target.closest?.(".nsewdrag");
+      pressed = null;
+      if (inPlot && moved <= 4) this.onPick({ ...this.pickAt(event), clientX: event.clientX, clientY: event.clientY });
+    };
+    this.onHover = (event) => {
+      if (event.buttons === 0) this.node.classList.toggle("cc-over", this.pickAt(event).kind !== "nothing");
+    };
+    this.node.addEventListener("pointerdown", this.onPress, true);
+    this.node.addEventListener("pointermove", this.onHover);
+    window.addEventListener("pointerup", this.onRelease, true);
+  }
+
+  /** What lies under a pointer event: an event before an arrow, an arrow before a process line. */
+  pickAt(event) {
+    const point = this.within(event);
+    if (!point) return { kind: "nothing" };
+    const at = this.eventAt(point);
+    if (at != null) return { kind: "event", at };
+    const id = this.messageAt(point);
+    if (id != null) return { kind: "message", id };
+    const { lane, place, distance } = this.laneAt(point);
+    return distance <= REACH.line ? { kind: "line", lane, time: Math.max(0, place) } : { kind: "nothing" };
+  }
+
+  /** A pointer event in pixels of the diagram's node, or null before anything is drawn. */
+  within({ clientX, clientY }) {
+    if (!this.drawn) return null;
+    const box = this.node.getBoundingClientRect();
+    return [clientX - box.left, clientY - box.top];
+  }
+
+  /** Where a lane and a place on the time axis lie, in pixels of the diagram's node. */
+  toPixel(lane, place) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const [x, y] = this.isDown ? [lane, place] : [place, lane];
+    return [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
+  }
+
+  /** The lane (a fraction between lanes) and the place on the time axis of a point in pixels. */
+  fromPixel([x, y]) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const across = xaxis.p2d(x - xaxis._offset);
+    const along = yaxis.p2d(y - yaxis._offset);
+    return this.isDown ? { lane: across, place: along } : { lane: along, place: across };
+  }
+
+  /** The part of the node in which things are drawn: {left, top, right, bottom} in pixels. */
+  plotBox() {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const [left, top] = [xaxis._offset, yaxis._offset];
+    return { left, top, right: left + xaxis._length, bottom: top + yaxis._length };
+  }
+
+  /** The nearest process line to a point: its lane, the place beside the point, and how far off it is. */
+  laneAt(point) {
+    const { lane, place } = this.fromPixel(point);
+    const nearest = Math.min(this.scene.processes.length - 1, Math.max(0, Math.round(lane)));
+    const [x, y] = this.toPixel(nearest, place);
+    return { lane: nearest, place, distance: Math.hypot(point[0] - x, point[1] - y) };
+  }
+
+  /** The event of the window nearest to a point, or null when none is within reach. */
+  eventAt(point) {
+    const { events, scene } = this;
+    let nearest = null;
+    let least = REACH.event;
+    const end = events.firstFrom(scene.until + 1);
+    for (let at = events.firstFrom(scene.first); at < end; at += 1) {
+      const [x, y] = this.toPixel(events.lane[at], events.place(at, scene));
+      const distance = Math.hypot(point[0] - x, point[1] - y);
+      if (distance < least) [nearest, least] = [at, distance];
+    }
+    return nearest;
+  }
+
+  /** The id of the visible arrow nearest to a point, or null when none is within reach. */
+  messageAt(point) {
+    const { xaxis, yaxis } = this.node._fullLayout;
+    const pixel = (x, y) => [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
+    let nearest = null;
+    let least = REACH.arrow;
+    for (const arrow of this.arrows) {
+      if (!isShown(arrow.span, this.step)) continue;
+      const distance = distanceToSegment(point, pixel(arrow.x0, arrow.y0), pixel(arrow.x1, arrow.y1));
+      if (distance < least) [nearest, least] = [arrow.id, distance];
+    }
+    return nearest;
+  }
+
+  close() {
+    this.observer.disconnect();
+    window.removeEventListener("pointerup", this.onRelease, true);
+    Plotly.purge(this.node);
+  }
+}
+
+/**
+ * Put the drawn traces back into their order. A partial redraw moves the traces it touched next to each
+ * other, so that a tinted region would come to lie over the arrows. Each group has its trace's uid as a class.
+ */
+function keepOrder(node) {
+  const layer = node.querySelector(".cartesianlayer .scatterlayer");
+  if (!layer) return;
+  const rank = (group) => Number(/trace(\d+)/.exec(group.getAttribute("class"))?.[1]);
+  const groups = [...layer.children].sort((a, b) => rank(a) - rank(b));
+  groups.forEach((group, place) => {
+    if (layer.children[place] !== group) layer.insertBefore(group, layer.children[place]);
+  });
+}
+
+/** Every drawn arrow: its message's id, its ends and the steps at which it is shown. */
+function arrowsOf(traces) {
+  return traces.flatMap(({ x, y, meta }) => {
+    const stride = meta?.stride ?? 1;
+    return (meta?.messages ?? []).map((id, element) => {
+      const start = element * stride;
+      const end = lastPoint(x, start, stride);
+      const span = meta.show?.[element] ?? [0, null];
+      return { id, x0: x[start], y0: y[start], x1: x[end], y1: y[end], span };
+    });
+  });
+}
+
+/** The last point of an element that is a place: a null at its end only lifts the pen. */
+function lastPoint(x, start, stride) {
+  let end = start + stride - 1;
+  while (end > start && x[end] == null) end -= 1;
+  return end;
+}
+
+function distanceToSegment([px, py], [ax, ay], [bx, by]) {
+  const length = (bx - ax) ** 2 + (by - ay) ** 2;
+  const along = length ? ((px - ax) * (bx - ax) + (py - ay) * (by - ay)) / length : 0;
+  const t = Math.min(1, Math.max(0, along));
+  return Math.hypot(px - ax - t * (bx - ax), py - ay - t * (by - ay));
+}

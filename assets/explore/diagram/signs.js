@@ -1,0 +1,21 @@
+/* The signs of the diagram, as diagrams/signs.py lists them: a word for each below the diagram, sentences in the story. */
+
+import { el, refill } from "../page/dom.js";
+
+/** The list below the diagram. */
+export function showSigns(node, signs) {
+  const item = (sign) => el("li", { title: sign.title, "data-sign": sign.key, "data-rare": sign.rare }, signIcon(sign), ` ${sign.label}`);
+  refill(node, JSON.stringify(signs), () => signs.map(item));
+}
+
+/** Each sign with its sentence. */
+export function signsInFull(signs) {
+  return el("ul", { class: "cc-signs-in-full" }, ...signs.map((sign) => el("li", {}, signIcon(sign), el("span", {}, sign.title))));
+}
+
+/** A sign's picture. It is markup of our own, with nothing in it that a user wrote. */
+function signIcon({ icon }) {
+  const holder = document.createElement("template");
+  holder.innerHTML = icon;
+  return holder.content.firstElementChild;
+}

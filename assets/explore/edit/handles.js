@@ -1,0 +1,491 @@
+/* Handles over the diagram, to be dragged along the time axis, nudged by keys, or pressed. A grip is a plain object that
+ * says what a handle is for and where it lies; its node is the SVG element. */
+
+import { STEP_KEYS } from "../page/keys.js";
+import { setShape, shape } from "../page/svg.js";
+import { delayFor } from "../run/fifo.js";
+import { isShown, stepAt } from "../run/timeline.js";
+import { nudgeSize, plainNumber, roundedTime, twelveDigits } from "../run/times.js";
+import { Preview } from "./preview.js";
+
+const MOST_HANDLES = 150; // if more handles than this are in view, only those that concern the present step are shown
+const NEAR_STEPS = 10; // an item concerns the present step if it happens at most this many steps away
+const TARGET = 14; // the radius (in pixels) that reacts to the pointer
+const RING = 11; // the radius of the visible ring
+const DRAG_FROM = 4; // a press becomes a drag when the pointer has moved this far (in pixels)
+
+export class Handles {
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    this.manipulation = manipulation;
+    this.diagram = manipulation.diagram;
+    this.nodes = new Map(); // by key
+    this.grips = [];
+    this.drag = null;
+    this.preview = new Preview(this.diagram);
+    this.glow = shape("g", { class: "cc-glow", "aria-hidden": "true", "pointer-events": "none" });
+    this.group = shape("g");
+    const label = "Handles in the diagram: drag them, or focus one and use the arrow keys";
+    this.node = shape("svg", { class: "cc-handles", role: "group", "aria-label": label }, this.glow, this.preview.node, this.group);
+    manipulation.layer.append(this.node);
+    this.listen();
+  }
+
+  listen() {
+    this.node.addEventListener("pointerdown", (event) => this.press(event));
+    this.node.addEventListener("pointermove", (event) => this.hover(event));
+    this.node.addEventListener("pointerleave", () => this.leave());
+    this.node.addEventListener("wheel", (event) => this.passOn(new WheelEvent("wheel", event), event), { passive: false });
+    this.node.addEventListener("keydown", (event) => this.key(event));
+    this.onMove = (event) => this.move(event);
+    this.onUp = (event) => this.release(event);
+    this.onCancel = () => this.endDrag();
+    this.onEscape = (event) => {
+      if (event.key !== "Escape" || !this.drag) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      this.endDrag();
+    };
+  }
+
+  /** A new scene. A drag goes on meanwhile: its handle stays the same node. */
+  show() {
+    const { scene, events } = this.manipulation;
+    this.ends = new Map(this.diagram.arrows.map((arrow) => [arrow.id, arrow]));
+    this.fixed = [
+      ...scene.messages.map((message) => messageGrip(scene, message)),
+      ...scene.items.map((item) => itemGrip(scene, item, events)),
+    ];
+    this.refresh();
+  }
+
+  stepTo() {
+    const { scene } = this.manipulation;
+    const waits = ({ message }) => message && (message.kind !== "app" || message.arrival == null);
+    if (scene.choices || this.isCrowded || this.fixed.some(waits)) this.refresh();
+  }
+
+  /** The diagram was drawn, zoomed or moved: place the handles anew if they lie elsewhere now. */
+  diagramMoved() {
+    const view = this.mapping();
+    if (view === this.mapped) return;
+    this.refresh();
+  }
+
+  /** How lanes and times map to pixels, as a text to compare. */
+  mapping() {
+    const { left, top, right, bottom } = this.diagram.plotBox();
+    const { lane, place } = this.diagram.fromPixel([left, top]);
+    const end = this.diagram.fromPixel([right, bottom]);
+    return [left, top, right, bottom, lane, place, end.lane, end.place, this.diagram.isDown].join(" ");
+  }
+
+  /** Make, move and remove handles for the present step and zoom. */
+  refresh() {
+    this.mapped = this.mapping();
+    const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.manipulation.manual.grips()];
+    grips.forEach((grip) => this.locate(grip));
+    const box = this.diagram.plotBox();
+    const inView = grips.filter((grip) => grip.kind === "choice" || isWithin(grip, box));
+    this.isCrowded = inView.length > MOST_HANDLES;
+    const kept = this.isCrowded ? inView.filter((grip) => this.concernsNow(grip)) : inView;
+    if (this.drag && !kept.some(({ key }) => key === this.drag.key)) {
+      const dragged = grips.find(({ key }) => key === this.drag.key);
+      if (dragged) kept.push(dragged);
+      else this.endDrag();
+    }
+    this.reconcile(kept.sort((a, b) => a.order - b.order));
+    this.drawGlow();
+    if (this.drag?.moved) this.drawDrag();
+    else this.showPendingValue();
+  }
+
+  /** An arrow has a handle once it is drawn; a message that can be chosen has that of the choice instead. */
+  isThere({ key, message }) {
+    if (!message) return true;
+    if (this.manipulation.manual.delivers(message.id)) return false;
+    const isDrawn = message.sent <= this.manipulation.step || (message.kind === "app" && message.arrival != null);
+    return isDrawn || key === this.focused()?.key;
+  }
+
+  /** The places of all handles, in pixels. */
+  points() {
+    return this.grips.map(({ x, y }) => [x, y]);
+  }
+
+  /** The grip that has the focus. */
+  focused() {
+    const node = document.activeElement;
+    return node?.parentNode === this.group ? node.grip : null;
+  }
+
+  concernsNow({ key, message, item, kind }) {
+    const { step, explorer } = this.manipulation;
+    if (kind === "choice") return true;
+    if (key === this.focused()?.key) return true;
+    if (item) return Math.abs(item.step - step) <= NEAR_STEPS;
+    return isShown([message.sent, message.received], step) || message.id === explorer.selectedMessage();
+  }
+
+  /** Compute where a grip lies, in pixels: at its place, or at the end of the arrow of a held message. */
+  locate(grip) {
+    if (grip.kind === "choice") return this.locateChoice(grip);
+    if (grip.kind === "message" && grip.place == null) {
+      const { lane, place } = this.endOf(grip.id);
+      Object.assign(grip, { atLane: lane, atPlace: place });
+    } else Object.assign(grip, { atLane: grip.lane, atPlace: grip.place });
+    [grip.x, grip.y] = this.diagram.toPixel(grip.atLane, grip.atPlace);
+  }
+
+  /** The end of a message's drawn arrow. */
+  endOf(id) {
+    const arrow = this.ends.get(id);
+    if (!arrow) return { lane: -9, place: 0 };
+    return this.diagram.isDown ? { lane: arrow.x1, place: arrow.y1 } : { lane: arrow.y1, place: arrow.x1 };
+  }
+
+  /** The choice of a delivery lies at the end of its arrow; any other on its process's line, just after now. */
+  locateChoice(grip) {
+    if (grip.id != null) {
+      const { lane, place } = this.endOf(grip.id);
+      [grip.x, grip.y] = this.diagram.toPixel(lane, place);
+      return;
+    }
+    const { right, bottom } = this.diagram.plotBox();
+    const [x, y] = this.diagram.toPixel(grip.lane, this.diagram.place);
+    const along = (now, end) => Math.min(now + 34 * (grip.rank + 1), end - 34 * (grip.of - 1 - grip.rank));
+    [grip.x, grip.y] = this.diagram.isDown ? [x, along(y, bottom - 4)] : [along(x, right - 4), y];
+  }
+
+  /** Give each grip a node, by its key. The node that is dragged or has the focus stays in the document. */
+  reconcile(grips) {
+    this.grips = grips;
+    const wanted = new Set(grips.map(({ key }) => key));
+    for (const [key, node] of this.nodes) {
+      if (wanted.has(key)) continue;
+      node.remove();
+      this.nodes.delete(key);
+    }
+    for (const grip of grips) {
+      if (!this.nodes.has(grip.key)) this.nodes.set(grip.key, handleNode());
+      this.dress(this.nodes.get(grip.key), grip);
+    }
+    this.arrange(grips.map(({ key }) => this.nodes.get(key)));
+  }
+
+  arrange(nodes) {
+    const children = this.group.children;
+    if (nodes.length === children.length && nodes.every((node, place) => children[place] === node)) return;
+    const kept = this.drag?.node ?? document.activeElement;
+    const place = nodes.indexOf(kept);
+    if (place < 0 || kept.parentNode !== this.group) return this.group.replaceChildren(...nodes);
+    for (const node of [...children]) if (node !== kept) node.remove();
+    kept.before(...nodes.slice(0, place));
+    kept.after(...nodes.slice(place + 1));
+  }
+
+  dress(node, grip) {
+    const before = node.grip;
+    node.grip = grip;
+    if (!(this.drag?.moved && this.drag.node === node)) put(node, grip.x, grip.y);
+    if (before && before.signature === grip.signature) return;
+    const isSlider = grip.kind !== "choice" && this.manipulation.scene.has_time;
+    setShape(node, {
+      class: `cc-handle cc-${grip.kind}${isSlider ? " cc-slides" : ""}`,
+      role: isSlider ? "slider" : "button",
+      "aria-label": grip.label,
+      "aria-orientation": isSlider ? (this.diagram.isDown ? "vertical" : "horizontal") : null,
+      "aria-valuemin": isSlider ? plainNumber(grip.least) : null,
+      "aria-valuemax": isSlider ? plainNumber(Math.max(this.manipulation.scene.end, grip.value ?? 0)) : null,
+      "aria-valuenow": isSlider ? plainNumber(grip.value ?? this.manipulation.scene.end) : null,
+      "aria-valuetext": isSlider ? grip.told : null,
+      "data-message": grip.id,
+      "data-item": grip.item ? itemName(grip.item) : null,
+      "data-choice": grip.choice ?? null,
+    });
+    node.title.textContent = grip.kind === "choice" || grip.item?.kind === "snapshot" ? grip.label : "";
+    node.number.textContent = grip.number ?? "";
+  }
+
+  /** Where the user chooses: light up the arrows of the messages that can be delivered. */
+  drawGlow() {
+    const lines = this.manipulation.manual.grips().filter(({ id }) => id != null).map(({ id }) => this.ends.get(id));
+    this.glow.replaceChildren(
+      ...lines.filter(Boolean).map((arrow) => {
+        const start = this.diagram.isDown ? [arrow.x0, arrow.y0] : [arrow.y0, arrow.x0];
+        const end = this.diagram.isDown ? [arrow.x1, arrow.y1] : [arrow.y1, arrow.x1];
+        return this.preview.line(start, end, "cc-glowing");
+      }),
+    );
+  }
+
+  // ------------------------------------------------------------------------- the pointer
+
+  /** The handle at the pointer; of overlapping ones the nearest. */
+  nearest(event) {
+    const [x, y] = this.diagram.within(event);
+    let least = TARGET + 2;
+    let found = event.target.closest?.(".cc-handle") ?? null;
+    for (const grip of this.grips) {
+      const distance = Math.hypot(grip.x - x, grip.y - y);
+      if (distance < least - 0.5) [found, least] = [this.nodes.get(grip.key), distance];
+    }
+    return found;
+  }
+
+  hover(event) {
+    if (this.drag || event.buttons) return;
+    this.light(this.nearest(event));
+    this.passOn(new MouseEvent("mousemove", event), event); // for the tooltip of what lies below
+  }
+
+  leave() {
+    this.light(null);
+    this.under()?.dispatchEvent(new MouseEvent("mouseout", { bubbles: true }));
+  }
+
+  light(node) {
+    if (node === this.lit) return;
+    this.lit?.classList.remove("cc-near");
+    this.lit = node;
+    node?.classList.add("cc-near");
+  }
+
+  under() {
+    return this.diagram.node.querySelector(".nsewdrag");
+  }
+
+  /** Pass an event on to the diagram: wheel and tooltips work under a handle, too. */
+  passOn(copy, event) {
+    if (event.type === "wheel") event.preventDefault();
+    this.under()?.dispatchEvent(copy);
+  }
+
+  press(event) {
+    if (event.button !== 0 || !event.isPrimary || this.drag) return;
+    const node = this.nearest(event);
+    if (!node) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const hadFocus = document.activeElement === node;
+    node.focus({ preventScroll: true });
+    const { place } = this.diagram.fromPixel(this.diagram.within(event));
+    const { grip } = node;
+    const value = this.valueOf(grip) ?? grip.atPlace;
+    this.drag = { node, key: grip.key, from: event, place, value, hadFocus, moved: false };
+    window.addEventListener("pointermove", this.onMove, true);
+    window.addEventListener("pointerup", this.onUp, true);
+    window.addEventListener("pointercancel", this.onCancel, true);
+    window.addEventListener("blur", this.onCancel);
+    window.addEventListener("keydown", this.onEscape, true);
+  }
+
+  move(event) {
+    const { drag } = this;
+    if (!drag.moved && Math.hypot(event.clientX - drag.from.clientX, event.clientY - drag.from.clientY) < DRAG_FROM) return;
+    if (!drag.node.classList.contains("cc-slides")) return;
+    if (!drag.moved) this.manipulation.dragBegins();
+    drag.moved = true;
+    drag.at = event;
+    this.drawDrag();
+  }
+
+  /** Draw the preview for the pointer's place and the present zoom. */
+  drawDrag() {
+    const { drag, diagram } = this;
+    const { grip } = drag.node;
+    const { left, top, right, bottom } = diagram.plotBox();
+    const [x, y] = diagram.within(drag.at);
+    const { place } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
+    drag.time = Math.max(grip.least, roundedTime(this.manipulation.scene, drag.value + place - drag.place, this.span()));
+    this.drawAt(grip, drag.time);
+    put(drag.node, ...diagram.toPixel(grip.lane, drag.time));
+  }
+
+  drawAt(grip, time) {
+    if (grip.kind === "message") this.preview.message(this.manipulation.scene, grip.message, time);
+    else this.preview.item(this.manipulation.scene, grip.item, time);
+  }
+
+  /** How much time the diagram shows. */
+  span() {
+    const { left, top, right, bottom } = this.diagram.plotBox();
+    return Math.abs(this.diagram.fromPixel([right, bottom]).place - this.diagram.fromPixel([left, top]).place);
+  }
+
+  release(event) {
+    const { drag } = this;
+    const { grip } = drag.node;
+    const along = this.diagram.isDown ? event.clientY - drag.from.clientY : event.clientX - drag.from.clientX;
+    this.endDrag();
+    if (!drag.moved) this.manipulation.pressed(grip, event, drag.node);
+    else if (Math.abs(along) >= 3 && drag.time !== undefined) this.moveTo(grip, drag.time);
+  }
+
+  /** End the drag. A handle that was dragged by mouse loses the focus again, so that the keys step the run. */
+  endDrag() {
+    const { drag } = this;
+    if (!drag) return;
+    this.drag = null;
+    window.removeEventListener("pointermove", this.onMove, true);
+    window.removeEventListener("pointerup", this.onUp, true);
+    window.removeEventListener("pointercancel", this.onCancel, true);
+    window.removeEventListener("blur", this.onCancel);
+    window.removeEventListener("keydown", this.onEscape, true);
+    this.manipulation.dragEnds();
+    this.preview.clear();
+    if (!drag.hadFocus && document.activeElement === drag.node) drag.node.blur();
+    put(drag.node, drag.node.grip.x, drag.node.grip.y);
+  }
+
+  // ------------------------------------------------------------------------- changing a time
+
+  /** The value that the user asked for last, else the present one. */
+  valueOf(grip) {
+    return this.manipulation.pendingValues.of(grip.key) ?? grip.value;
+  }
+
+  /** Submit an edit: a message arrives, or an item happens, at `time`. */
+  moveTo(grip, time) {
+    const wanted = twelveDigits(Math.max(grip.least, time));
+    if (wanted === this.valueOf(grip)) return;
+    this.manipulation.pendingValues.ask(grip.key, wanted, editOf(this.manipulation.scene, grip, wanted));
+    this.showPendingValue(grip);
+  }
+
+  /** Later counts from the present value; earlier from where the message's own delay would put it. */
+  nudge(grip, amount) {
+    const asked = this.manipulation.pendingValues.of(grip.key);
+    const own = amount < 0 && grip.message ? grip.message.due : grip.value;
+    const from = asked ?? own ?? Math.max(grip.least, stepAt(this.manipulation.scene, this.manipulation.step).time);
+    this.moveTo(grip, from + amount);
+  }
+
+  /** Show the value that was asked for last as if Python had answered already. */
+  showPendingValue(grip = null) {
+    const keys = [...this.manipulation.pendingValues.values.keys()];
+    const shown = grip ?? this.grips.find(({ key }) => key === keys.at(-1));
+    const time = shown && this.manipulation.pendingValues.of(shown.key);
+    if (time == null) return this.manipulation.mark();
+    this.drawAt(shown, time);
+    put(this.nodes.get(shown.key), ...this.diagram.toPixel(shown.lane, time));
+  }
+
+  /** Keys on a handle never step the run. */
+  key(event) {
+    const node = event.target.closest?.(".cc-handle");
+    if (!node || event.ctrlKey || event.metaKey || event.altKey) return;
+    const { grip } = node;
+    const act = this.keyAct(event, grip, node);
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act();
+  }
+
+  keyAct({ key, shiftKey, repeat }, grip, node) {
+    const { scene } = this.manipulation;
+    if (key === "Enter" || key === " ") return () => !repeat && this.manipulation.entered(grip, node);
+    if (key === "Escape") return this.drag ? () => this.endDrag() : null;
+    if (grip.kind === "choice") return STEP_KEYS.has(key) ? () => {} : null;
+    if (key === "Delete" || key === "Backspace") return grip.item ? () => this.manipulation.remove(grip.item) : null;
+    if (key.toLowerCase() === "h") return grip.message ? () => this.manipulation.holdOrRelease(grip.message) : null;
+    if (!scene.has_time) return STEP_KEYS.has(key) ? () => {} : null;
+    const signs = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
+    const down = this.diagram.isDown ? 1 : -1; // up and down follow the time axis if it runs down, else the custom of sliders
+    const sign = { ...signs, ArrowDown: down, ArrowUp: -down }[key];
+    if (sign) return () => this.nudge(grip, sign * nudgeSize(scene, shiftKey || key.startsWith("Page")));
+    if (key === "Home") return () => this.moveTo(grip, grip.least);
+    if (key === "End") return () => this.moveTo(grip, scene.end);
+    return null;
+  }
+
+  close() {
+    this.endDrag();
+  }
+}
+
+function handleNode() {
+  const node = shape("g", { tabindex: 0 },
+    shape("circle", { class: "cc-target", r: TARGET }),
+    shape("circle", { class: "cc-grip", r: RING }),
+    shape("text", { class: "cc-number", "text-anchor": "middle", dy: "0.36em" }),
+    shape("title"),
+  );
+  node.number = node.querySelector("text");
+  node.title = node.querySelector("title");
+  return node;
+}
+
+function put(node, x, y) {
+  node?.setAttribute("transform", `translate(${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10})`);
+}
+
+function isWithin({ x, y }, { left, top, right, bottom }) {
+  return x >= left - 2 && x <= right + 2 && y >= top - 2 && y <= bottom + 2;
+}
+
+/** The handle at a message's head: its arrival. `value` is when it arrives (null: never). */
+function messageGrip(scene, message) {
+  const { id, address, name, caption, where, arrival, sent_time: sentTime } = message;
+  const sent = `sent at ${plainNumber(sentTime)}`;
+  const told = arrival == null ? `${neverInWords(message)}, ${sent}` : `arrives at ${plainNumber(arrival)}, ${sent}`;
+  const waits = arrival != null && message.behind ? `, waits behind ${message.behind}` : "";
+  return {
+    kind: "message",
+    key: JSON.stringify(address),
+    id,
+    message,
+    lane: message.target,
+    place: message.arrival_place,
+    value: arrival,
+    least: message.earliest,
+    label: scene.has_time ? `Arrival of ${name} ${where}` : `${name} ${where}`,
+    told: told + waits,
+    order: message.arrival_place ?? message.sent_place,
+    signature: [id, name, caption, told, waits, scene.has_time, scene.end, "message"].join("|"),
+  };
+}
+
+/** Why a message never arrives. */
+function neverInWords({ behind }) {
+  return behind ? `waits behind ${behind}, which never arrives` : "held, never arrives";
+}
+
+/** The handle at a script line's event or at an initiation. */
+function itemGrip(scene, item, events) {
+  const label = itemLabel(item, events);
+  const told = `at ${plainNumber(item.time)}`;
+  return {
+    kind: "item",
+    key: JSON.stringify(item.item),
+    item,
+    lane: item.lane,
+    place: item.place,
+    value: item.time,
+    least: item.since,
+    label: scene.has_time ? `${item.kind === "snapshot" ? "" : "Time of "}${label}` : label,
+    told,
+    order: item.place,
+    signature: [itemName(item), label, told, item.since, scene.has_time, scene.end].join("|"),
+  };
+}
+
+/** `script:3`, `snapshots:0`. */
+export function itemName({ item }) {
+  return Object.entries(item)[0].join(":");
+}
+
+/** `send H at P2`, `event C at P1`, `Start of snapshot S1 at P1`. */
+export function itemLabel(item, events) {
+  if (item.kind === "snapshot") return `Start of snapshot ${item.snapshot} at ${item.process}`;
+  const at = events.firstFrom(item.step);
+  const name = item.label ?? (at < events.count ? events.label(at) : "");
+  return `${item.kind === "send" ? "send" : "event"} ${name} at ${item.process}`;
+}
+
+/** The edit by which a message arrives, or an item happens, at `time`. */
+function editOf(scene, grip, time) {
+  if (grip.kind === "message") return { do: "delay", message: grip.message.address, delay: delayFor(grip.message, time) };
+  return { do: "change", item: grip.item.item, at: twelveDigits(Math.max(0, time - grip.item.since)) };
+}

@@ -1,0 +1,146 @@
+/* The menu at a process's line: what can be added there. */
+
+import { el, field, fillMenu, refill, setText } from "../page/dom.js";
+import { moveFocus } from "../page/keys.js";
+import { Popup } from "../page/popup.js";
+import { plainNumber, roundedTime } from "../run/times.js";
+
+const MOST_TARGETS = 6; // more targets than this are offered in a list
+
+export class LineMenu extends Popup {
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    super(manipulation.layer, { class: "cc-line-menu", role: "group" });
+    this.manipulation = manipulation;
+    this.title = el("strong");
+    this.body = el("input", { type: "text", autocomplete: "off" });
+    this.bodyField = field("Body of the message (may be left empty)", this.body);
+    this.entries = el("div", { role: "menu" });
+    this.node.append(this.title, this.bodyField, this.entries);
+    this.node.addEventListener("keydown", (event) => this.moveFocus(event));
+    this.body.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      this.items()[0].click();
+    });
+  }
+
+  items() {
+    return [...this.entries.querySelectorAll("[role=menuitem], select")];
+  }
+
+  moveFocus(event) {
+    moveFocus(event, this.items(), ["ArrowUp", "ArrowDown"]);
+  }
+
+  /** @param time the time that was clicked, rounded unless `isExact`; ignored where the run knows no time */
+  openAt(point, lane, time, options) {
+    const { scene, handles } = this.manipulation;
+    const process = scene.processes[lane];
+    this.lane = lane;
+    const named = options.isExact ? time : Math.max(0, roundedTime(scene, time, handles.span()));
+    this.time = scene.has_time ? named : null;
+    const at = this.time == null ? "" : ` at ${plainNumber(this.time)}`;
+    setText(this.title, process + at);
+    this.node.setAttribute("aria-label", `Add to ${process}${at}`);
+    this.entries.setAttribute("aria-label", `Add to ${process}${at}`);
+    this.body.value = "";
+    this.body.placeholder = scene.body_hint;
+    const targets = scene.channels.filter(({ source }) => source === process).map(({ target }) => target);
+    this.bodyField.hidden = !targets.length;
+    this.entries.replaceChildren(
+      ...this.sends(process, targets, at),
+      this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
+      this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
+      ...this.note(scene),
+    );
+    this.open(point, { ...options, alsoThere: handles.points(), focus: this.items()[0] });
+    this.drawMark();
+  }
+
+  sends(process, targets, at) {
+    const edit = (to) => () => ({ do: "send", process, to: to(), body: this.body.value });
+    if (targets.length <= MOST_TARGETS) return targets.map((to) => this.entry(`Send to ${to}${at}`, edit(() => to)));
+    const choice = el("select", { "aria-label": "Send to" });
+    fillMenu(choice, targets);
+    const go = this.entry(`Send${at}`, edit(() => choice.value));
+    return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
+  }
+
+  entry(text, edit) {
+    const onclick = () => {
+      const at = this.time == null ? {} : { at: this.time };
+      this.close(true);
+      this.manipulation.explorer.submit({ ...edit(), ...at });
+    };
+    return el("button", { type: "button", role: "menuitem", tabindex: "-1", onclick }, text);
+  }
+
+  note(scene) {
+    return scene.who_decides ? [el("p", { class: "cc-quiet", role: "none" }, scene.who_decides)] : [];
+  }
+
+  /** Mark the line at the time that the entries name. */
+  drawMark() {
+    const place = this.time ?? this.manipulation.diagram.place;
+    const words = this.time == null ? "" : plainNumber(this.time);
+    this.manipulation.handles.preview.mark(this.lane, place, words);
+  }
+
+  onClose() {
+    this.manipulation.mark();
+  }
+
+  show() {
+    this.close(true);
+  }
+}
+
+/** A button at each process's name opens its menu too: lines cannot be clicked by keyboard. */
+export class LaneButtons {
+  constructor(manipulation) {
+    this.manipulation = manipulation;
+    this.node = el("div", { class: "cc-lanes" });
+    manipulation.layer.append(this.node);
+  }
+
+  show() {
+    const { scene } = this.manipulation;
+    refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
+    this.diagramMoved();
+  }
+
+  button(name, lane) {
+    const label = `${name}: at the time of this step send, add an event or start a snapshot`;
+    const onclick = (event) => {
+      const { left, top } = this.manipulation.layer.getBoundingClientRect();
+      const box = event.currentTarget.getBoundingClientRect();
+      const point = [(box.left + box.right) / 2 - left, (box.top + box.bottom) / 2 - top];
+      const giveBack = () => this.node.children[lane];
+      this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
+    };
+    return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: "Send, add an event, start a snapshot", onclick });
+  }
+
+  /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
+  diagramMoved() {
+    const { diagram, scene } = this.manipulation;
+    const { left, top, right, bottom } = diagram.plotBox();
+    const count = scene.processes.length;
+    const [first, second] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];
+    const gap = Math.abs(diagram.isDown ? second[0] - first[0] : second[1] - first[1]);
+    const mapped = [left, top, right, bottom, ...first, gap, diagram.isDown, count].join(" ");
+    if (mapped === this.mapped) return;
+    this.mapped = mapped;
+    const wide = Math.min(diagram.isDown ? 120 : left, Math.max(18, gap - 4));
+    [...this.node.children].forEach((button, lane) => {
+      const [x, y] = diagram.toPixel(lane, 0);
+      const isSeen = gap >= 18 && (diagram.isDown ? x >= left && x <= right : y >= top && y <= bottom);
+      button.hidden = !isSeen;
+      const high = Math.min(30, Math.max(18, gap - 2));
+      const box = diagram.isDown ? [x - wide / 2, top - 32, wide, 30] : [1, y - high / 2, left - 4, high];
+      const [at, from, width, height] = box.map(Math.round);
+      button.style.cssText = `left: ${at}px; top: ${Math.max(0, from)}px; width: ${width}px; height: ${height}px`;
+    });
+  }
+}

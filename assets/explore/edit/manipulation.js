@@ -1,0 +1,204 @@
+/* Direct manipulation: the handles, toolbar, menu and choices over the diagram. One part of the explorer. */
+
+import { el } from "../page/dom.js";
+import { EVENT_KINDS } from "../run/events.js";
+import { PendingValues } from "../run/outbox.js";
+import { stepAt } from "../run/timeline.js";
+import { Handles } from "./handles.js";
+import { ItemForm } from "./item_form.js";
+import { LaneButtons, LineMenu } from "./line_menu.js";
+import { ManualMode } from "./manual.js";
+import { isHeld, Toolbar } from "./toolbar.js";
+
+export class Manipulation {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.diagram = explorer.diagram;
+    this.layer = el("div", { class: "cc-overlay" });
+    this.diagram.node.after(this.layer);
+    this.pendingValues = new PendingValues((edit) => explorer.submit(edit));
+    this.manual = new ManualMode(this);
+    this.handles = new Handles(this);
+    this.lanes = new LaneButtons(this);
+    this.toolbar = new Toolbar(this);
+    this.form = new ItemForm(this);
+    this.menu = new LineMenu(this);
+    this.popups = [this.toolbar, this.form, this.menu];
+    this.onPress = (event) => this.pressedAt(event.target);
+    document.addEventListener("pointerdown", this.onPress, true);
+    this.onKey = (event) => this.escape(event);
+    document.addEventListener("keydown", this.onKey, true);
+  }
+
+  get events() {
+    return this.explorer.events;
+  }
+
+  // ------------------------------------------------------------------------- called by the explorer
+
+  show(scene, palette, step) {
+    Object.assign(this, { scene, step });
+    this.manual.show();
+    this.handles.show();
+    this.lanes.show();
+    this.popups.forEach((popup) => popup.show());
+  }
+
+  stepTo(step) {
+    this.step = step;
+    this.manual.stepTo();
+    this.handles.stepTo();
+    if (this.menu.isOpen && this.menu.time == null) this.menu.close();
+  }
+
+  diagramMoved() {
+    if (this.diagram.scene !== this.scene) return; // `show` is called next
+    this.handles.diagramMoved();
+    this.lanes.diagramMoved();
+    if (this.menu.isOpen) this.menu.drawMark();
+  }
+
+  /** A click on a process's line opens its menu; of other clicks `select` wants to know the place. */
+  claims(pick) {
+    if (pick.kind === "line") {
+      this.openMenu(pick.lane, pick.time, this.within(pick), {});
+      return true;
+    }
+    this.clicked = pick;
+    queueMicrotask(() => (this.clicked = null));
+    return false;
+  }
+
+  /** Open the toolbar where something was clicked; close it when something else is selected. */
+  select(selection) {
+    const key = selection && this.keyOf(selection);
+    const { clicked } = this;
+    if (clicked && key && this.subjectOf(key)) this.openToolbar(key, this.within(clicked));
+    else if (selection && key !== this.toolbar.key_) this.toolbar.close();
+  }
+
+  history(data) {
+    const waited = this.pendingValues.values.size;
+    this.pendingValues.acknowledge(data.ack);
+    this.manual.history(data);
+    if (waited && !this.pendingValues.values.size && !this.handles.drag) this.handles.refresh();
+  }
+
+  close() {
+    document.removeEventListener("pointerdown", this.onPress, true);
+    document.removeEventListener("keydown", this.onKey, true);
+    this.handles.close();
+    this.manual.close();
+    this.layer.remove();
+  }
+
+  // ------------------------------------------------------------------------- keys of messages and items
+
+  within({ clientX, clientY }) {
+    return this.diagram.within({ clientX, clientY });
+  }
+
+  /** The time of the step on show. */
+  now() {
+    return stepAt(this.scene, this.step).time;
+  }
+
+  /** The key of a selection: that of a message, or of the script line that caused an event. */
+  keyOf({ kind, id, at }) {
+    const { scene, events } = this;
+    if (kind === "event" && EVENT_KINDS[events.kind[at]] !== "receive") {
+      const item = scene.items.find(({ step, kind: what }) => step === events.step[at] && what !== "snapshot");
+      return item ? JSON.stringify(item.item) : null;
+    }
+    const message = scene.messages.find((one) => one.id === (kind === "event" ? events.message[at] : id));
+    return message ? JSON.stringify(message.address) : null;
+  }
+
+  /** What has this key in the present scene: {message, item}, or null. */
+  subjectOf(key) {
+    const { scene } = this;
+    const message = scene.messages.find(({ address }) => JSON.stringify(address) === key);
+    if (!message) {
+      const item = scene.items.find((one) => JSON.stringify(one.item) === key);
+      return item ? { item } : null;
+    }
+    const item = message.kind === "app" ? scene.items.find(({ kind, step }) => kind === "send" && step === message.sent) : null;
+    return { message, item };
+  }
+
+  // ------------------------------------------------------------------------- windows
+
+  openToolbar(key, point, options = {}) {
+    this.form.close();
+    this.menu.close();
+    this.toolbar.openAt(point, this.subjectOf(key), { ...options, key });
+  }
+
+  openForm(item, point, giveBack) {
+    this.toolbar.close();
+    this.form.openAt(point, item, { giveBack });
+  }
+
+  openMenu(lane, time, point, options) {
+    this.popups.forEach((popup) => popup.close());
+    this.menu.openAt(point, lane, time, options);
+  }
+
+  /** A press outside the windows closes them. */
+  pressedAt(target) {
+    if (!this.popups.some(({ node }) => node.contains(target))) this.popups.forEach((popup) => popup.close());
+  }
+
+  /** Escape closes the open window, and then does nothing else. */
+  escape(event) {
+    if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.popups.forEach((popup) => popup.close(true));
+  }
+
+  /** Show the mark of the open menu; without a menu show no preview. */
+  mark() {
+    if (this.menu?.isOpen) this.menu.drawMark();
+    else this.handles?.preview.clear();
+  }
+
+  // ------------------------------------------------------------------------- called by the handles
+
+  dragBegins() {
+    this.popups.forEach((popup) => popup.close());
+    this.explorer.root.classList.add("cc-dragging");
+  }
+
+  dragEnds() {
+    this.explorer.root.classList.remove("cc-dragging");
+  }
+
+  /** A click on a handle does what a click below it does; where nothing lies, it opens the handle's toolbar. */
+  pressed(grip, event) {
+    if (grip.kind === "choice") return this.manual.choose(grip.choice);
+    const pick = this.diagram.pickAt(event);
+    const { clientX, clientY } = event;
+    if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.within(event), { byKeyboard: false });
+    else if (pick.kind === "event" || pick.kind === "message") this.explorer.pick({ ...pick, clientX, clientY });
+    else if (grip.message) this.explorer.pick({ kind: "message", id: grip.id, clientX, clientY });
+    else this.openToolbar(grip.key, this.within(event));
+  }
+
+  /** Enter on a handle. */
+  entered(grip, node) {
+    if (grip.kind === "choice") return this.manual.choose(grip.choice);
+    if (grip.message) this.explorer.select({ kind: "message", id: grip.id });
+    const giveBack = () => (node.isConnected ? node : null);
+    this.openToolbar(grip.key, [grip.x, grip.y], { byKeyboard: true, giveBack });
+  }
+
+  holdOrRelease(message) {
+    this.explorer.submit({ do: isHeld(message) ? "release" : "hold", message: message.address });
+  }
+
+  remove(item) {
+    this.toolbar.close(true);
+    this.explorer.submit({ do: "delete", item: item.item });
+  }
+}

@@ -1,0 +1,77 @@
+/* A small toolbar at an arrow or an event, with what can be done to it. */
+
+import { el, setText } from "../page/dom.js";
+import { moveFocus } from "../page/keys.js";
+import { placeBeside, Popup } from "../page/popup.js";
+import { nudgeSize } from "../run/times.js";
+import { itemLabel } from "./handles.js";
+
+export class Toolbar extends Popup {
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation) {
+    super(manipulation.layer, { class: "cc-toolbar", role: "toolbar" });
+    this.manipulation = manipulation;
+    const button = (text, onclick) => el("button", { type: "button", onclick }, text);
+    this.title = el("strong");
+    this.earlier = button("Earlier", () => this.nudge(-1));
+    this.later = button("Later", () => this.nudge(1));
+    this.hold = button("Hold", () => manipulation.holdOrRelease(this.message));
+    this.edit = button("Edit…", (event) => manipulation.openForm(this.item, this.point, this.giveBack, event.detail === 0));
+    this.remove = button("Delete", () => manipulation.remove(this.item));
+    this.shut = el("button", { type: "button", class: "cc-shut", "aria-label": "Close", onclick: () => this.close(true) }, "×");
+    this.node.append(this.title, this.earlier, this.later, this.hold, this.edit, this.remove, this.shut);
+    this.node.addEventListener("keydown", (event) => moveFocus(event, this.buttons(), ["ArrowLeft", "ArrowRight"]));
+  }
+
+  buttons() {
+    return [...this.node.querySelectorAll("button")].filter((button) => !button.hidden && !button.disabled);
+  }
+
+  /** @param subject {message, item}: a message, a script line, or a message with the line that sends it */
+  openAt(point, subject, options) {
+    this.key_ = options.key;
+    this.fill(subject);
+    this.open(point, { ...options, keepFree: this.heads(), alsoThere: this.manipulation.handles.points(), focus: this.buttons()[0] });
+  }
+
+  fill({ message = null, item = null }) {
+    const { scene, events } = this.manipulation;
+    Object.assign(this, { message, item });
+    const name = message ? `${message.name} ${message.where}` : itemLabel(item, events);
+    setText(this.title, name);
+    this.node.setAttribute("aria-label", `Change ${name}`);
+    this.earlier.hidden = this.later.hidden = !scene.has_time;
+    this.hold.hidden = !message;
+    const release = Boolean(message) && isHeld(message);
+    setText(this.hold, release ? "Release" : "Hold");
+    this.edit.hidden = !item;
+    this.remove.hidden = !item || Boolean(message);
+  }
+
+  /** A new scene: show the same subject, or close if it is gone. */
+  show() {
+    if (!this.isOpen) return;
+    const subject = this.manipulation.subjectOf(this.key_);
+    if (!subject) return this.close(true);
+    this.fill(subject);
+    placeBeside(this.node, this.point, this.heads(), this.manipulation.handles.points());
+  }
+
+  nudge(sign) {
+    const grip = this.manipulation.handles.fixed.find(({ key }) => key === this.key_);
+    if (grip) this.manipulation.handles.nudge(grip, sign * nudgeSize(this.manipulation.scene, true));
+  }
+
+  /** The points that the toolbar must not cover: the head of the arrow, or the event. */
+  heads() {
+    const { diagram, scene } = this.manipulation;
+    const { message, item } = this;
+    if (message) return message.arrival_place == null ? [] : [diagram.toPixel(message.target, message.arrival_place)];
+    return scene.items.includes(item) ? [diagram.toPixel(item.lane, item.place)] : [];
+  }
+}
+
+/** Whether this message itself is held; one that waits behind a held message is not. */
+export function isHeld(message) {
+  return message.held && !message.behind;
+}

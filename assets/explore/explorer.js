@@ -1,0 +1,363 @@
+/* The explorer: the diagram and everything around it. It decides which step is shown; Python has the scenario. */
+
+import { Diagram } from "./diagram/diagram.js";
+import { Overview } from "./diagram/overview.js";
+import { PastAndFuture } from "./diagram/past_and_future.js";
+import { showSigns } from "./diagram/signs.js";
+import { Manipulation } from "./edit/manipulation.js";
+import { Find } from "./find.js";
+import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
+import { setText } from "./page/dom.js";
+import { keepsKeys } from "./page/keys.js";
+import { AskView } from "./panel/ask.js";
+import { ChangeView } from "./panel/change.js";
+import { Network } from "./panel/network.js";
+import { RecordView } from "./panel/record.js";
+import { showStory } from "./panel/story.js";
+import { Events } from "./run/events.js";
+import { Outbox } from "./run/outbox.js";
+import { stepAt } from "./run/timeline.js";
+import { Predictor } from "./teach/predict.js";
+import { Presenter } from "./teach/present.js";
+import { Transport } from "./transport.js";
+
+/** The visits of this tab, by session. They outlive the explorer, so that coming back to the page loses nothing. */
+const visits = new Map();
+
+const TABS = ["record", "ask", "network", "change", "story"];
+
+/** The visit of a session: its step, tab and edits under way. A new session numbers its edits from `ack` on. */
+function visitOf({ session, ack, step }) {
+  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: "record", outbox: new Outbox(ack) });
+  return visits.get(session);
+}
+
+/**
+ * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
+ * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
+ * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
+ * has answered; `pending()` when edits wait or are acknowledged; `close()`.
+ *
+ * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` a place in the columns of events.
+ */
+export class Explorer {
+  /** @param moreParts takes the explorer and returns the parts that only this page has */
+  constructor(root, moreParts) {
+    this.root = root;
+    this.visit = null;
+    this.selection = null;
+    const view = (name) => root.querySelector(`[data-view=${name}]`);
+    this.rule = root.querySelector(".cc-rule");
+    this.sentence = root.querySelector(".cc-words");
+    this.hint = root.querySelector(".cc-hint");
+    this.signs = root.querySelector(".cc-signs");
+    this.story = view("story");
+    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.notify("diagramMoved"));
+    this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
+    const choose = (id) => this.select({ kind: "message", id });
+    this.tabs = {
+      record: new RecordView(view("record"), (step) => this.goTo(step)),
+      ask: new AskView(view("ask"), this),
+      network: new Network(view("network")),
+      change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
+    };
+    this.otherParts = [new Manipulation(this)]; // the parts that are not tabs
+    this.stale = new Set(TABS); // the tabs that have not shown this scene
+    const wishes = ["scenarios", "open", "undo", "redo"];
+    this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
+    this.otherParts.push(new PastAndFuture(this.diagram), new Overview(this), new Find(this));
+    const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
+    this.tools.predict = () => predictor.toggle();
+    this.tools.present = () => presenter.toggle();
+    this.otherParts.unshift(predictor, presenter, ...moreParts(this)); // first: they may claim a click before all others
+    this.listen();
+  }
+
+  listen() {
+    const { root } = this;
+    const onClick = (what, act) => root.querySelectorAll(what).forEach((node) => node.addEventListener("click", () => act(node)));
+    onClick("[data-tab]", (tab) => this.openTab(tab.dataset.tab));
+    onClick("[data-tool]", (button) => this.tools[button.dataset.tool]?.());
+    root.addEventListener("click", returnFocus);
+    this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
+    window.addEventListener("resize", this.onResize);
+    this.onKey = (event) => this.key(event);
+    document.addEventListener("keydown", this.onKey);
+    this.notice = root.querySelector(".cc-notice");
+    this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
+    this.turn = root.querySelector(".cc-orientation");
+    this.turn.addEventListener("click", () => this.toggleOrientation());
+  }
+
+  /** Every part there is. */
+  get parts() {
+    return [...Object.values(this.tabs), ...this.otherParts];
+  }
+
+  /** Call a method of every part that has it, except for tabs that `openTab` will bring up to date. */
+  notify(method, ...values) {
+    const isStale = (part) => Object.keys(this.tabs).some((name) => this.tabs[name] === part && this.stale.has(name));
+    this.parts.filter((part) => !isStale(part)).forEach((part) => part[method]?.(...values));
+  }
+
+  /** Take what Python sent. Only a new scene or theme is drawn anew. */
+  receive(data, setStateValue) {
+    this.send = (entries) => setStateValue("outbox", entries);
+    this.data = data;
+    if (this.visit !== visitOf(data)) this.enter(visitOf(data));
+    this.visit.outbox.acknowledge(data.ack);
+    this.showPending();
+    const scheme = schemeOf(this.root);
+    if (data.revision !== this.revision) this.takeScene(data.scene, data.revision);
+    else if (scheme !== this.scheme) this.redraw();
+    this.showHistory(data);
+    this.showNotice(data.notice);
+    this.root.dataset.ready = "true";
+    this.root.dataset.ack = data.ack;
+  }
+
+  enter(visit) {
+    this.visit = visit;
+    this.revision = null;
+    this.openTab(visit.tab);
+    if (visit.outbox.waiting.length) this.send(visit.outbox.waiting.slice());
+  }
+
+  /** Take a new scene. Another scenario starts at its beginning; an edited one keeps the step, or stays at the end. */
+  takeScene(scene, revision) {
+    const { visit } = this;
+    const scenario = `${scene.name} ${scene.title}`;
+    const events = this.events?.areOf(scene) ? this.events : new Events(scene);
+    this.isLoading = false;
+    if (visit.scenario == null || visit.scenario === scenario) {
+      const wasAtEnd = visit.last > 0 && visit.step === visit.last;
+      visit.step = wasAtEnd ? scene.last : Math.min(visit.step, scene.last);
+      visit.orientation ??= scene.orientation;
+      this.selection = this.scene ? selectionIn(this.selection, this, scene, events) : null;
+    } else {
+      Object.assign(visit, { step: 0, cut: null, orientation: scene.orientation });
+      this.selection = null;
+    }
+    Object.assign(visit, { scenario, last: scene.last });
+    Object.assign(this, { scene, events, revision });
+    this.redraw();
+    this.loadNear(visit.step); // the user may have stepped on meanwhile
+    this.root.dataset.scene = scene.name;
+  }
+
+  /** Draw everything for the present scene, theme and orientation. */
+  redraw() {
+    const { scene, visit } = this;
+    this.scheme = schemeOf(this.root);
+    this.magnification = magnification(); // both read styles, so they come before anything is written
+    this.root.dataset.scheme = this.scheme;
+    this.palette = scene.palettes[this.scheme];
+    setText(this.root.querySelector(".cc-title"), scene.title);
+    const drawn = scene.figures[visit.orientation] ?? Object.values(scene.figures)[0];
+    const figure = enlarge(painted(drawn, this.palette), this.magnification);
+    this.diagram.selected = this.selectedMessage();
+    this.diagram.cut = visit.cut;
+    const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
+    this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
+    this.stale = new Set(TABS);
+    this.otherParts.forEach((part) => this.refreshPart(part));
+    this.openTab(visit.tab);
+    showSigns(this.signs, scene.signs);
+    showStory(this.story, scene, visit.cut, (cut) => this.showCut(cut));
+    this.showOrientation();
+    this.showStep();
+  }
+
+  /** Have a part show the present scene. */
+  refreshPart(part) {
+    part.show?.(this.scene, this.palette, this.shownStep());
+    part.select?.(this.selection);
+    part.history?.(this.data);
+  }
+
+  /** Whether the scene is a window on a longer run. */
+  isLong() {
+    return this.scene.first > 0 || this.scene.until < this.scene.last;
+  }
+
+  /** The step that is drawn: the chosen one, or the nearest in the window while its own window is loading. */
+  shownStep() {
+    return Math.min(Math.max(this.visit.step, this.scene.first), this.scene.until);
+  }
+
+  /** Show another step; a series of moves within one frame is drawn once. */
+  goTo(step) {
+    this.visit.step = step;
+    this.loadNear(step);
+    this.showStep();
+    if (this.frame) return;
+    this.frame = requestAnimationFrame(() => {
+      this.frame = null;
+      this.diagram.stepTo(this.shownStep());
+      for (const part of [this.tabs[this.visit.tab], ...this.otherParts]) part?.stepTo?.(this.shownStep());
+    });
+  }
+
+  /** Load the window around a step that lies near the edge of the present one, unless one is loading. */
+  loadNear(step) {
+    if (this.isNearEdge(step, this.scene) && !this.isLoading) this.loadWindow(step);
+  }
+
+  /** Whether a step lies near or beyond an edge of a window, and the run goes on there. */
+  isNearEdge(step, { first, until, last }) {
+    const margin = (until - first) * 0.1;
+    return (step > until - margin && until < last) || (step < first + margin && first > 0);
+  }
+
+  /** Load another window: `width` steps around `step` (undefined: Python's default); `expanded`: every internal event. */
+  loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
+    Object.assign(this.visit, { width, expanded });
+    this.isLoading = true;
+    this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
+  }
+
+  /** Between two steps: move the line of now and the messages in flight. */
+  glide(part) {
+    if (this.visit.step === this.visit.last) return; // an edit has just made the run end here
+    if (this.frame) return; // the step itself is not drawn yet
+    this.diagram.glide(part);
+    this.tabs[this.visit.tab]?.glide?.(part);
+  }
+
+  showStep() {
+    const { step } = this.visit;
+    const isHere = step === this.shownStep();
+    const told = isHere ? stepAt(this.scene, step) : { rule: "", sentence: `Going to step ${step} …`, time: null };
+    setText(this.rule, told.rule);
+    setText(this.sentence, told.sentence);
+    const length = told.sentence.length;
+    this.sentence.dataset.length = length > 190 ? "longest" : length > 130 ? "long" : "short";
+    this.hint.hidden = step > 0;
+    this.transport.show(step, this.scene.last, told.time);
+    this.root.dataset.step = step;
+  }
+
+  /** A click in the diagram. */
+  pick(pick) {
+    if (this.parts.some((part) => part.claims?.(pick))) return;
+    const { kind, id, at } = pick;
+    this.select(kind === "message" ? { kind, id } : kind === "event" ? { kind, at } : null);
+    if (this.selection) this.openTab("ask");
+  }
+
+  /** Select a message or an event (null: neither). */
+  select(selection) {
+    this.selection = selection;
+    this.diagram.select(this.selectedMessage());
+    this.notify("select", selection);
+  }
+
+  selectedMessage() {
+    return this.selection?.kind === "message" ? this.selection.id : null;
+  }
+
+  showCut(cut) {
+    this.visit.cut = cut;
+    this.diagram.showCut(cut);
+  }
+
+  /** Open a tab. Only the open tab shows a new scene and follows the steps; another catches up when it is opened. */
+  openTab(name) {
+    this.visit.tab = name;
+    TABS.forEach((tab) => {
+      this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);
+      this.root.querySelector(`[data-view=${tab}]`).hidden = tab !== name;
+    });
+    if (!this.scene) return;
+    if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
+    else this.tabs[name]?.stepTo(this.shownStep());
+  }
+
+  /** Let time run the other way. Python draws one orientation at a time. */
+  toggleOrientation() {
+    this.visit.orientation = this.visit.orientation === "down" ? "right" : "down";
+    if (this.scene.figures[this.visit.orientation]) this.redraw();
+    else this.loadWindow(this.visit.step);
+  }
+
+  /** The button shows how time runs, and its title what a click does. */
+  showOrientation() {
+    const { orientation } = this.visit;
+    this.turn.dataset.orientation = orientation;
+    this.turn.title = orientation === "down" ? "Let time run from left to right" : "Let time run from top to bottom";
+    this.turn.setAttribute("aria-label", this.turn.title);
+  }
+
+  /** Submit an edit (or a wish, such as another window) to Python. Returns its number. */
+  submit(edit) {
+    const { outbox, step } = this.visit;
+    this.send(outbox.add(edit, step, stepAt(this.scene, step).time, this.revision));
+    this.showPending();
+    return outbox.last;
+  }
+
+  showPending() {
+    this.root.toggleAttribute("data-pending", this.visit.outbox.waiting.length > 0);
+    this.notify("pending");
+  }
+
+  /** Show what can be undone and redone, and the edits in words. */
+  showHistory(data) {
+    this.root.querySelector("[data-tool=undo]").disabled = !data.undo;
+    this.root.querySelector("[data-tool=redo]").disabled = !data.redo;
+    this.notify("history", data);
+  }
+
+  /** Show a notice of Python's. Once dismissed it does not come back. */
+  showNotice(notice) {
+    const key = notice && `${notice.seq} ${notice.text}`;
+    if (key === this.noticeKey) return;
+    this.noticeKey = key;
+    this.notice.hidden = !notice;
+    if (!notice) return;
+    this.notice.dataset.level = notice.level;
+    setText(this.notice.querySelector(".cc-notice-text"), notice.text);
+  }
+
+  /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), unless a field has the focus: it has an undo of its own. */
+  key(event) {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || keepsKeys(event.target)) return;
+    const key = event.key.toLowerCase();
+    const tool = key === "z" ? (event.shiftKey ? "redo" : "undo") : key === "y" ? "redo" : null;
+    if (!tool) return;
+    event.preventDefault();
+    this.tools[tool]();
+  }
+
+  close() {
+    cancelAnimationFrame(this.frame);
+    window.removeEventListener("resize", this.onResize);
+    document.removeEventListener("keydown", this.onKey);
+    this.transport.close();
+    this.diagram.close();
+    this.notify("close");
+  }
+}
+
+/** The same selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
+function selectionIn(selection, { scene, events }, newScene, newEvents) {
+  if (events === newEvents) return selection; // another window of the same run
+  if (selection?.kind === "message") {
+    const address = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.address);
+    const found = newScene.messages.find((message) => JSON.stringify(message.address) === address);
+    return found ? { kind: "message", id: found.id } : null;
+  }
+  if (selection?.kind !== "event") return null;
+  const label = events.label(selection.at);
+  for (let at = 0; at < newEvents.count; at += 1) if (newEvents.label(at) === label) return { kind: "event", at };
+  return null;
+}
+
+/** A button or radio that was clicked by mouse loses the focus, so that the keys step the run again. */
+function returnFocus(event) {
+  if (event.detail === 0) return; // pressed by keyboard: the focus stays
+  setTimeout(() => {
+    const focused = document.activeElement;
+    if (focused?.matches(".cc :is(button, [type=radio])")) focused.blur();
+  });
+}

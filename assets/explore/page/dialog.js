@@ -1,0 +1,45 @@
+/* A dialog of the browser's own kind: the focus stays in it, and goes back where it was. */
+
+import { el } from "./dom.js";
+
+/** Keys and clicks in a dialog reach nothing else. */
+export class Dialog {
+  constructor(root, title, ...content) {
+    const own = (event) => event.stopPropagation();
+    this.onKey = (event) => this.key(event);
+    const close = el("button", { type: "button", class: "cc-dialog-close", "aria-label": "Close", onclick: () => this.close() }, "×");
+    this.heading = el("h2", {}, title);
+    this.node = el("dialog", { class: "cc-dialog", role: "dialog", "aria-label": title, onclick: own, onkeydown: own },
+      el("header", {}, this.heading, close),
+      ...content,
+    );
+    this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.isOutside(event) && this.close());
+    this.node.addEventListener("close", () => window.removeEventListener("keydown", this.onKey, true));
+    root.append(this.node);
+  }
+
+  get isOpen() {
+    return this.node.open;
+  }
+
+  open() {
+    if (this.isOpen) return;
+    this.node.showModal();
+    window.addEventListener("keydown", this.onKey, true);
+  }
+
+  /** Keys reach nothing else either when the focus has left: a button that is disabled while it works loses it. */
+  key(event) {
+    if (event.key === "Escape") this.close();
+    if (event.key === "Escape" || !this.node.contains(event.target)) event.stopPropagation();
+  }
+
+  close() {
+    if (this.isOpen) this.node.close();
+  }
+
+  isOutside({ clientX, clientY }) {
+    const { left, right, top, bottom } = this.node.getBoundingClientRect();
+    return clientX < left || clientX > right || clientY < top || clientY > bottom;
+  }
+}

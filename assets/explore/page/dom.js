@@ -1,0 +1,55 @@
+/* HTML elements: make them, fill them, change their text. diagrams/modules.py joins these modules into one script. */
+
+/** A line may end inside a word longer than this (in letters), which would not fit the panel. */
+const LONGEST_UNBROKEN = 26;
+
+/**
+ * Make an element: el("p", {class: "cc-why"}, "text", child). Functions become listeners, false and null
+ * attributes are left out. Text is always set as text, never as HTML, so no name can smuggle in markup.
+ */
+export function el(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") node.addEventListener(name.slice(2), value);
+    else if (value !== false && value != null) node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child != null));
+  return node;
+}
+
+/** Set a text if it differs: an unchanged node keeps the user's selection and is not read aloud again. */
+export function setText(node, text) {
+  if (node.textContent !== text) node.replaceChildren(...unbroken(text));
+}
+
+/** A text as nodes, so that no line ends inside a name like "P1->P2": browsers break lines after a hyphen. */
+export function unbroken(text) {
+  if (!text.includes("->")) return [text];
+  const isName = (part) => part.includes("->") && part.length <= LONGEST_UNBROKEN;
+  return text.split(/(\S*->\S*)/).map((part) => (isName(part) ? el("span", { class: "cc-unbroken" }, part) : part));
+}
+
+/** Replace a list's children when `signature` changed since the last call on this node. */
+export function refill(node, signature, makeChildren) {
+  if (node.dataset.signature === signature) return;
+  node.dataset.signature = signature;
+  node.replaceChildren(...makeChildren());
+}
+
+/** A control with its label. It is an attribute too: a label around a menu would be read with all options. */
+export function field(label, control) {
+  control.setAttribute("aria-label", label);
+  return el("label", { class: "cc-field" }, el("span", {}, label), control);
+}
+
+/** A user's text, escaped for Plotly, which reads tags such as <b> in every text. */
+export function escapedForPlotly(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
+
+/** Fill a select with options; the chosen one stays chosen if it is still there. */
+export function fillMenu(select, names) {
+  const chosen = select.value;
+  refill(select, JSON.stringify(names), () => names.map((name) => el("option", { value: name }, name)));
+  if (names.includes(chosen)) select.value = chosen;
+}

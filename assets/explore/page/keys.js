@@ -1,0 +1,28 @@
+/* Keys: those that step the run, and whose they are. */
+
+/** The keys that step the run. */
+export const STEP_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);
+
+/** Whether an element uses the keys itself: a field, a menu (Streamlit's, too), or anything in a dialog. */
+export function keepsKeys(target) {
+  if (!(target instanceof Element) || target.matches(".cc-slider")) return false;
+  return Boolean(target.closest("input, textarea, select, [contenteditable=true], [role=dialog], [role=menu]"));
+}
+
+/** Move the focus among `nodes`: two arrow keys go back and on, Home and End to the ends. */
+export function moveFocus(event, nodes, [back, on]) {
+  const place = nodes.indexOf(document.activeElement);
+  const count = nodes.length;
+  const to = {
+    [on]: place < 0 ? 0 : (place + 1) % count,
+    [back]: place < 0 ? count - 1 : (place - 1 + count) % count,
+    Home: 0,
+    End: count - 1,
+  }[event.key];
+  const typing = event.target.matches("input, select");
+  if (to === undefined || !count || (typing && !["ArrowDown", "ArrowUp"].includes(event.key))) return;
+  if (event.target.matches("select")) return;
+  event.preventDefault();
+  event.stopPropagation();
+  nodes[to].focus();
+}

@@ -1,0 +1,135 @@
+/* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
+
+import { el, field, fillMenu, refill } from "../page/dom.js";
+import { stepAt } from "../run/timeline.js";
+import { plainNumber, roundTwentieth } from "../run/times.js";
+import { MessageEditor, MessagePicker } from "./messages.js";
+
+export class ChangeView {
+  /** @param submit called with an edit; @param onSelect with the id of the chosen message. */
+  constructor(node, submit, onSelect) {
+    this.picker = new MessagePicker(onSelect);
+    this.editor = new MessageEditor(submit);
+    this.additions = new Additions(submit);
+    const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
+    this.algorithm = el("select", { onchange });
+    this.rules = el("div", { class: "cc-row" }, field("Snapshots are taken by the rules of", this.algorithm));
+    this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
+    this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
+    node.append(
+      el("div", { class: "cc-row cc-history" }, el("h3", {}, "Edits so far"), this.reset),
+      this.edits,
+      el("h3", {}, "When a message arrives"),
+      this.picker.node,
+      this.editor.node,
+      el("h3", {}, "Add to the run"),
+      this.additions.node,
+      this.rules,
+    );
+  }
+
+  show(scene, palette, step) {
+    this.scene = scene;
+    this.palette = palette;
+    this.nudgeBy = scene.has_time ? roundTwentieth(scene.end) : 0;
+    this.additions.show(scene);
+    this.showRules();
+    this.selected = null; // ids change from run to run; `select` is called next
+    this.stepTo(step);
+  }
+
+  /** Fill the menu of algorithms; this run's is chosen, also after Python has refused another. */
+  showRules() {
+    const { algorithms, rules } = this.scene;
+    refill(this.algorithm, JSON.stringify(algorithms), () => algorithms.map(([value, title]) => el("option", { value }, title)));
+    this.algorithm.value = rules;
+    this.rules.hidden = algorithms.length < 2;
+  }
+
+  history({ edits }) {
+    if (this.scene) this.showRules();
+    this.reset.disabled = !edits.length;
+    const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
+    refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
+    this.edits.classList.toggle("cc-none", !edits.length);
+    this.edits.scrollTop = this.edits.scrollHeight; // show the latest edit
+  }
+
+  stepTo(step) {
+    this.step = step;
+    this.picker.show(this.scene, this.palette, step, this.selected);
+    this.additions.stepTo(stepAt(this.scene, step).time);
+  }
+
+  /** Show the selected message in the form. */
+  select(selection) {
+    const id = selection?.kind === "message" ? selection.id : null;
+    this.selected = id;
+    this.editor.show(this.message(id), this.nudgeBy);
+    this.picker.show(this.scene, this.palette, this.step, id);
+    this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
+  }
+
+  message(id) {
+    return this.scene.messages.find((message) => message.id === id);
+  }
+}
+
+/** Forms that send a message, add an internal event or start a snapshot, at the time of this step or another. */
+class Additions {
+  constructor(submit) {
+    this.submit = submit;
+    const oninput = () => (this.atIsOwn = true);
+    this.at = el("input", { type: "number", step: "any", min: "0", required: true, oninput });
+    this.from = el("select", { onchange: () => this.showTargets() });
+    this.to = el("select");
+    this.body = el("input", { type: "text", autocomplete: "off" });
+    this.internalAt = el("select");
+    this.snapshotAt = el("select");
+    const hint = el("span", { class: "cc-quiet" }, "follows the step until you change it");
+    const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
+    const internal = () => ({ do: "internal", process: this.internalAt.value });
+    const snapshot = () => ({ do: "snapshot", process: this.snapshotAt.value });
+    this.node = el("div", { class: "cc-additions" },
+      (this.when = el("div", { class: "cc-row" }, field("At time", this.at), hint)),
+      this.form("Send", () => this.sendEdit(), ...message),
+      el("div", { class: "cc-row cc-forms" },
+        this.form("Add", internal, field("Internal event at", this.internalAt)),
+        this.form("Start", snapshot, field("Snapshot at", this.snapshotAt)),
+      ),
+    );
+  }
+
+  form(action, makeEdit, ...fields) {
+    const onsubmit = (event) => {
+      event.preventDefault();
+      if (!this.at.reportValidity()) return;
+      this.submit({ ...makeEdit(), at: Number(this.at.value) });
+      this.atIsOwn = false;
+    };
+    return el("form", { class: "cc-row", onsubmit }, ...fields, el("button", { type: "submit" }, action));
+  }
+
+  sendEdit() {
+    return { do: "send", process: this.from.value, to: this.to.value, body: this.body.value };
+  }
+
+  show(scene) {
+    this.when.hidden = !scene.has_time; // where the user chooses, it happens when it is chosen
+    this.channels = scene.channels;
+    this.body.placeholder = scene.body_hint;
+    const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
+    fillMenu(this.from, senders);
+    fillMenu(this.internalAt, scene.processes);
+    fillMenu(this.snapshotAt, scene.initiators);
+    this.showTargets();
+  }
+
+  showTargets() {
+    fillMenu(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
+  }
+
+  stepTo(time) {
+    if (!this.atIsOwn) this.at.value = plainNumber(time);
+  }
+}

@@ -1,0 +1,131 @@
+/* In the Change tab: choose a message, and change when it arrives. */
+
+import { messageSign, resolveColour } from "../page/colours.js";
+import { el, field, refill, setText, unbroken } from "../page/dom.js";
+import { inFlight } from "../run/timeline.js";
+import { plainNumber } from "../run/times.js";
+
+const AHEAD_SHOWN = 60; // at most this many messages that are sent later are listed
+
+/** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
+export class MessagePicker {
+  constructor(onSelect) {
+    this.onSelect = onSelect;
+    this.node = el("div", { class: "cc-messages", role: "radiogroup", "aria-label": "Message to change" });
+  }
+
+  show(scene, palette, step, selected) {
+    const flying = inFlight(scene.messages, step);
+    const ahead = scene.messages.filter((message) => message.sent > step);
+    const past = scene.messages.filter((m) => m.id === selected && m.sent <= step && !flying.includes(m));
+    const groups = [["In flight now", flying], ["Sent later", ahead.slice(0, AHEAD_SHOWN)], ["Already received", past]];
+    const rows = groups.map(([title, messages]) => [title, messages.map((m) => describe(m, palette))]);
+    refill(this.node, JSON.stringify([rows, ahead.length]), () => [
+      ...rows.flatMap(([title, descriptions]) => this.group(title, descriptions)),
+      ...this.more(ahead.length - AHEAD_SHOWN),
+    ]);
+    this.node.querySelectorAll("input").forEach((input) => (input.checked = Number(input.value) === selected));
+  }
+
+  group(title, descriptions) {
+    if (!descriptions.length) return [];
+    return [el("h4", {}, title), ...descriptions.map((description) => this.row(description))];
+  }
+
+  row({ id, name, way, when, kind, colour }) {
+    const onchange = () => this.onSelect(id);
+    return el("label", {},
+      el("input", { type: "radio", name: "cc-message", value: id, onchange }),
+      messageSign(kind, colour),
+      el("span", { class: "cc-name" }, ...unbroken(name)),
+      el("span", { class: "cc-quiet" }, ...unbroken(way)),
+      el("span", { class: "cc-when" }, ...unbroken(when)),
+    );
+  }
+
+  more(count) {
+    return count > 0 ? [el("p", { class: "cc-quiet" }, `and ${count} more: step on, or click an arrow`)] : [];
+  }
+}
+
+/** What a list shows of a message. */
+export function describe(message, palette) {
+  const { id, name, way, where, kind } = message;
+  const held = message.arrival == null ? whyNotArrived(message) : "";
+  const when = `${plainNumber(message.sent_time)} → ${held || plainNumber(message.arrival)}`;
+  return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
+}
+
+/** Why a message has not arrived: it is held, or waits behind one that is, or nobody has chosen it. */
+function whyNotArrived({ behind, held }) {
+  if (behind) return `behind ${behind}`;
+  return held ? "held" : "on its way";
+}
+
+/** The form for the chosen message: its delay, Earlier, Later, Hold and Release. */
+export class MessageEditor {
+  constructor(submit) {
+    this.submit = submit;
+    this.title = el("p", { class: "cc-chosen" });
+    this.delay = el("input", { type: "number", step: "any", min: "0", required: true, oninput: () => this.preview() });
+    this.outcome = el("p", { class: "cc-quiet" });
+    this.hold = el("button", { type: "button", onclick: () => this.send({ do: "hold" }) }, "Hold");
+    this.release = el("button", { type: "button", onclick: () => this.send({ do: "release" }) }, "Release");
+    this.form = this.build();
+    this.hint = el("p", { class: "cc-quiet" }, "Choose a message here, or click its arrow in the diagram.");
+    this.node = el("div", { class: "cc-editor" }, this.hint, this.form);
+  }
+
+  build() {
+    const nudge = (sign, text) => el("button", { type: "button", onclick: () => this.nudge(sign) }, text);
+    return el("form", { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
+      this.title,
+      (this.timing = el("div", { class: "cc-row" },
+        nudge(-1, "Earlier"),
+        field("Delay", this.delay),
+        nudge(+1, "Later"),
+        el("button", { type: "submit", class: "cc-primary" }, "Apply"),
+      )),
+      el("div", { class: "cc-row" }, this.hold, this.release, this.outcome),
+    );
+  }
+
+  /** @param nudgeBy how much Earlier and Later change the delay; 0 if the run knows no delays */
+  show(message, nudgeBy) {
+    this.timing.hidden = !nudgeBy;
+    this.message = message;
+    this.nudgeBy = nudgeBy;
+    this.form.hidden = !message;
+    this.hint.hidden = Boolean(message);
+    if (!message) return;
+    setText(this.title, `${message.name} ${message.where}, sent at ${plainNumber(message.sent_time)}`);
+    this.delay.value = message.delay == null ? "" : plainNumber(message.delay);
+    this.hold.disabled = message.held;
+    this.release.disabled = !message.held;
+    this.preview();
+  }
+
+  nudge(sign) {
+    const delay = this.delay.value === "" ? 0 : Number(this.delay.value);
+    this.delay.value = plainNumber(Math.max(0, delay + sign * this.nudgeBy));
+    this.preview();
+  }
+
+  preview() {
+    const { message } = this;
+    const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
+    const arrival = changed ? message.earliest + Number(this.delay.value) : message.arrival;
+    const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
+    const why = message.behind ? `never arrives: ${message.behind} is held before it` : never[whyNotArrived(message)];
+    setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
+  }
+
+  apply(event) {
+    event.preventDefault();
+    this.send({ do: "delay", delay: Number(this.delay.value) });
+  }
+
+  send(edit) {
+    this.submit({ ...edit, message: this.message.address });
+  }
+}

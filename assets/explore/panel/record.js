@@ -1,0 +1,228 @@
+/* The Record tab: what the snapshots have recorded at this step, with reasons, verdicts and the meter. */
+
+import { resolveColour, snapshotDot } from "../page/colours.js";
+import { el, refill, setText, unbroken } from "../page/dom.js";
+import { valueAt } from "../run/timeline.js";
+import { showMeters } from "./meter.js";
+
+const FEW_CHANNELS = 8; // up to this many channels are all listed; of more, only those that hold or await messages
+const MANY_PROCESSES = 6; // more processes than this are listed in two columns
+
+export const NO_SNAPSHOT = "No snapshot in this run. Start one in the Change tab.";
+
+export class RecordView {
+  /** @param goTo called with the step at which something clicked was recorded */
+  constructor(node, goTo) {
+    this.goTo = goTo;
+    this.meters = el("div");
+    this.selector = el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" });
+    this.cards = el("div");
+    node.append(this.meters, this.selector, this.cards);
+    this.chosen = null;
+  }
+
+  show(scene, palette, step) {
+    const known = new Set((this.snapshots ?? []).map((snapshot) => snapshot.id));
+    const ids = scene.snapshots.map((snapshot) => snapshot.id);
+    const added = ids.filter((id) => !known.has(id));
+    if (known.size && added.length === 1) this.chosen = added[0];
+    if (!ids.includes(this.chosen)) this.chosen = ids[0] ?? null;
+    this.scene = scene;
+    this.snapshots = scene.snapshots;
+    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, this.goTo));
+    this.buttons = this.parts.map((part) => this.selectorButton(part));
+    this.selector.replaceChildren(...this.buttons.map(({ button }) => button));
+    this.selector.hidden = ids.length < 2;
+    this.cards.replaceChildren(...this.parts.map((part) => part.node));
+    if (!ids.length) this.cards.append(el("p", { class: "cc-quiet" }, NO_SNAPSHOT));
+    this.step = step;
+    this.choose(this.chosen);
+    this.stepTo(step);
+  }
+
+  shownPart() {
+    return this.parts.find((part) => part.snapshot.id === this.chosen);
+  }
+
+  selectorButton({ snapshot, colour }) {
+    const state = el("span", { class: "cc-quiet" });
+    const choose = () => this.choose(snapshot.id);
+    const button = el("button", { type: "button", onclick: choose }, snapshotDot(colour), `${snapshot.id} `, state);
+    return { button, state, snapshot };
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.parts.forEach((part) => (part.node.hidden = part.snapshot.id !== id));
+    this.shownPart()?.stepTo(this.step);
+    this.buttons.forEach(({ button, snapshot }) => button.setAttribute("aria-pressed", snapshot.id === id));
+  }
+
+  stepTo(step) {
+    this.step = step;
+    this.shownPart()?.stepTo(step);
+    this.buttons.forEach(({ state, snapshot }) => setText(state, phase(snapshot, step)));
+    showMeters(this.meters, this.scene.meters, step);
+  }
+}
+
+function phase(snapshot, step) {
+  if (step < snapshot.began) return "not begun";
+  return snapshot.completed != null && step >= snapshot.completed ? "complete" : "recording";
+}
+
+/** One snapshot. Built once per scene; a step sets only the texts that differ. */
+class SnapshotCard {
+  constructor(snapshot, palette, goTo) {
+    this.snapshot = snapshot;
+    this.colour = resolveColour(snapshot.colour, palette);
+    this.status = el("p", { class: "cc-status" });
+    this.processes = snapshot.processes.map((process) => new StateRow(process, goTo));
+    this.channels = new ChannelList(snapshot.channels, goTo);
+    this.why = el("ul", { class: "cc-why" });
+    this.verdicts = el("ul", { class: "cc-verdicts" });
+    this.facts = el("p", { class: "cc-facts" });
+    this.node = this.build();
+  }
+
+  build() {
+    const { snapshot } = this;
+    const heading = el("h3", {}, snapshotDot(this.colour), `Snapshot ${snapshot.id}`);
+    const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
+    const states = el("dl", { class: `cc-states${dense}` }, ...this.processes.flatMap((row) => row.nodes));
+    return el("article", { class: "cc-card", "data-snapshot": snapshot.id },
+      el("header", {}, heading, this.status),
+      el("h4", {}, "Processes"), states,
+      el("h4", {}, "Channels"), this.channels.node,
+      this.why, this.verdicts, this.facts,
+    );
+  }
+
+  stepTo(step) {
+    const { snapshot } = this;
+    this.node.dataset.phase = phase(snapshot, step);
+    this.processes.forEach((row) => row.stepTo(step));
+    this.channels.stepTo(step);
+    const why = snapshot.why.filter(([since]) => since <= step);
+    refill(this.why, String(why.length), () => why.map(([, sentence]) => el("li", {}, ...unbroken(sentence))));
+    const verdicts = valueAt(snapshot.verdicts, step) ?? [];
+    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
+    refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
+    setText(this.facts, factsAt(snapshot, step));
+  }
+}
+
+/** A recorded value: a button that looks like text and goes to the step at which the value was recorded. */
+class RecordedValue {
+  /** @param timeline the values over the steps; @param goTo called with the step to show */
+  constructor(timeline, goTo) {
+    this.stops = timeline.map(([step]) => step).filter((step) => step > 0);
+    this.node = el("button", { type: "button", class: "cc-came", onclick: () => goTo(this.stop) });
+    this.node.disabled = !this.stops.length;
+  }
+
+  show(text, step) {
+    setText(this.node, text);
+    this.stop = this.stopFrom(step);
+    const what = this.stop === this.stops.at(-1) ? "recorded" : "changed";
+    const title = this.stop == null ? "" : `${what} at step ${this.stop}: show`;
+    if (this.node.title !== title) this.node.title = title;
+  }
+
+  /** The latest change before `step`; at a change the next one, and after the last the first again. */
+  stopFrom(step) {
+    const latest = this.stops.findLast((stop) => stop <= step);
+    if (latest != null && latest < step) return latest;
+    return this.stops.find((stop) => stop > step) ?? this.stops[0];
+  }
+}
+
+/** The recorded state of one process. */
+class StateRow {
+  constructor(process, goTo) {
+    this.process = process;
+    this.value = new RecordedValue(process.text, goTo);
+    this.text = el("dd", {}, this.value.node);
+    this.nodes = [el("dt", {}, process.name), this.text];
+  }
+
+  stepTo(step) {
+    const text = valueAt(this.process.text, step) ?? "not recorded yet";
+    this.value.show(text, step);
+    this.text.classList.toggle("cc-quiet", text === "not recorded yet");
+  }
+}
+
+/** The recorded states of the channels. */
+class ChannelList {
+  constructor(channels, goTo) {
+    this.channels = channels;
+    this.values = channels.map((channel) => new RecordedValue(channel.text, goTo));
+    this.rows = channels.map((channel, index) => el("li", { "data-channel": channel.name }, this.values[index].node));
+    this.listed = el("ul", { class: "cc-channels" });
+    this.rest = ["empty", "idle"].map((state) => new RemainingChannels(state));
+    this.node = el("div", {}, this.listed, ...this.rest.map((rest) => rest.node));
+  }
+
+  stepTo(step) {
+    const states = this.channels.map((channel) => valueAt(channel.state, step) ?? "idle");
+    this.channels.forEach((channel, index) => {
+      this.values[index].show(valueAt(channel.text, step) ?? channel.caption, step);
+      this.rows[index].dataset.state = states[index];
+    });
+    const few = this.channels.length <= FEW_CHANNELS;
+    const having = (state) => this.channels.map((_, index) => index).filter((index) => states[index] === state);
+    const listed = few ? this.rows.map((_, index) => index) : [...having("messages"), ...having("recording")];
+    refill(this.listed, listed.join(), () => listed.map((index) => this.rows[index]));
+    this.rest.forEach((rest) => rest.show(few ? [] : having(rest.state).map((index) => this.channels[index])));
+  }
+}
+
+/** "17 channels empty", with their names on demand. */
+class RemainingChannels {
+  constructor(state) {
+    this.state = state;
+    this.summary = el("summary");
+    this.names = el("p");
+    this.node = el("details", { class: "cc-rest" }, this.summary, this.names);
+  }
+
+  show(channels) {
+    this.node.hidden = !channels.length;
+    const what = this.state === "empty" ? "empty" : "not recording yet";
+    setText(this.summary, `${channels.length} ${channels.length === 1 ? "channel" : "channels"} ${what}`);
+    setText(this.names, channels.map((channel) => channel.caption).join(", "));
+  }
+}
+
+/** The verdict of a check: it holds, does not hold, or is undecided (null). */
+function verdictRow({ check, holds, witness, text }) {
+  const badge = holds ? ": " : el("span", { class: "cc-badge" }, holds === null ? "undecided" : "violated");
+  return el("li", { "data-holds": String(holds) },
+    el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : holds === null ? "–" : "✗"),
+    el("span", {},
+      el("strong", {}, check),
+      badge,
+      ...unbroken(` ${text}`.slice(holds ? 1 : 0)),
+      witness ? el("em", {}, ...unbroken(` (witness: ${witness})`)) : null,
+    ),
+  );
+}
+
+/** All verdicts in a few words. */
+function verdictsInShort(verdicts) {
+  const violated = verdicts.filter(({ holds }) => holds === false).length;
+  const undecided = verdicts.filter(({ holds }) => holds === null).length;
+  if (!verdicts.length) return "";
+  if (undecided === verdicts.length) return " · – nothing decided";
+  if (undecided && !violated) return ` · – ${undecided} of ${verdicts.length} checks undecided`;
+  return violated ? ` · ✗ ${violated} of ${verdicts.length} checks violated` : ` · ✓ all ${verdicts.length} checks hold`;
+}
+
+function factsAt(snapshot, step) {
+  if (step < snapshot.began) return "";
+  const began = `Began at step ${snapshot.began}`;
+  if (snapshot.aborted != null && step >= snapshot.aborted) return `${began}, aborted at step ${snapshot.aborted}.`;
+  if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet.`;
+  return `${began}, complete at step ${snapshot.completed}: ${snapshot.facts}.`;
+}

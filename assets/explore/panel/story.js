@@ -1,0 +1,40 @@
+/* The Story tab: the scenario's story, its source and the cuts that it discusses. */
+
+import { signsInFull } from "../diagram/signs.js";
+import { el, unbroken } from "../page/dom.js";
+
+/** @param onCut called with the number of the cut to show in the diagram, or null */
+export function showStory(node, scene, chosenCut, onCut) {
+  const paragraphs = scene.story.split(/\n\s*\n/).filter((text) => text.trim());
+  const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
+  node.replaceChildren(
+    el("h3", {}, scene.title),
+    ...paragraphs.map((text) => el("p", {}, ...unbroken(text.trim()))),
+    ...cuts,
+    ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
+    el("h4", {}, "Signs in the diagram"),
+    signsInFull(scene.signs),
+  );
+}
+
+/** The cuts; one can be shown in the diagram. */
+function cutList(cuts, chosenCut, onCut) {
+  const radio = (cut) => {
+    const onchange = () => onCut(cut);
+    return el("input", { type: "radio", name: "cc-cut", checked: cut === chosenCut, onchange });
+  };
+  return el("div", { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
+    el("label", {}, radio(null), el("span", {}, "none in the diagram")),
+    ...cuts.map((cut, number) => el("label", { "data-holds": String(cut.consistent) }, radio(number), cutText(cut))),
+  );
+}
+
+function cutText({ name, text, consistent, witness, crossing }) {
+  return el("span", {},
+    el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
+    el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
+    ...unbroken(` ${text}`),
+    witness ? el("em", {}, ` (witness: ${witness})`) : null,
+    crossing.length ? el("span", { class: "cc-quiet" }, ` ${crossing.join("; ")}.`) : null,
+  );
+}

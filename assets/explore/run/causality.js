@@ -1,0 +1,73 @@
+/* Happened-before (Lamport 1978): which events could have influenced an event, and which it could influence. */
+
+import { RECEIVED, SENT } from "./events.js";
+
+/** The relations of another event to the one that is asked about. */
+export const CONCURRENT = 0;
+export const PAST = 1;
+export const ITSELF = 2;
+export const FUTURE = 3;
+
+/**
+ * The past and the future of one event. Its past is a prefix of every process and its future a suffix, so two numbers
+ * for each process describe them. Each takes one scan of the columns, in which causes come before effects.
+ */
+export class Causality {
+  constructor(events, at) {
+    this.events = events;
+    this.at = at;
+    this.clock = this.scanBack();
+    this.future = this.scanAhead();
+  }
+
+  /** The vector clock (Fidge, Mattern 1988): how many events of each process are in its past, itself included. */
+  scanBack() {
+    const { lane, index, kind, processes } = this.events;
+    const clock = new Int32Array(processes.length);
+    clock[lane[this.at]] = index[this.at];
+    for (let at = this.at; at >= 0; at -= 1) {
+      if (kind[at] !== RECEIVED || index[at] > clock[lane[at]]) continue;
+      const send = this.events.partner(at);
+      if (send >= 0) clock[lane[send]] = Math.max(clock[lane[send]], index[send]);
+    }
+    return clock;
+  }
+
+  /** For each process the index of the first event that this one could influence; on its own process its own. */
+  scanAhead() {
+    const { lane, index, kind, count, processes } = this.events;
+    const first = new Int32Array(processes.length).fill(count + 1);
+    first[lane[this.at]] = index[this.at];
+    for (let at = this.at; at < count; at += 1) {
+      if (kind[at] !== SENT || index[at] < first[lane[at]]) continue;
+      const receive = this.events.partner(at);
+      if (receive >= 0) first[lane[receive]] = Math.min(first[lane[receive]], index[receive]);
+    }
+    return first;
+  }
+
+  /** The relation of the event at place `other` of the columns to this one. */
+  relation(other) {
+    if (other === this.at) return ITSELF;
+    const { lane, index } = this.events;
+    if (index[other] <= this.clock[lane[other]]) return PAST;
+    return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
+  }
+
+  /** The places of the events in a relation, at most one more than `most`. */
+  places(relation, most = Infinity) {
+    const found = [];
+    for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
+      if (this.relation(at) === relation) found.push(at);
+    }
+    return found;
+  }
+
+  /** The number of events in each relation. */
+  counts() {
+    const { total, count } = this.events;
+    const past = this.clock.reduce((sum, inside) => sum + inside, 0) - 1;
+    const future = this.future.reduce((sum, first, lane) => sum + Math.max(0, total[lane] - first + 1), 0) - 1;
+    return { [PAST]: past, [ITSELF]: 1, [FUTURE]: future, [CONCURRENT]: count - 1 - past - future };
+  }
+}

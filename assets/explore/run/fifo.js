@@ -1,0 +1,44 @@
+/* FIFO: no message arrives before one that was sent before it on its channel. This says,
+ * while somebody drags an arrow, what Python will answer (`in_order` in sim/core/scheduler.py). */
+
+import { twelveDigits } from "./times.js";
+
+/** The delay with which a message would arrive at `time`, were it alone on its channel. */
+export function delayFor(message, time) {
+  return twelveDigits(Math.max(0, time - message.earliest));
+}
+
+/**
+ * When the messages of a FIFO channel arrive (Infinity: never), in the order of sending, given when each is due by its
+ * own delay. A message that overtakes waits only for others that do.
+ */
+function fifoArrivals(queue) {
+  let [last, lastFast] = [-Infinity, -Infinity];
+  return queue.map(({ due, overtakes }) => {
+    const arrival = Math.max(due ?? Infinity, overtakes ? lastFast : last);
+    last = Math.max(last, arrival);
+    if (overtakes) lastFast = arrival;
+    return arrival;
+  });
+}
+
+/**
+ * What follows if a message is due at `due`.
+ * @returns {arrival, front, moved}: when it arrives (null: never), the message that it waits behind or null, and
+ *   those behind it that arrive at another time than now, as {message, arrival}
+ */
+export function arrivalIfDue(scene, message, due) {
+  const channel = scene.channels.find(({ name }) => name === message.channel);
+  if (!channel?.fifo) return { arrival: due, front: null, moved: [] };
+  const queue = scene.messages.filter((other) => other.channel === message.channel);
+  const place = queue.findIndex(({ id }) => id === message.id);
+  const before = queue.slice(0, place).map((other) => ({ ...other, due: other.arrival }));
+  const arrivals = fifoArrivals([...before, { ...message, due }, ...queue.slice(place + 1)]);
+  const arrival = arrivals[place];
+  const inFront = before.filter(({ overtakes }) => overtakes || !message.overtakes);
+  if (arrival === Infinity) return { arrival: null, front: inFront.find((other) => other.arrival == null), moved: [] };
+  const front = arrival > due ? inFront.findLast((other) => other.arrival === arrival) : null;
+  const behind = queue.map((other, at) => ({ message: other, arrival: arrivals[at] })).slice(place + 1);
+  const moved = behind.filter((one) => one.arrival < Infinity && one.arrival !== one.message.arrival);
+  return { arrival, front, moved };
+}

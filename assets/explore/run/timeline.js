@@ -1,0 +1,84 @@
+/* What holds at a step: timelines ([[step, value], ...]) and masks (which elements of a trace are shown). */
+
+/** The first of `count` places that is not before, or `count`; places ascend. */
+export function firstNot(isBefore, count) {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (isBefore(middle)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The value of the last pair whose step is <= `step`; undefined before the first one. */
+export function valueAt(timeline, step) {
+  return timeline[firstNot((place) => timeline[place][0] <= step, timeline.length) - 1]?.[1];
+}
+
+/** A step of the scene: {time, place, rule, sentence}; for a step outside the window, that of its nearest step. */
+export function stepAt(scene, step) {
+  return scene.steps[Math.min(Math.max(step, scene.first), scene.until) - scene.first];
+}
+
+/** True when an element that is shown on [from, until) can be seen at `step`. */
+export function isShown([from, until], step) {
+  return from <= step && (until == null || step < until);
+}
+
+/**
+ * The mask of one trace. Element e owns the points e*stride .. e*stride+stride-1 and is hidden by putting
+ * null into them, so a trace keeps its number and its length whatever the step.
+ */
+export class Mask {
+  constructor(trace) {
+    this.x = trace.x;
+    this.y = trace.y;
+    this.stride = trace.meta.stride;
+    this.show = trace.meta.show;
+    this.grow = trace.meta.grow;
+    const steps = new Set(this.show.flat().filter((step) => step != null));
+    this.changes = [...steps].sort((a, b) => a - b);
+  }
+
+  /** Whether anything looks different at `to` from what it was at `from`. */
+  differs(from, to) {
+    const low = Math.min(from, to);
+    const high = Math.max(from, to);
+    return this.changes.some((step) => low < step && step <= high) || this.isGrowing(to);
+  }
+
+  /** Whether some arrow grows at a step: its message is on its way. */
+  isGrowing(step) {
+    return Boolean(this.grow) && this.show.some((span) => isShown(span, step));
+  }
+
+  /** The coordinates to draw at a step; `place` is the present place on the time axis. */
+  at(step, place) {
+    const x = this.x.slice();
+    const y = this.y.slice();
+    this.show.forEach((span, element) => {
+      const start = element * this.stride;
+      if (!isShown(span, step)) {
+        x.fill(null, start, start + this.stride);
+        y.fill(null, start, start + this.stride);
+      } else if (this.grow) {
+        const share = shareOfWay(this.grow[element], place);
+        x[start + 1] = x[start] + share * (x[start + 1] - x[start]);
+        y[start + 1] = y[start] + share * (y[start + 1] - y[start]);
+      }
+    });
+    return { x, y };
+  }
+}
+
+/** The share of its way that a message has gone; never 0, for an arrow needs a direction. */
+function shareOfWay([from, to], place) {
+  const share = to > from ? (place - from) / (to - from) : 1;
+  return Math.min(1, Math.max(0.02, share));
+}
+
+/** Messages on their way at a step: sent, and not yet received. */
+export function inFlight(messages, step) {
+  return messages.filter((message) => isShown([message.sent, message.received], step));
+}

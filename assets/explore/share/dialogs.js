@@ -1,0 +1,220 @@
+/* The dialogs Share (the link to this run) and Export (this run as a file). */
+
+import { Dialog } from "../page/dialog.js";
+import { el, field, refill, setText } from "../page/dom.js";
+import { addressOf } from "./address.js";
+
+/** Download an exported file. Throws an Error with the server's sentence. */
+async function saveExport(explorer, format, options, signal) {
+  await acknowledged(explorer, signal);
+  const query = new URLSearchParams(options);
+  const answer = await fetch(`/export/${explorer.data.session}/${format}?${query}`, { signal }).catch((problem) => {
+    throw signal?.aborted ? problem : new Error("The server cannot be reached. Try again once it is back.");
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+  const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition"))?.[1] ?? `export.${format}`;
+  const url = URL.createObjectURL(await answer.blob());
+  const link = el("a", { href: url, download: name, hidden: true });
+  explorer.root.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  return name;
+}
+
+/** Wait until Python has applied all edits, at most 5 seconds: the file is to have them too. */
+async function acknowledged({ visit }, signal) {
+  for (let waited = 0; waited < 100 && visit.outbox.waiting.length && !signal?.aborted; waited += 1) {
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+/** The link to this run at this step. A run too long for a link can be saved as a file. */
+export class ShareDialog {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.link = el("input", { type: "text", readonly: true, "aria-label": "Link", onfocus: () => this.link.select() });
+    this.copied = el("span", { class: "cc-said-so", role: "status" });
+    this.presents = el("input", { type: "checkbox", onchange: () => this.refresh() });
+    this.size = el("p", { class: "cc-quiet" });
+    this.short = el("div", {},
+      el("p", {}, "Whoever opens this link sees this run, with every change made to it, at this step."),
+      el("div", { class: "cc-link" }, this.link, this.button("Copy", () => this.copy())),
+      el("label", { class: "cc-check" }, this.presents, "Open it in the presenter view"),
+      el("p", { class: "cc-said-line" }, this.size, this.copied),
+    );
+    this.excess = el("p");
+    this.saved = el("p", { class: "cc-said-so", role: "status" });
+    this.long = el("div", {}, this.excess, this.button("Save as a file", () => this.save()), this.saved);
+    this.dialog = new Dialog(explorer.root, "Share this run", this.short, this.long);
+  }
+
+  button(text, onclick) {
+    return el("button", { type: "button", class: "cc-primary", onclick }, text);
+  }
+
+  open() {
+    [this.copied, this.saved].forEach((node) => setText(node, ""));
+    this.presents.checked = false;
+    this.refresh();
+    this.dialog.open();
+    if (!this.short.hidden) this.link.focus();
+  }
+
+  /** Python has answered: the link may have one edit more. */
+  history() {
+    if (this.dialog.isOpen) this.refresh();
+  }
+
+  refresh() {
+    const { data, visit } = this.explorer;
+    const address = addressOf(data.link, visit.step, this.presents.checked);
+    const isShort = Boolean(data.link) && address.length <= data.most_link;
+    this.link.value = address;
+    this.short.hidden = !isShort;
+    this.long.hidden = isShort;
+    setText(this.copied, "");
+    setText(this.size, `${address.length} characters`);
+    const length = data.link ? ` (${address.length} characters; ${data.most_link} can be pasted anywhere)` : "";
+    setText(this.excess, `This run is too long for a link${length}: save it as a file. Whoever opens the file sees the same run.`);
+  }
+
+  async copy() {
+    setText(this.copied, (await copied(this.link)) ? "Copied ✓" : "Press Ctrl+C to copy it.");
+  }
+
+  async save() {
+    try {
+      setText(this.saved, `Saved as ${await saveExport(this.explorer, "toml", {})} ✓`);
+    } catch (problem) {
+      setText(this.saved, problem.message);
+    }
+  }
+
+  close() {
+    this.dialog.close();
+    this.dialog.node.remove();
+  }
+}
+
+/** Copy a field's text. Without HTTPS a page has only the old way. */
+async function copied(field) {
+  try {
+    await navigator.clipboard.writeText(field.value);
+    return true;
+  } catch {
+    field.select();
+    return document.execCommand("copy");
+  }
+}
+
+/**
+ * The fields of an option of a format (diagrams/export_options.py), by their keys in the query: a label and a control
+ * each. A field begins with what the page shows, or with the option's default.
+ */
+function fieldsOf(option, { scene, visit, scheme }) {
+  const { name, label, kind, choices = [], least, most } = option;
+  const begin = { step: visit.step, orientation: visit.orientation, scheme }[option.begins] ?? option.default ?? "";
+  const number = (value, min, max) => el("input", { type: "number", min, max, step: "1", required: true, value });
+  const aStep = (value) => number(value, 0, scene.last);
+  if (kind === "steps") {
+    const until = Math.min(scene.until, scene.first + (most ?? Infinity) - 1);
+    return { from: [label, aStep(scene.first)], to: ["to step", aStep(until)] };
+  }
+  if (kind === "step") return { [name]: [label, aStep(begin)] };
+  if (kind === "number") return { [name]: [label, number(begin, least, most)] };
+  if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
+  const menu = el("select", {}, ...choices.map(([value, text]) => el("option", { value, selected: value === begin }, text)));
+  return { [name]: [label, menu] };
+}
+
+/** The fields of one option, and their values. */
+class OptionFields {
+  constructor(option, explorer) {
+    this.controls = {};
+    this.nodes = Object.entries(fieldsOf(option, explorer)).map(([key, [label, control]]) => {
+      this.controls[key] = control;
+      return field(label, control);
+    });
+  }
+
+  get values() {
+    return Object.fromEntries(Object.entries(this.controls).map(([key, control]) => [key, control.value]));
+  }
+}
+
+/** Saves this run in a format of the user's choice. Each format declares its options. */
+export class ExportDialog {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.format = el("select", { onchange: () => this.ask() });
+    this.fields = el("div", { class: "cc-row" });
+    this.told = el("p", { class: "cc-export-said", role: "status" });
+    this.button = el("button", { type: "submit", class: "cc-primary" }, "Download");
+    this.form = el("form", { onsubmit: (event) => this.submit(event), novalidate: true },
+      field("Format", this.format),
+      this.fields,
+      el("div", { class: "cc-row cc-export-end" }, this.button, this.told),
+    );
+    this.dialog = new Dialog(explorer.root, "Export this run", this.form);
+    this.dialog.node.addEventListener("close", () => this.work?.abort());
+  }
+
+  open() {
+    const { formats } = this.explorer.data;
+    refill(this.format, JSON.stringify(formats), () =>
+      formats.map(({ name, title, suffix }) => el("option", { value: name }, `${title} (${suffix})`)),
+    );
+    this.known = new Map();
+    this.ask();
+    this.dialog.open();
+    this.format.focus();
+  }
+
+  /** Show the fields of the format. */
+  ask() {
+    const { options } = this.explorer.data.formats.find(({ name }) => name === this.format.value);
+    const now = options.filter(({ long_only: longOnly }) => !longOnly || this.explorer.isLong());
+    this.asked = now.map((option) => this.asking(option));
+    this.fields.replaceChildren(...this.asked.flatMap(({ nodes }) => nodes));
+    this.tell("");
+  }
+
+  /** The fields of an option; formats with the same option share them, and so their values. */
+  asking(option) {
+    const key = JSON.stringify(option);
+    if (!this.known.has(key)) this.known.set(key, new OptionFields(option, this.explorer));
+    return this.known.get(key);
+  }
+
+  options() {
+    return Object.assign({}, ...this.asked.map(({ values }) => values));
+  }
+
+  async submit(event) {
+    event.preventDefault();
+    if (this.work) return;
+    this.work = new AbortController();
+    const { signal } = this.work;
+    this.tell("Working …", "working");
+    this.button.disabled = true;
+    try {
+      this.tell(`Saved as ${await saveExport(this.explorer, this.format.value, this.options(), signal)} ✓`, "done");
+    } catch (problem) {
+      this.tell(signal.aborted ? "" : problem.message, "error");
+    }
+    this.work = null;
+    this.button.disabled = false;
+  }
+
+  tell(text, state = "") {
+    setText(this.told, text);
+    this.told.dataset.state = state;
+  }
+
+  close() {
+    this.work?.abort();
+    this.dialog.close();
+    this.dialog.node.remove();
+  }
+}

@@ -1,0 +1,421 @@
+/* Predict: the outcome of a snapshot is hidden, and the user predicts its cut and what its channels hold. */
+
+import { resolveColour, snapshotDot } from "../page/colours.js";
+import { el, setText, unbroken } from "../page/dom.js";
+import { STEP_KEYS } from "../page/keys.js";
+import { countedEvents, stopsOf } from "../run/cut_stops.js";
+import { reasonOf } from "../run/reasons.js";
+import { PredictedCut } from "./predicted_cut.js";
+
+const LINE_REACH = 26; // a click moves a process's handle if it is this near to its line, in pixels
+
+/** For each snapshot checked in this tab, whether it was right at the first try. Never sent or stored. */
+const score = new Map();
+
+/**
+ * `phase` is "" (not predicting), "asking", "checked" (marked, the outcome still hidden)
+ * or "shown" (the outcome is in the diagram, and stepping is free).
+ */
+export class Predictor {
+  constructor(explorer) {
+    const { root } = explorer;
+    this.explorer = explorer;
+    this.root = root;
+    this.phase = "";
+    this.button = root.querySelector("[data-tool=predict]");
+    this.button.setAttribute("aria-pressed", "false");
+    this.panel = el("section", { class: "cc-predict", "aria-label": "Predict" });
+    this.question = el("p", { class: "cc-sentence cc-question", role: "status" });
+    this.handles = new PredictedCut(explorer, (lane, stop) => this.place(lane, stop));
+    root.querySelector(".cc-panel").append(this.panel);
+    root.querySelector(".cc-sentence").after(this.question);
+    root.querySelector(".cc-stage").append(this.handles.node);
+    this.onKey = (event) => this.key(event);
+    window.addEventListener("keydown", this.onKey, true);
+  }
+
+  toggle() {
+    if (this.phase) this.leave();
+    else this.enter();
+  }
+
+  enter() {
+    const { explorer } = this;
+    this.focused = document.activeElement;
+    this.before = explorer.visit.step;
+    this.button.setAttribute("aria-pressed", "true");
+    explorer.transport.pause();
+    explorer.select(null);
+    if (this.predictions?.scene !== explorer.scene) this.begin();
+    this.turnTo("asking");
+    if (this.prediction?.result) this.turnTo("checked");
+    (this.handles.first ?? this.panel.querySelector("button"))?.focus({ preventScroll: true });
+  }
+
+  leave() {
+    if (!this.phase) return;
+    const { explorer } = this;
+    const wasHidden = this.phase !== "shown";
+    const hadFocus = this.panel.contains(document.activeElement) || this.handles.node.contains(document.activeElement);
+    this.turnTo("");
+    this.button.setAttribute("aria-pressed", "false");
+    explorer.diagram.showCut(explorer.visit.cut);
+    if (wasHidden) explorer.goTo(Math.min(this.before, explorer.scene.last));
+    const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : this.button;
+    if (hadFocus) back.focus({ preventScroll: true });
+  }
+
+  /** A new scene: nothing is predicted yet. */
+  begin() {
+    const { scene, events } = this.explorer;
+    this.stops = stopsOf(scene, events);
+    this.predictions = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
+    this.chosen = scene.snapshots[0]?.id;
+  }
+
+  get snapshot() {
+    return this.explorer.scene.snapshots.find(({ id }) => id === this.chosen);
+  }
+
+  get prediction() {
+    return this.predictions.of.get(this.chosen);
+  }
+
+  /** Whether there is anything to predict, and it fits the page. */
+  get isPossible() {
+    return Boolean(this.snapshot) && !this.explorer.isLong();
+  }
+
+  turnTo(phase) {
+    const { explorer, root } = this;
+    this.phase = phase;
+    if (phase) root.dataset.predicting = phase;
+    else delete root.dataset.predicting;
+    const isHidden = phase === "asking" || phase === "checked";
+    if (isHidden && this.isPossible) {
+      explorer.goTo(explorer.scene.last);
+      explorer.diagram.showCut(null);
+    }
+    explorer.diagram.hideOutcome(isHidden);
+    this.draw();
+  }
+
+  draw() {
+    const isOn = Boolean(this.phase);
+    this.handles.show(isOn && this.isPossible ? this : null);
+    this.panel.replaceChildren(...(isOn ? this.content().filter(Boolean) : []));
+    this.question.replaceChildren(...(isOn ? this.asked() : []));
+  }
+
+  show(scene) {
+    if (!this.phase) return;
+    if (this.predictions.scene !== scene) {
+      this.begin();
+      this.before = scene.last;
+      queueMicrotask(() => this.phase && this.turnTo("asking"));
+    } else this.draw();
+  }
+
+  diagramMoved() {
+    if (this.phase) this.handles.lay();
+  }
+
+  stepTo(step) {
+    const isHidden = this.phase === "asking" || this.phase === "checked";
+    const { scene } = this.explorer;
+    if (isHidden && this.isPossible && step !== scene.last) this.explorer.goTo(scene.last); // another step would give the outcome away
+  }
+
+  /** A click on a process line moves its handle; while the outcome is hidden, clicks do nothing else. */
+  claims(pick) {
+    if (this.phase === "asking" && this.isPossible) {
+      const { lane, place, distance } = this.explorer.diagram.laneAt(this.explorer.diagram.within(pick));
+      if (distance <= LINE_REACH) this.place(lane, this.handles.stopAt(lane, place));
+    }
+    return this.phase === "asking" || this.phase === "checked";
+  }
+
+  /** Escape leaves. The keys that step and undo do nothing while the outcome is hidden. */
+  key(event) {
+    if (!this.phase || event.target.closest?.("dialog, [role=dialog], [role=menu]")) return;
+    if (event.key === "Escape") {
+      event.stopPropagation();
+      this.leave();
+      return;
+    }
+    if (this.phase === "shown" || event.target.closest?.(".cc-cut-handle")) return;
+    const isUndo = (event.ctrlKey || event.metaKey) && ["z", "y"].includes(event.key.toLowerCase());
+    if (STEP_KEYS.has(event.key) || event.key === " " || isUndo) event.stopPropagation();
+  }
+
+  // ------------------------------------------------------------------ the prediction
+
+  /** Put a process's handle at a stop (null: it never records). */
+  place(lane, stop) {
+    if (this.phase !== "asking") return;
+    this.prediction.stops[lane] = stop;
+    this.handles.lay();
+    this.refreshRow(lane);
+  }
+
+  refreshRow(lane) {
+    const row = this.panel.querySelector(`[data-lane="${lane}"]`);
+    const stop = this.prediction.stops[lane];
+    setText(row.querySelector(".cc-predicted-count"), countedEvents(this.stops[lane], stop));
+    row.querySelector("input").checked = stop == null;
+  }
+
+  tick(channel, id, isIn) {
+    const ids = this.prediction.channels[channel];
+    if (isIn) ids.add(id);
+    else ids.delete(id);
+  }
+
+  check() {
+    const { scene } = this.explorer;
+    const { truth } = this.snapshot;
+    const { prediction } = this;
+    const processes = scene.processes.map((name, lane) => {
+      const stop = prediction.stops[lane];
+      const count = stop == null ? null : this.stops[lane][stop].count;
+      return { name, lane, isRight: count === (truth.inside[name] ?? null) };
+    });
+    const channels = this.channels().map(({ name }) => {
+      const [own, kept] = [prediction.channels[name], truth.channels[name] ?? []];
+      const wrong = scene.messages.find(({ id, channel }) => channel === name && own.has(id) !== kept.includes(id));
+      return { name, isRight: !wrong, wrong };
+    });
+    const isRight = [...processes, ...channels].every((one) => one.isRight);
+    const key = `${scene.name} ${this.explorer.visit.scenario} ${this.explorer.data.link ?? ""} ${this.chosen}`;
+    if (!score.has(key)) score.set(key, isRight);
+    prediction.result = { processes, channels, isRight };
+    this.turnTo("checked");
+    this.panel.querySelector(".cc-judged")?.focus({ preventScroll: true });
+  }
+
+  /** The first mistake, processes before channels: the rule, and the step that decides. */
+  difference() {
+    const { scene } = this.explorer;
+    const { truth, id } = this.snapshot;
+    const { processes, channels } = this.prediction.result;
+    const process = processes.find(({ isRight }) => !isRight);
+    if (process) {
+      const { name, lane } = process;
+      return { about: name, text: truth.why_process[name], step: truth.record_steps[name] ?? this.stops[lane].at(-1).step };
+    }
+    const channel = channels.find(({ isRight }) => !isRight);
+    if (!channel) return null;
+    const { caption, target } = scene.channels.find(({ name }) => name === channel.name);
+    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id) : null;
+    const text = reason?.text ?? truth.why_channel[channel.name];
+    return { about: caption, text, step: reason?.steps.at(-1) ?? truth.record_steps[target] ?? null };
+  }
+
+  tryAgain() {
+    this.prediction.result = null;
+    this.turnTo("asking");
+    this.handles.first?.focus({ preventScroll: true });
+  }
+
+  choose(id) {
+    this.chosen = id;
+    this.turnTo(this.prediction.result ? "checked" : "asking");
+    this.handles.first?.focus({ preventScroll: true });
+  }
+
+  goTo(step) {
+    this.turnTo("shown");
+    this.explorer.goTo(step);
+  }
+
+  /** The next snapshot that is not checked yet, else the next one. */
+  next() {
+    const ids = this.explorer.scene.snapshots.map(({ id }) => id);
+    const at = ids.indexOf(this.chosen);
+    const others = [...ids.slice(at + 1), ...ids.slice(0, at)];
+    return others.find((id) => !this.predictions.of.get(id).result) ?? others[0];
+  }
+
+  /** The channels that carried messages, with those messages. */
+  channels() {
+    const { scene } = this.explorer;
+    const carried = scene.channels.map((channel) => ({
+      ...channel,
+      messages: scene.messages.filter((message) => message.kind === "app" && message.channel === channel.name),
+    }));
+    return carried.filter(({ messages }) => messages.length);
+  }
+
+  // ------------------------------------------------------------------ what is shown
+
+  /** The line above the diagram. */
+  asked() {
+    const { snapshot } = this;
+    const rule = el("span", { class: "cc-rule" }, "Predict");
+    const say = (text) => [rule, el("span", { class: "cc-said" }, el("span", { class: "cc-words" }, ...unbroken(text)))];
+    if (!this.isPossible) return say("Predict what a snapshot records");
+    if (this.phase === "checked") {
+      return say(`${snapshot.id}: ${judgement(this.prediction.result)}`);
+    }
+    return say(`${startedBy(snapshot)} What does ${snapshot.id} record?`);
+  }
+
+  content() {
+    const leave = el("button", { type: "button", class: "cc-predict-close", "aria-label": "Leave Predict", onclick: () => this.leave() }, "×");
+    const head = el("header", {}, el("h3", {}, "Predict"), this.scored(), leave);
+    if (this.explorer.isLong()) return [head, el("p", {}, tooBig(this.explorer))];
+    if (!this.snapshot) return [head, el("p", {}, NOTHING_TO_PREDICT)];
+    const isAsking = this.phase === "asking";
+    const unfinished = this.snapshot.completed == null;
+    return [
+      head,
+      this.selector(),
+      el("div", { class: "cc-predict-body" },
+        isAsking ? el("p", { class: "cc-quiet" }, HOW_TO_PREDICT) : this.judged(),
+        unfinished ? el("p", {}, `${this.snapshot.id} is not complete when the run ends: say what is recorded by then.`) : null,
+        el("h4", {}, "Processes"),
+        el("ul", { class: "cc-predicted-states" }, ...this.explorer.scene.processes.map((name, lane) => this.processRow(name, lane))),
+        el("h4", {}, "Channels: tick what is recorded in each"),
+        el("ul", { class: "cc-predicted-channels" }, ...this.channels().map((channel) => this.channelRow(channel))),
+      ),
+      el("footer", { class: "cc-row" }, ...this.buttons()),
+    ];
+  }
+
+  scored() {
+    const right = [...score.values()].filter(Boolean).length;
+    const text = score.size ? `${right} of ${score.size} right at the first try` : "";
+    return el("span", { class: "cc-score" }, text);
+  }
+
+  selector() {
+    const { snapshots } = this.explorer.scene;
+    if (snapshots.length < 2) return null;
+    const button = ({ id, colour }) => {
+      const { result } = this.predictions.of.get(id);
+      const state = result ? (result.isRight ? " ✓" : " ✗") : "";
+      const attributes = { type: "button", "aria-pressed": String(id === this.chosen), onclick: () => this.choose(id) };
+      return el("button", attributes, snapshotDot(resolveColour(colour, this.explorer.palette)), `${id}${state}`);
+    };
+    return el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" }, ...snapshots.map(button));
+  }
+
+  /** Right or wrong, why, and where to see it. */
+  judged() {
+    const { isRight } = this.prediction.result;
+    const found = this.difference();
+    const about = found && !found.text.startsWith(found.about) ? el("strong", {}, `${found.about}: `) : null;
+    const why = found && el("p", {}, about ?? "", ...unbroken(found.text));
+    const look = found?.step != null &&
+      el("button", { type: "button", onclick: () => this.goTo(found.step) }, `Look at step ${found.step}`);
+    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.prediction.result)), why, look || null);
+  }
+
+  processRow(name, lane) {
+    const stop = this.prediction.stops[lane];
+    const result = this.phase === "asking" ? null : this.prediction.result.processes[lane];
+    const never = el("input", {
+      type: "checkbox",
+      checked: stop == null,
+      disabled: this.phase !== "asking",
+      "aria-label": `${name} never records`,
+      onchange: (event) => this.place(lane, event.target.checked ? null : 0),
+    });
+    return el("li", { "data-lane": lane, "data-right": result && String(result.isRight) },
+      el("strong", {}, name),
+      el("span", { class: "cc-predicted-count" }, countedEvents(this.stops[lane], stop)),
+      mark(result),
+      el("label", { class: "cc-never" }, never, "never records"),
+      this.phase === "shown" && !result.isRight ? el("span", { class: "cc-truth" }, this.truthOf(name, lane)) : null,
+    );
+  }
+
+  truthOf(name, lane) {
+    const count = this.snapshot.truth.inside[name] ?? null;
+    const stop = count == null ? null : this.stops[lane].findIndex((one) => one.count === count);
+    return `it was: ${countedEvents(this.stops[lane], stop)}`;
+  }
+
+  channelRow({ name, caption, messages }) {
+    const result = this.phase === "asking" ? null : this.prediction.result.channels.find((one) => one.name === name);
+    const kept = this.snapshot.truth.channels[name] ?? [];
+    const box = ({ id, name: text }) => {
+      const onchange = (event) => this.tick(name, id, event.target.checked);
+      const checked = this.prediction.channels[name].has(id);
+      const input = el("input", { type: "checkbox", checked, disabled: this.phase !== "asking", onchange });
+      const isKept = this.phase === "shown" ? String(kept.includes(id)) : null;
+      return el("label", { "data-kept": isKept }, input, ...unbroken(text));
+    };
+    return el(
+      "li",
+      { "data-channel": name, "data-right": result && String(result.isRight), role: "group", "aria-label": caption },
+      el("strong", {}, ...unbroken(caption)),
+      el("span", { class: "cc-boxes" }, ...messages.map(box)),
+      mark(result),
+    );
+  }
+
+  buttons() {
+    const button = (text, onclick, isFirst = false) =>
+      el("button", { type: "button", class: isFirst ? "cc-primary" : null, onclick }, text);
+    if (this.phase === "asking") return [button("Check", () => this.check(), true)];
+    const isShown = this.phase === "shown";
+    const { isRight } = this.prediction.result;
+    const several = this.explorer.scene.snapshots.length > 1;
+    return [
+      isShown ? null : button("Show the answer", () => this.goTo(this.explorer.scene.last), isRight && !several),
+      isRight ? null : button("Try again", () => this.tryAgain(), true),
+      several ? button("Next snapshot", () => this.choose(this.next()), isRight) : null,
+      isShown ? button("Done", () => this.leave(), isRight && !several) : null,
+    ].filter(Boolean);
+  }
+
+  close() {
+    this.leave();
+    window.removeEventListener("keydown", this.onKey, true);
+    this.handles.close();
+    this.panel.remove();
+    this.question.remove();
+  }
+}
+
+const NOTHING_TO_PREDICT =
+  "No snapshot in this run, so there is nothing to predict. Start one: open the Change tab, choose a process under " +
+  "“Snapshot at” and press Start.";
+
+const HOW_TO_PREDICT =
+  "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows.";
+
+/** Why a run that is shown through a window cannot be predicted. */
+function tooBig({ events }) {
+  return (
+    `Predict is for runs that can be drawn whole, and this one has ${events.count} events. ` +
+    "Every scenario that comes with the page is shorter: the classic lecture example is a good one to begin with."
+  );
+}
+
+function startedBy({ id, initiators }) {
+  const names = initiators.length > 1 ? `${initiators.slice(0, -1).join(", ")} and ${initiators.at(-1)}` : initiators[0];
+  return names ? `${names} ${initiators.length > 1 ? "start" : "starts"} ${id}.` : `Nobody starts ${id} in this run.`;
+}
+
+function emptyPrediction(scene) {
+  return {
+    stops: scene.processes.map(() => 0),
+    channels: Object.fromEntries(scene.channels.map(({ name }) => [name, new Set()])),
+    result: null,
+  };
+}
+
+/** "2 of 7 are not right." */
+function judgement({ processes, channels }) {
+  const all = [...processes, ...channels];
+  const wrong = all.filter(({ isRight }) => !isRight).length;
+  return wrong ? `${wrong} of ${all.length} ${wrong > 1 ? "are" : "is"} not right.` : `All ${all.length} are right.`;
+}
+
+function mark(result) {
+  if (!result) return el("span", { class: "cc-mark" });
+  return el("span", { class: "cc-mark", role: "img", "aria-label": result.isRight ? "right" : "wrong" }, result.isRight ? "✓" : "✗");
+}
+

@@ -1,0 +1,139 @@
+"""What the browser computes, held against Python on random runs: arrivals under FIFO, and happened-before.
+
+The runs are drawn first and go to one call of the browser's module: starting node for each would take minutes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+
+from diagrams.browser import EXPLORE
+from diagrams.payload import payload
+from diagrams.scene import compose
+from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import MessageReference
+from sim.core.model import APPLICATION_KINDS, Channel
+from sim.edit.edits import apply_edit
+from sim.run.execution import Execution, Flight, run
+from sim.run.fifo import due
+from sim.run.references import references
+from sim.theory.causality import History
+from tests.sim.small_algorithms import Unaligned
+from tests.sim.strategies import scenarios
+
+RUNS = 120
+T = TypeVar("T")
+
+
+def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
+    """So many values of a strategy, the same at every run of the tests."""
+    found: list[T] = []
+
+    @settings(
+        max_examples=count, derandomize=True, database=None, deadline=None,
+        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(strategy)
+    def collect(value: T) -> None:
+        found.append(value)
+
+    collect()
+    return found
+
+
+def scene_of(execution: Execution) -> dict[str, Any]:
+    return payload(compose(execution), ())
+
+
+@st.composite
+def drags(draw: Any) -> tuple[Execution, Flight, float]:
+    """A run with delays, a message of its busiest channel, and the time at which somebody wants it to arrive."""
+    scenario = draw(scenarios(schedulers=("timed",)))
+    algorithm = draw(st.sampled_from(["chandy_lamport", Unaligned.name]))
+    execution = run(replace(scenario, algorithm=algorithm))
+    on = Counter(flight.channel for flight in execution.flights)
+    busiest = max(on, key=lambda channel: on[channel], default=None)
+    assume(on[busiest] > 2)
+    queue = [flight for flight in execution.flights if flight.channel == busiest]
+    markers = [flight for flight in queue[:-1] if flight.is_marker and algorithm == Unaligned.name]
+    flight = draw(st.sampled_from(markers or queue))
+    return execution, flight, flight.send.time + draw(st.integers(0, 40)) / draw(st.sampled_from([1, 3, 10]))
+
+
+PREVIEW = """(fifo, drags) => drags.map(([scene, id, due]) => {
+    const message = scene.messages.find((one) => one.id === id);
+    const { arrival, front, moved } = fifo.arrivalIfDue(scene, message, due);
+    return [fifo.delayFor(message, due), arrival, front?.id, moved.map((one) => [one.message.id, one.arrival])];
+})"""
+
+
+def test_the_preview_of_a_drag_says_when_messages_arrive(
+    run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ALGORITHMS._found, Unaligned.name, Unaligned)
+    dragged = drawn(drags(), RUNS)
+    asked = [[scene_of(execution), flight.id, wanted] for execution, flight, wanted in dragged]
+    waiting = pushed = 0
+    answers = run_module(PREVIEW, [EXPLORE / "run/fifo.js"], asked)
+    for (execution, flight, _), (delay, arrival, front, moved) in zip(dragged, answers, strict=True):
+        reference = references(execution)[flight.id]
+        after = apply_edit(execution, {"do": "delay", "message": reference._asdict(), "delay": delay}, 0.0)
+        assert arrivals(after, flight.channel)[reference] == pytest.approx(arrival)
+        then = arrivals(execution, flight.channel) | {references(execution)[id]: at for id, at in moved}
+        for one in untouched(execution, after, flight):
+            assert arrivals(after, flight.channel)[one] == pytest.approx(then[one])
+        waiting += front is not None
+        pushed += bool(moved)
+    assert waiting > RUNS / 20
+    assert pushed > RUNS / 20
+
+
+def arrivals(execution: Execution, channel: Channel) -> dict[MessageReference, float | None]:
+    """When each message of a channel arrives (None: never), in the order of sending."""
+    own = references(execution)
+    on = (flight for flight in execution.flights if flight.channel == channel)
+    return {own[flight.id]: flight.receive.time if flight.receive else None for flight in on}
+
+
+def untouched(before: Execution, after: Execution, moved: Flight) -> Iterator[MessageReference]:
+    """Those behind a message that were sent as before: a message that comes later may change what is sent then."""
+    pairs = zip(*([f for f in x.flights if f.channel == moved.channel] for x in (before, after)), strict=False)
+    for was, now in pairs:
+        reference = references(before)[was.id]
+        same = reference == references(after)[now.id] and was.send.time == now.send.time
+        if not same or (was.id != moved.id and due(before, was) != due(after, now)):
+            return
+        if was.id > moved.id:
+            yield reference
+
+
+CAUSALITY = """({ Causality, Events, PAST, FUTURE }, scenes) => scenes.map((scene) => {
+    const events = new Events(scene);
+    return Array.from({ length: events.count }, (_, at) => {
+        const known = new Causality(events, at);
+        const counts = known.counts();
+        return [[...known.clock], known.places(PAST), known.places(FUTURE), counts[PAST], counts[FUTURE]];
+    });
+})"""
+
+
+def test_clocks_and_happened_before(run_module: Callable[..., Any]) -> None:
+    executions = [run(scenario) for scenario in drawn(scenarios(), RUNS)]
+    modules = [EXPLORE / "run/causality.js", EXPLORE / "run/events.js"]
+    answers = run_module(CAUSALITY, modules, [scene_of(execution) for execution in executions])
+    for execution, told in zip(executions, answers, strict=True):
+        history = History(execution.scenario.processes, execution.events)
+        events = [event for event in execution.events if event.kind in APPLICATION_KINDS]
+        assert len(told) == len(events)
+        for event, (clock, past, future, in_past, in_future) in zip(events, told, strict=True):
+            assert tuple(clock) == history.clock(event)
+            assert past == [at for at, other in enumerate(events) if history.happened_before(other, event)]
+            assert future == [at for at, other in enumerate(events) if history.happened_before(event, other)]
+            assert (in_past, in_future) == (len(past), len(future))
