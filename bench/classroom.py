@@ -110,7 +110,7 @@ class Student:
         if do in ("delay", "hold", "release"):
             fitting = [message for message in scene["messages"] if message["held"] == (do == "release")]
             if fitting:
-                edit = {"do": do, "message": choose(fitting)["address"]}
+                edit = {"do": do, "message": choose(fitting)["reference"]}
                 return {**edit, "delay": self.random.randint(1, 60)} if do == "delay" else edit
             do = "undo"
         if do == "undo":

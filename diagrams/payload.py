@@ -48,7 +48,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "steps": [
             {
                 "time": scene.times[step],
-                "place": round(scene.positions[step], 4),
+                "position": round(scene.positions[step], 4),
                 "rule": told.rule,
                 "sentence": told.sentence,
             }
@@ -135,7 +135,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
         found.append(
             {
                 "id": flight.id,
-                "address": own[flight.id]._asdict(),
+                "reference": own[flight.id]._asdict(),
                 "name": arrow.name,
                 "kind": flight.kind,
                 "snapshot": flight.send.snapshot_id,
@@ -150,10 +150,10 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "sent": arrow.sent,
                 "received": arrow.received,
                 "sent_time": flight.send.time,
-                "sent_place": round(arrow.start, 4),
+                "sent_position": round(arrow.start, 4),
                 "sent_label": flight.send.label,
                 "arrival": flight.receive.time if flight.receive else None,
-                "arrival_place": round(scene.positions[flight.receive.step], 4) if flight.receive else None,
+                "arrival_position": round(scene.positions[flight.receive.step], 4) if flight.receive else None,
                 "arrival_label": flight.receive.label if flight.receive else None,
                 "earliest": earliest,
                 "delay": flight.receive.time - earliest if flight.receive else None,
@@ -203,7 +203,7 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
                 "since": 0.0 if planned.after is None else execution.times[step] - planned.at,
                 "step": step,
                 "time": execution.times[step],
-                "place": round(scene.positions[step], 4),
+                "position": round(scene.positions[step], 4),
             }
         )
     return found

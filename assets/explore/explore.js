@@ -6,7 +6,7 @@ import { el } from "./page/dom.js";
 import { ExportDialog, ShareDialog } from "./share/dialogs.js";
 import { TabMemory } from "./share/tab_memory.js";
 
-const explorers = new WeakMap(); // the explorer of each place on the page
+const explorers = new WeakMap(); // by the element that Streamlit gives it
 
 /** Load a script or a style sheet from this server, once per page. */
 function load(tag, attributes) {
@@ -29,7 +29,7 @@ function serverParts(explorer) {
   return [share, exporter, new TabMemory(explorer)];
 }
 
-/** Streamlit calls this at every run and every change of theme; it calls what this returns when the place goes. */
+/** Streamlit calls this at every run and every change of theme; it calls the returned function when the element goes. */
 export default async function show({ data: bytes, parentElement, setStateValue }) {
   const data = JSON.parse(new TextDecoder().decode(bytes));
   await Promise.all([

@@ -38,7 +38,7 @@ function visitOf({ session, ack, step }) {
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
  * has answered; `pending()` when edits wait or are acknowledged; `close()`.
  *
- * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` a place in the columns of events.
+ * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
 export class Explorer {
   /** @param moreParts takes the explorer and returns the parts that only this page has */
@@ -339,12 +339,12 @@ export class Explorer {
   }
 }
 
-/** The same selection in a new scene: ids change from run to run, a message's address and an event's label do not. */
+/** The same selection in a new scene: ids change from run to run, a message's reference and an event's label do not. */
 function selectionIn(selection, { scene, events }, newScene, newEvents) {
   if (events === newEvents) return selection; // another window of the same run
   if (selection?.kind === "message") {
-    const address = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.address);
-    const found = newScene.messages.find((message) => JSON.stringify(message.address) === address);
+    const reference = JSON.stringify(scene.messages.find(({ id }) => id === selection.id)?.reference);
+    const found = newScene.messages.find((message) => JSON.stringify(message.reference) === reference);
     return found ? { kind: "message", id: found.id } : null;
   }
   if (selection?.kind !== "event") return null;

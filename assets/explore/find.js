@@ -92,15 +92,15 @@ export class Find {
       const rank = found ? rest : texts[at].startsWith(`${text} `) ? exact : begun;
       if (rank.length < FOUND_LISTED) rank.push(at);
     }
-    return { count, places: [...exact, ...begun, ...rest].slice(0, FOUND_LISTED) };
+    return { count, found: [...exact, ...begun, ...rest].slice(0, FOUND_LISTED) };
   }
 
   search() {
-    const { count, places } = this.matches();
-    const first = count > places.length ? `, the first ${places.length} listed` : "";
+    const { count, found } = this.matches();
+    const first = count > found.length ? `, the first ${found.length} listed` : "";
     setText(this.count, count ? `${count.toLocaleString("en")} ${count === 1 ? "event" : "events"}${first}` : "No such event");
-    this.places = places;
-    this.list.replaceChildren(...places.map((at) => this.option(at)));
+    this.found = found;
+    this.list.replaceChildren(...found.map((at) => this.option(at)));
     this.list.scrollTop = 0;
     this.activate(0);
   }
@@ -114,8 +114,8 @@ export class Find {
     );
   }
 
-  activate(place) {
-    this.active = Math.max(0, Math.min(this.places.length - 1, place));
+  activate(index) {
+    this.active = Math.max(0, Math.min(this.found.length - 1, index));
     [...this.list.children].forEach((option, own) => option.setAttribute("aria-selected", own === this.active));
     this.text.setAttribute("aria-activedescendant", this.list.children[this.active]?.id ?? "");
     this.list.children[this.active]?.scrollIntoView({ block: "nearest" });
@@ -125,7 +125,7 @@ export class Find {
     const moves = { ArrowDown: 1, ArrowUp: -1, PageDown: 8, PageUp: -8 };
     if (event.key === "Escape") this.shut();
     else if (event.target === this.text && event.key in moves) this.activate(this.active + moves[event.key]);
-    else if (event.target === this.text && event.key === "Enter" && this.places.length) this.go(this.places[this.active]);
+    else if (event.target === this.text && event.key === "Enter" && this.found.length) this.go(this.found[this.active]);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -147,12 +147,12 @@ export class Find {
   }
 }
 
-/** Fill a menu with names; an option's value is the place of its name, that of the first is empty: all. */
+/** Fill a menu with names; an option's value is the index of its name, that of the first is empty: all. */
 function fillPlaces(menu, all, names) {
   const chosen = menu.value;
   refill(menu, JSON.stringify(names), () => [
     el("option", { value: "" }, all),
-    ...names.map((name, place) => el("option", { value: place }, name)),
+    ...names.map((name, index) => el("option", { value: index }, name)),
   ]);
   if (chosen < names.length) menu.value = chosen;
 }

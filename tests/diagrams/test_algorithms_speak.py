@@ -31,7 +31,7 @@ from tests.sim.rule_books import Barrier, Commanded
 from tests.sim.tools import send, start, system
 
 FOR_PROGRAMS = {
-    "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons", "address",
+    "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons", "reference",
 }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ CAUSALITY = """({ Causality, Events, PAST, FUTURE }, scenes) => scenes.map((scen
     return Array.from({ length: events.count }, (_, at) => {
         const known = new Causality(events, at);
         const counts = known.counts();
-        return [[...known.clock], known.places(PAST), known.places(FUTURE), counts[PAST], counts[FUTURE]];
+        return [[...known.clock], known.indices(PAST), known.indices(FUTURE), counts[PAST], counts[FUTURE]];
     });
 })"""
 

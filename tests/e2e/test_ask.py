@@ -90,7 +90,7 @@ def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_i
         page.wait_for_selector(".cc:not([data-pending])")
     explorer.press("End")
     dot = next(dot for dot in scene.dots if dot.label == "H")
-    x, y = page.evaluate(CLICK_EVENT, [dot.lane, dot.place])
+    x, y = page.evaluate(CLICK_EVENT, [dot.lane, dot.position])
     for end in ("Escape", "click"):
         page.mouse.click(x, y)
         assert page.locator(".cc-asked-name").inner_text() == "H"
@@ -99,7 +99,7 @@ def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_i
             page.keyboard.press("Escape")  # the first closes the little window that a click opens
             page.keyboard.press("Escape")
         else:
-            page.mouse.click(*page.evaluate(CLICK_EVENT, [0.5, scene.places[1]]))
+            page.mouse.click(*page.evaluate(CLICK_EVENT, [0.5, scene.positions[1]]))
         assert page.locator(".cc-asked").count() == 0
         assert not page.locator(".cc-cone").is_visible()
     if turned:

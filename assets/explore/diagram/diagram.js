@@ -45,7 +45,7 @@ function listsIn(value, path) {
 
 export class Diagram {
   /**
-   * @param onPick called with what was clicked: {kind: "event", at} (a place in the columns of events),
+   * @param onPick called with what was clicked: {kind: "event", at} (an index into the columns of events),
    *   {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}; each with clientX and clientY
    * @param onMoved called when the diagram was drawn, stepped, zoomed, moved or resized
    */
@@ -68,7 +68,7 @@ export class Diagram {
     this.scene = scene;
     this.events = events;
     this.step = step;
-    this.place = stepAt(scene, step).place;
+    this.position = stepAt(scene, step).position;
     this.isDown = "ticktext" in figure.layout.xaxis;
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
@@ -121,7 +121,7 @@ export class Diagram {
       if (this.cursors[index] || mask?.differs(this.step, step)) touched.push(index);
     });
     this.step = step;
-    this.place = stepAt(this.scene, step).place;
+    this.position = stepAt(this.scene, step).position;
     this.update(touched);
     this.onMoved();
   }
@@ -130,7 +130,7 @@ export class Diagram {
   glide(part) {
     if (this.arrows.length > GLIDE_UP_TO) return;
     const [here, next] = [stepAt(this.scene, this.step), stepAt(this.scene, this.step + 1)];
-    this.place = here.place + part * (next.place - here.place);
+    this.position = here.position + part * (next.position - here.position);
     const moving = (index) => this.cursors[index] || this.masks[index]?.isGrowing(this.step);
     this.update([...this.traces.keys()].filter(moving));
   }
@@ -183,11 +183,11 @@ export class Diagram {
   coordinates(index) {
     if (index === 0) return this.highlight();
     const told = this.predicting && this.traces[index].meta?.until_outcome;
-    if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.place);
+    if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.position);
     const axis = this.cursors[index];
     if (!axis) return {};
     const { x, y } = this.traces[index];
-    return { x, y, [axis]: [this.place, this.place] };
+    return { x, y, [axis]: [this.position, this.position] };
   }
 
   /** The coordinates of the selected arrow, if it is shown. */
@@ -222,8 +222,8 @@ export class Diagram {
     if (at != null) return { kind: "event", at };
     const id = this.messageAt(point);
     if (id != null) return { kind: "message", id };
-    const { lane, place, distance } = this.laneAt(point);
-    return distance <= REACH.line ? { kind: "line", lane, time: Math.max(0, place) } : { kind: "nothing" };
+    const { lane, position, distance } = this.laneAt(point);
+    return distance <= REACH.line ? { kind: "line", lane, time: Math.max(0, position) } : { kind: "nothing" };
   }
 
   /** A pointer event in pixels of the diagram's node, or null before anything is drawn. */
@@ -233,19 +233,19 @@ export class Diagram {
     return [clientX - box.left, clientY - box.top];
   }
 
-  /** Where a lane and a place on the time axis lie, in pixels of the diagram's node. */
-  toPixel(lane, place) {
+  /** Where a lane and a position on the time axis lie, in pixels of the diagram's node. */
+  toPixel(lane, position) {
     const { xaxis, yaxis } = this.node._fullLayout;
-    const [x, y] = this.isDown ? [lane, place] : [place, lane];
+    const [x, y] = this.isDown ? [lane, position] : [position, lane];
     return [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
   }
 
-  /** The lane (a fraction between lanes) and the place on the time axis of a point in pixels. */
+  /** The lane (a fraction between lanes) and the position on the time axis of a point in pixels. */
   fromPixel([x, y]) {
     const { xaxis, yaxis } = this.node._fullLayout;
     const across = xaxis.p2d(x - xaxis._offset);
     const along = yaxis.p2d(y - yaxis._offset);
-    return this.isDown ? { lane: across, place: along } : { lane: along, place: across };
+    return this.isDown ? { lane: across, position: along } : { lane: along, position: across };
   }
 
   /** The part of the node in which things are drawn: {left, top, right, bottom} in pixels. */
@@ -255,12 +255,12 @@ export class Diagram {
     return { left, top, right: left + xaxis._length, bottom: top + yaxis._length };
   }
 
-  /** The nearest process line to a point: its lane, the place beside the point, and how far off it is. */
+  /** The nearest process line to a point: its lane, the position beside the point, and how far off it is. */
   laneAt(point) {
-    const { lane, place } = this.fromPixel(point);
+    const { lane, position } = this.fromPixel(point);
     const nearest = Math.min(this.scene.processes.length - 1, Math.max(0, Math.round(lane)));
-    const [x, y] = this.toPixel(nearest, place);
-    return { lane: nearest, place, distance: Math.hypot(point[0] - x, point[1] - y) };
+    const [x, y] = this.toPixel(nearest, position);
+    return { lane: nearest, position, distance: Math.hypot(point[0] - x, point[1] - y) };
   }
 
   /** The event of the window nearest to a point, or null when none is within reach. */
@@ -270,7 +270,7 @@ export class Diagram {
     let least = REACH.event;
     const end = events.firstFrom(scene.until + 1);
     for (let at = events.firstFrom(scene.first); at < end; at += 1) {
-      const [x, y] = this.toPixel(events.lane[at], events.place(at, scene));
+      const [x, y] = this.toPixel(events.lane[at], events.position(at, scene));
       const distance = Math.hypot(point[0] - x, point[1] - y);
       if (distance < least) [nearest, least] = [at, distance];
     }
@@ -307,8 +307,8 @@ function keepOrder(node) {
   if (!layer) return;
   const rank = (group) => Number(/trace(\d+)/.exec(group.getAttribute("class"))?.[1]);
   const groups = [...layer.children].sort((a, b) => rank(a) - rank(b));
-  groups.forEach((group, place) => {
-    if (layer.children[place] !== group) layer.insertBefore(group, layer.children[place]);
+  groups.forEach((group, index) => {
+    if (layer.children[index] !== group) layer.insertBefore(group, layer.children[index]);
   });
 }
 
@@ -325,7 +325,7 @@ function arrowsOf(traces) {
   });
 }
 
-/** The last point of an element that is a place: a null at its end only lifts the pen. */
+/** The last point of an element that is a point: a null at its end only lifts the pen. */
 function lastPoint(x, start, stride) {
   let end = start + stride - 1;
   while (end > start && x[end] == null) end -= 1;

@@ -161,8 +161,8 @@ export class Overview {
     const bins = spread.length / rows;
     const [each, tall] = [width / bins, (height - top) / rows];
     pen.fillStyle = palette.ink;
-    spread.forEach((count, place) => {
-      const [row, bin] = [Math.floor(place / bins), place % bins];
+    spread.forEach((count, index) => {
+      const [row, bin] = [Math.floor(index / bins), index % bins];
       const share = Math.sqrt(count / most);
       const high = rows > 1 ? tall - 1 : tall * share;
       pen.globalAlpha = rows > 1 ? 0.6 * share : 0.6;

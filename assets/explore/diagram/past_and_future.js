@@ -45,19 +45,19 @@ export class PastAndFuture {
   lieUnderThePlot() {
     const { left, top, right, bottom } = this.diagram.plotBox();
     const { offsetLeft, offsetTop } = this.diagram.node;
-    const place = { left: offsetLeft + left, top: offsetTop + top, width: right - left, height: bottom - top };
-    for (const [side, length] of Object.entries(place)) this.node.style[side] = `${length}px`;
+    const box = { left: offsetLeft + left, top: offsetTop + top, width: right - left, height: bottom - top };
+    for (const [side, length] of Object.entries(box)) this.node.style[side] = `${length}px`;
     this.corner = [left, top];
   }
 
-  /** Where the event at a place of the columns lies, in pixels of this node. */
+  /** Where the event number `at` of the columns lies, in pixels of this node. */
   spot(at) {
     const { diagram, corner } = this;
-    const [x, y] = diagram.toPixel(diagram.events.lane[at], diagram.events.place(at, diagram.scene));
+    const [x, y] = diagram.toPixel(diagram.events.lane[at], diagram.events.position(at, diagram.scene));
     return [x - corner[0], y - corner[1]];
   }
 
-  /** The places in the columns of the window's events, from the first up to the second. */
+  /** The indices, in the columns, of the window's events, from the first up to the second. */
   range() {
     const { events, scene } = this.diagram;
     return [events.firstFrom(scene.first), events.firstFrom(scene.until + 1)];

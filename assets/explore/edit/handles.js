@@ -65,7 +65,7 @@ export class Handles {
     if (scene.choices || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 
-  /** The diagram was drawn, zoomed or moved: place the handles anew if they lie elsewhere now. */
+  /** The diagram was drawn, zoomed or moved: lay the handles anew if they lie elsewhere now. */
   diagramMoved() {
     const view = this.mapping();
     if (view === this.mapped) return;
@@ -75,9 +75,9 @@ export class Handles {
   /** How lanes and times map to pixels, as a text to compare. */
   mapping() {
     const { left, top, right, bottom } = this.diagram.plotBox();
-    const { lane, place } = this.diagram.fromPixel([left, top]);
+    const { lane, position } = this.diagram.fromPixel([left, top]);
     const end = this.diagram.fromPixel([right, bottom]);
-    return [left, top, right, bottom, lane, place, end.lane, end.place, this.diagram.isDown].join(" ");
+    return [left, top, right, bottom, lane, position, end.lane, end.position, this.diagram.isDown].join(" ");
   }
 
   /** Make, move and remove handles for the present step and zoom. */
@@ -108,7 +108,7 @@ export class Handles {
     return isDrawn || key === this.focused()?.key;
   }
 
-  /** The places of all handles, in pixels. */
+  /** The positions of all handles, in pixels. */
   points() {
     return this.grips.map(({ x, y }) => [x, y]);
   }
@@ -127,32 +127,32 @@ export class Handles {
     return isShown([message.sent, message.received], step) || message.id === explorer.selectedMessage();
   }
 
-  /** Compute where a grip lies, in pixels: at its place, or at the end of the arrow of a held message. */
+  /** Compute where a grip lies, in pixels: at its position, or at the end of the arrow of a held message. */
   locate(grip) {
     if (grip.kind === "choice") return this.locateChoice(grip);
-    if (grip.kind === "message" && grip.place == null) {
-      const { lane, place } = this.endOf(grip.id);
-      Object.assign(grip, { atLane: lane, atPlace: place });
-    } else Object.assign(grip, { atLane: grip.lane, atPlace: grip.place });
-    [grip.x, grip.y] = this.diagram.toPixel(grip.atLane, grip.atPlace);
+    if (grip.kind === "message" && grip.position == null) {
+      const { lane, position } = this.endOf(grip.id);
+      Object.assign(grip, { atLane: lane, atPosition: position });
+    } else Object.assign(grip, { atLane: grip.lane, atPosition: grip.position });
+    [grip.x, grip.y] = this.diagram.toPixel(grip.atLane, grip.atPosition);
   }
 
   /** The end of a message's drawn arrow. */
   endOf(id) {
     const arrow = this.ends.get(id);
-    if (!arrow) return { lane: -9, place: 0 };
-    return this.diagram.isDown ? { lane: arrow.x1, place: arrow.y1 } : { lane: arrow.y1, place: arrow.x1 };
+    if (!arrow) return { lane: -9, position: 0 };
+    return this.diagram.isDown ? { lane: arrow.x1, position: arrow.y1 } : { lane: arrow.y1, position: arrow.x1 };
   }
 
   /** The choice of a delivery lies at the end of its arrow; any other on its process's line, just after now. */
   locateChoice(grip) {
     if (grip.id != null) {
-      const { lane, place } = this.endOf(grip.id);
-      [grip.x, grip.y] = this.diagram.toPixel(lane, place);
+      const { lane, position } = this.endOf(grip.id);
+      [grip.x, grip.y] = this.diagram.toPixel(lane, position);
       return;
     }
     const { right, bottom } = this.diagram.plotBox();
-    const [x, y] = this.diagram.toPixel(grip.lane, this.diagram.place);
+    const [x, y] = this.diagram.toPixel(grip.lane, this.diagram.position);
     const along = (now, end) => Math.min(now + 34 * (grip.rank + 1), end - 34 * (grip.of - 1 - grip.rank));
     [grip.x, grip.y] = this.diagram.isDown ? [x, along(y, bottom - 4)] : [along(x, right - 4), y];
   }
@@ -175,13 +175,13 @@ export class Handles {
 
   arrange(nodes) {
     const children = this.group.children;
-    if (nodes.length === children.length && nodes.every((node, place) => children[place] === node)) return;
+    if (nodes.length === children.length && nodes.every((node, index) => children[index] === node)) return;
     const kept = this.drag?.node ?? document.activeElement;
-    const place = nodes.indexOf(kept);
-    if (place < 0 || kept.parentNode !== this.group) return this.group.replaceChildren(...nodes);
+    const index = nodes.indexOf(kept);
+    if (index < 0 || kept.parentNode !== this.group) return this.group.replaceChildren(...nodes);
     for (const node of [...children]) if (node !== kept) node.remove();
-    kept.before(...nodes.slice(0, place));
-    kept.after(...nodes.slice(place + 1));
+    kept.before(...nodes.slice(0, index));
+    kept.after(...nodes.slice(index + 1));
   }
 
   dress(node, grip) {
@@ -269,10 +269,10 @@ export class Handles {
     event.stopPropagation();
     const hadFocus = document.activeElement === node;
     node.focus({ preventScroll: true });
-    const { place } = this.diagram.fromPixel(this.diagram.within(event));
+    const { position } = this.diagram.fromPixel(this.diagram.within(event));
     const { grip } = node;
-    const value = this.valueOf(grip) ?? grip.atPlace;
-    this.drag = { node, key: grip.key, from: event, place, value, hadFocus, moved: false };
+    const value = this.valueOf(grip) ?? grip.atPosition;
+    this.drag = { node, key: grip.key, from: event, position, value, hadFocus, moved: false };
     window.addEventListener("pointermove", this.onMove, true);
     window.addEventListener("pointerup", this.onUp, true);
     window.addEventListener("pointercancel", this.onCancel, true);
@@ -290,14 +290,14 @@ export class Handles {
     this.drawDrag();
   }
 
-  /** Draw the preview for the pointer's place and the present zoom. */
+  /** Draw the preview for the pointer's position and the present zoom. */
   drawDrag() {
     const { drag, diagram } = this;
     const { grip } = drag.node;
     const { left, top, right, bottom } = diagram.plotBox();
     const [x, y] = diagram.within(drag.at);
-    const { place } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
-    drag.time = Math.max(grip.least, roundedTime(this.manipulation.scene, drag.value + place - drag.place, this.span()));
+    const { position } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
+    drag.time = Math.max(grip.least, roundedTime(this.manipulation.scene, drag.value + position - drag.position, this.span()));
     this.drawAt(grip, drag.time);
     put(drag.node, ...diagram.toPixel(grip.lane, drag.time));
   }
@@ -310,7 +310,7 @@ export class Handles {
   /** How much time the diagram shows. */
   span() {
     const { left, top, right, bottom } = this.diagram.plotBox();
-    return Math.abs(this.diagram.fromPixel([right, bottom]).place - this.diagram.fromPixel([left, top]).place);
+    return Math.abs(this.diagram.fromPixel([right, bottom]).position - this.diagram.fromPixel([left, top]).position);
   }
 
   release(event) {
@@ -427,22 +427,22 @@ function isWithin({ x, y }, { left, top, right, bottom }) {
 
 /** The handle at a message's head: its arrival. `value` is when it arrives (null: never). */
 function messageGrip(scene, message) {
-  const { id, address, name, caption, where, arrival, sent_time: sentTime } = message;
+  const { id, reference, name, caption, where, arrival, sent_time: sentTime } = message;
   const sent = `sent at ${plainNumber(sentTime)}`;
   const told = arrival == null ? `${neverInWords(message)}, ${sent}` : `arrives at ${plainNumber(arrival)}, ${sent}`;
   const waits = arrival != null && message.behind ? `, waits behind ${message.behind}` : "";
   return {
     kind: "message",
-    key: JSON.stringify(address),
+    key: JSON.stringify(reference),
     id,
     message,
     lane: message.target,
-    place: message.arrival_place,
+    position: message.arrival_position,
     value: arrival,
     least: message.earliest,
     label: scene.has_time ? `Arrival of ${name} ${where}` : `${name} ${where}`,
     told: told + waits,
-    order: message.arrival_place ?? message.sent_place,
+    order: message.arrival_position ?? message.sent_position,
     signature: [id, name, caption, told, waits, scene.has_time, scene.end, "message"].join("|"),
   };
 }
@@ -461,12 +461,12 @@ function itemGrip(scene, item, events) {
     key: JSON.stringify(item.item),
     item,
     lane: item.lane,
-    place: item.place,
+    position: item.position,
     value: item.time,
     least: item.since,
     label: scene.has_time ? `${item.kind === "snapshot" ? "" : "Time of "}${label}` : label,
     told,
-    order: item.place,
+    order: item.position,
     signature: [itemName(item), label, told, item.since, scene.has_time, scene.end].join("|"),
   };
 }
@@ -486,6 +486,6 @@ export function itemLabel(item, events) {
 
 /** The edit by which a message arrives, or an item happens, at `time`. */
 function editOf(scene, grip, time) {
-  if (grip.kind === "message") return { do: "delay", message: grip.message.address, delay: delayFor(grip.message, time) };
+  if (grip.kind === "message") return { do: "delay", message: grip.message.reference, delay: delayFor(grip.message, time) };
   return { do: "change", item: grip.item.item, at: twelveDigits(Math.max(0, time - grip.item.since)) };
 }

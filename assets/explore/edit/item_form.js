@@ -60,7 +60,7 @@ export class ItemForm extends Popup {
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
     const first = kind === "send" ? this.body : this.time;
-    const keepFree = [this.manipulation.diagram.toPixel(item.lane, item.place)];
+    const keepFree = [this.manipulation.diagram.toPixel(item.lane, item.position)];
     this.open(point, { ...options, keepFree, alsoThere: this.manipulation.handles.points() });
     first.focus();
   }

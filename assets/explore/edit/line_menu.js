@@ -82,9 +82,9 @@ export class LineMenu extends Popup {
 
   /** Mark the line at the time that the entries name. */
   drawMark() {
-    const place = this.time ?? this.manipulation.diagram.place;
+    const position = this.time ?? this.manipulation.diagram.position;
     const words = this.time == null ? "" : plainNumber(this.time);
-    this.manipulation.handles.preview.mark(this.lane, place, words);
+    this.manipulation.handles.preview.mark(this.lane, position, words);
   }
 
   onClose() {

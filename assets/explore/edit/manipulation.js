@@ -58,7 +58,7 @@ export class Manipulation {
     if (this.menu.isOpen) this.menu.drawMark();
   }
 
-  /** A click on a process's line opens its menu; of other clicks `select` wants to know the place. */
+  /** A click on a process's line opens its menu; `select` uses the point of other clicks. */
   claims(pick) {
     if (pick.kind === "line") {
       this.openMenu(pick.lane, pick.time, this.within(pick), {});
@@ -111,13 +111,13 @@ export class Manipulation {
       return item ? JSON.stringify(item.item) : null;
     }
     const message = scene.messages.find((one) => one.id === (kind === "event" ? events.message[at] : id));
-    return message ? JSON.stringify(message.address) : null;
+    return message ? JSON.stringify(message.reference) : null;
   }
 
   /** What has this key in the present scene: {message, item}, or null. */
   subjectOf(key) {
     const { scene } = this;
-    const message = scene.messages.find(({ address }) => JSON.stringify(address) === key);
+    const message = scene.messages.find(({ reference }) => JSON.stringify(reference) === key);
     if (!message) {
       const item = scene.items.find((one) => JSON.stringify(one.item) === key);
       return item ? { item } : null;
@@ -194,7 +194,7 @@ export class Manipulation {
   }
 
   holdOrRelease(message) {
-    this.explorer.submit({ do: isHeld(message) ? "release" : "hold", message: message.address });
+    this.explorer.submit({ do: isHeld(message) ? "release" : "hold", message: message.reference });
   }
 
   remove(item) {

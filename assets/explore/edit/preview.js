@@ -30,12 +30,12 @@ export class Preview {
   message(scene, message, time) {
     const { target } = message;
     const { arrival, front, moved } = arrivalIfDue(scene, message, time);
-    const sent = [message.source, message.sent_place];
+    const sent = [message.source, message.sent_position];
     const drawn = [];
-    for (const other of moved) drawn.push(...this.arrow([other.message.source, other.message.sent_place], [target, other.arrival], "cc-pushed"));
+    for (const other of moved) drawn.push(...this.arrow([other.message.source, other.message.sent_position], [target, other.arrival], "cc-pushed"));
     if (front && arrival != null) {
-      const place = front.arrival_place;
-      drawn.push(this.line([front.source, front.sent_place], [target, place], "cc-front"), this.wall(target, place));
+      const position = front.arrival_position;
+      drawn.push(this.line([front.source, front.sent_position], [target, position], "cc-front"), this.wall(target, position));
       drawn.push(this.line(sent, [target, time], "cc-wish"));
     }
     drawn.push(...this.arrow(sent, [target, arrival ?? time], arrival == null ? "cc-wish" : "cc-moved"));
@@ -48,22 +48,22 @@ export class Preview {
     const sent = scene.messages.filter((message) => message.sent === item.step);
     const drawn = sent
       .filter((message) => message.arrival != null)
-      .flatMap((message) => this.arrow([message.source, time], [message.target, message.arrival_place + time - item.time], "cc-moved"));
+      .flatMap((message) => this.arrow([message.source, time], [message.target, message.arrival_position + time - item.time], "cc-moved"));
     drawn.push(this.dot([item.lane, time]));
     this.draw(drawn, [item.lane, time], 1, `at ${plainNumber(time)}`);
   }
 
-  /** Mark a place on a process's line. */
-  mark(lane, place, words) {
-    this.draw([this.wall(lane, place, 12, "cc-notch"), this.dot([lane, place])], [lane, place], -1, words);
+  /** Mark a position on a process's line. */
+  mark(lane, position, words) {
+    this.draw([this.wall(lane, position, 12, "cc-notch"), this.dot([lane, position])], [lane, position], -1, words);
   }
 
-  draw(drawn, [lane, place], side, words) {
+  draw(drawn, [lane, position], side, words) {
     const { left, top, right, bottom } = this.diagram.plotBox();
     setShape(this.clip, { x: left - 8, y: top - 8, width: right - left + 16, height: bottom - top + 16 });
     this.lines.replaceChildren(...drawn);
     this.node.style.display = "";
-    const [x, y] = this.diagram.toPixel(lane, place);
+    const [x, y] = this.diagram.toPixel(lane, position);
     this.words.textContent = words;
     this.placeWords(x, y, side, words);
   }
@@ -103,8 +103,8 @@ export class Preview {
   }
 
   /** A bar across a process line: the message cannot arrive before it. */
-  wall(lane, place, half = HALF_WALL, look = "cc-wall") {
-    const [x, y] = this.diagram.toPixel(lane, place);
+  wall(lane, position, half = HALF_WALL, look = "cc-wall") {
+    const [x, y] = this.diagram.toPixel(lane, position);
     const [dx, dy] = this.diagram.isDown ? [half, 0] : [0, half];
     return shape("line", { class: look, x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy });
   }

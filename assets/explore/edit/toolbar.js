@@ -66,8 +66,8 @@ export class Toolbar extends Popup {
   heads() {
     const { diagram, scene } = this.manipulation;
     const { message, item } = this;
-    if (message) return message.arrival_place == null ? [] : [diagram.toPixel(message.target, message.arrival_place)];
-    return scene.items.includes(item) ? [diagram.toPixel(item.lane, item.place)] : [];
+    if (message) return message.arrival_position == null ? [] : [diagram.toPixel(message.target, message.arrival_position)];
+    return scene.items.includes(item) ? [diagram.toPixel(item.lane, item.position)] : [];
   }
 }
 

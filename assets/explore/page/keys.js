@@ -11,11 +11,11 @@ export function keepsKeys(target) {
 
 /** Move the focus among `nodes`: two arrow keys go back and on, Home and End to the ends. */
 export function moveFocus(event, nodes, [back, on]) {
-  const place = nodes.indexOf(document.activeElement);
+  const index = nodes.indexOf(document.activeElement);
   const count = nodes.length;
   const to = {
-    [on]: place < 0 ? 0 : (place + 1) % count,
-    [back]: place < 0 ? count - 1 : (place - 1 + count) % count,
+    [on]: index < 0 ? 0 : (index + 1) % count,
+    [back]: index < 0 ? count - 1 : (index - 1 + count) % count,
     Home: 0,
     End: count - 1,
   }[event.key];

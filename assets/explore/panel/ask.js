@@ -152,7 +152,7 @@ export class AskView {
   exampleEvent() {
     const { events, scene } = this;
     const [from, end] = [events.firstFrom(scene.first), events.firstFrom(scene.until + 1)];
-    const all = Array.from({ length: end - from }, (_, place) => from + place);
+    const all = Array.from({ length: end - from }, (_, index) => from + index);
     const received = all.filter((at) => events.kind[at] === RECEIVED);
     const named = received.filter((at) => at in events.labels);
     const among = [named, received, all].find((some) => some.length) ?? [];
@@ -182,8 +182,8 @@ export class AskView {
 
   relation(name, relation, counts, word, meaning) {
     const count = counts[relation];
-    const places = this.causality.places(relation, NAMED_UP_TO);
-    const named = count <= NAMED_UP_TO ? places : [];
+    const indices = this.causality.indices(relation, NAMED_UP_TO);
+    const named = count <= NAMED_UP_TO ? indices : [];
     return el("li", { "data-of": name },
       relationSign(name),
       el("span", { class: "cc-count" }, count.toLocaleString("en")),
@@ -191,10 +191,10 @@ export class AskView {
     );
   }
 
-  names(places) {
-    if (!places.length) return null;
+  names(indices) {
+    if (!indices.length) return null;
     const link = (at) => el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.select({ kind: "event", at }) }, this.events.label(at));
-    return el("p", { class: "cc-names" }, ...places.flatMap((at) => [link(at), " "]));
+    return el("p", { class: "cc-names" }, ...indices.flatMap((at) => [link(at), " "]));
   }
 
   clock(at) {

@@ -126,6 +126,6 @@ export class MessageEditor {
   }
 
   send(edit) {
-    this.submit({ ...edit, message: this.message.address });
+    this.submit({ ...edit, message: this.message.reference });
   }
 }

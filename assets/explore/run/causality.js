@@ -46,7 +46,7 @@ export class Causality {
     return first;
   }
 
-  /** The relation of the event at place `other` of the columns to this one. */
+  /** The relation of the event number `other` of the columns to this one. */
   relation(other) {
     if (other === this.at) return ITSELF;
     const { lane, index } = this.events;
@@ -54,8 +54,8 @@ export class Causality {
     return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
   }
 
-  /** The places of the events in a relation, at most one more than `most`. */
-  places(relation, most = Infinity) {
+  /** The indices of the events in a relation, at most one more than `most`. */
+  indices(relation, most = Infinity) {
     const found = [];
     for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
       if (this.relation(at) === relation) found.push(at);

@@ -1,27 +1,27 @@
-/* The stops of a cut: the places where it can cross the line of each process. */
+/* The stops of a cut: the points where it can cross the line of each process. */
 
 const BEYOND = 0.03; // the first and last stop of a process lie this far beyond its events, as a share of the run
 
 /**
  * The stops of each process: before its first event, and after each step with events of it. A stop has the `count` of
- * events before it, the `label` and `step` of the last of them, and its `place` on the time axis.
+ * events before it, the `label` and `step` of the last of them, and its `position` on the time axis.
  */
 export function stopsOf(scene, events) {
-  const places = scene.steps.slice(1).map(({ place }) => place);
-  const [least, most] = [Math.min(...places), Math.max(...places)];
+  const positions = scene.steps.slice(1).map(({ position }) => position);
+  const [least, most] = [Math.min(...positions), Math.max(...positions)];
   const room = BEYOND * (most - least || 1);
   const found = scene.processes.map(() => [{ count: 0, label: "", step: 0, at: null }]);
   for (let at = 0; at < events.count; at += 1) {
     const own = found[events.lane[at]];
     const step = events.step[at];
     if (own.length > 1 && own.at(-1).step === step) own.pop();
-    own.push({ count: events.index[at], label: events.label(at), step, at: events.place(at, scene) });
+    own.push({ count: events.index[at], label: events.label(at), step, at: events.position(at, scene) });
   }
   for (const own of found) {
     own.forEach((stop, index) => {
       const after = own[index + 1]?.at;
-      if (stop.at == null) stop.place = after == null ? least : Math.max(after - room, (scene.extent[0] + after) / 2);
-      else stop.place = after == null ? stop.at + room : (stop.at + after) / 2;
+      if (stop.at == null) stop.position = after == null ? least : Math.max(after - room, (scene.extent[0] + after) / 2);
+      else stop.position = after == null ? stop.at + room : (stop.at + after) / 2;
     });
   }
   return found;

@@ -3,7 +3,7 @@
 import { firstNot, stepAt } from "./timeline.js";
 
 export const EVENT_KINDS = ["internal", "send", "receive"];
-export const SENT = 1; // places in EVENT_KINDS
+export const SENT = 1; // indices into EVENT_KINDS
 export const RECEIVED = 2;
 
 export class Events {
@@ -39,9 +39,9 @@ export class Events {
     return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;
   }
 
-  /** The place of an event on the time axis: that of its step, unless the step's rows are drawn apart. */
-  place(at, scene) {
-    return this.apart[at] ?? stepAt(scene, this.step[at]).place;
+  /** The position of an event on the time axis: its step's, unless the step's rows are drawn apart. */
+  position(at, scene) {
+    return this.apart[at] ?? stepAt(scene, this.step[at]).position;
   }
 
   /** The first event whose step is >= `step`; steps ascend. */
@@ -79,6 +79,6 @@ export class Events {
 export function bytesOf(base64) {
   const letters = atob(base64);
   const bytes = new Uint8Array(letters.length);
-  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
+  for (let index = 0; index < letters.length; index += 1) bytes[index] = letters.charCodeAt(index);
   return bytes.buffer;
 }

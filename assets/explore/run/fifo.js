@@ -31,14 +31,14 @@ export function arrivalIfDue(scene, message, due) {
   const channel = scene.channels.find(({ name }) => name === message.channel);
   if (!channel?.fifo) return { arrival: due, front: null, moved: [] };
   const queue = scene.messages.filter((other) => other.channel === message.channel);
-  const place = queue.findIndex(({ id }) => id === message.id);
-  const before = queue.slice(0, place).map((other) => ({ ...other, due: other.arrival }));
-  const arrivals = fifoArrivals([...before, { ...message, due }, ...queue.slice(place + 1)]);
-  const arrival = arrivals[place];
+  const index = queue.findIndex(({ id }) => id === message.id);
+  const before = queue.slice(0, index).map((other) => ({ ...other, due: other.arrival }));
+  const arrivals = fifoArrivals([...before, { ...message, due }, ...queue.slice(index + 1)]);
+  const arrival = arrivals[index];
   const inFront = before.filter(({ overtakes }) => overtakes || !message.overtakes);
   if (arrival === Infinity) return { arrival: null, front: inFront.find((other) => other.arrival == null), moved: [] };
   const front = arrival > due ? inFront.findLast((other) => other.arrival === arrival) : null;
-  const behind = queue.map((other, at) => ({ message: other, arrival: arrivals[at] })).slice(place + 1);
+  const behind = queue.map((other, at) => ({ message: other, arrival: arrivals[at] })).slice(index + 1);
   const moved = behind.filter((one) => one.arrival < Infinity && one.arrival !== one.message.arrival);
   return { arrival, front, moved };
 }

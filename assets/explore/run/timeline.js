@@ -1,6 +1,6 @@
 /* What holds at a step: timelines ([[step, value], ...]) and masks (which elements of a trace are shown). */
 
-/** The first of `count` places that is not before, or `count`; places ascend. */
+/** The first of `count` indices for which `isBefore` does not hold, or `count`. */
 export function firstNot(isBefore, count) {
   let [low, high] = [0, count];
   while (low < high) {
@@ -13,10 +13,10 @@ export function firstNot(isBefore, count) {
 
 /** The value of the last pair whose step is <= `step`; undefined before the first one. */
 export function valueAt(timeline, step) {
-  return timeline[firstNot((place) => timeline[place][0] <= step, timeline.length) - 1]?.[1];
+  return timeline[firstNot((index) => timeline[index][0] <= step, timeline.length) - 1]?.[1];
 }
 
-/** A step of the scene: {time, place, rule, sentence}; for a step outside the window, that of its nearest step. */
+/** A step of the scene: {time, position, rule, sentence}; for a step outside the window, that of its nearest step. */
 export function stepAt(scene, step) {
   return scene.steps[Math.min(Math.max(step, scene.first), scene.until) - scene.first];
 }
@@ -53,8 +53,8 @@ export class Mask {
     return Boolean(this.grow) && this.show.some((span) => isShown(span, step));
   }
 
-  /** The coordinates to draw at a step; `place` is the present place on the time axis. */
-  at(step, place) {
+  /** The coordinates to draw at a step; `position` is the present one on the time axis. */
+  at(step, position) {
     const x = this.x.slice();
     const y = this.y.slice();
     this.show.forEach((span, element) => {
@@ -63,7 +63,7 @@ export class Mask {
         x.fill(null, start, start + this.stride);
         y.fill(null, start, start + this.stride);
       } else if (this.grow) {
-        const share = shareOfWay(this.grow[element], place);
+        const share = shareOfWay(this.grow[element], position);
         x[start + 1] = x[start] + share * (x[start + 1] - x[start]);
         y[start + 1] = y[start] + share * (y[start + 1] - y[start]);
       }
@@ -73,8 +73,8 @@ export class Mask {
 }
 
 /** The share of its way that a message has gone; never 0, for an arrow needs a direction. */
-function shareOfWay([from, to], place) {
-  const share = to > from ? (place - from) / (to - from) : 1;
+function shareOfWay([from, to], position) {
+  const share = to > from ? (position - from) / (to - from) : 1;
   return Math.min(1, Math.max(0.02, share));
 }
 

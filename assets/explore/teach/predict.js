@@ -129,8 +129,8 @@ export class Predictor {
   /** A click on a process line moves its handle; while the outcome is hidden, clicks do nothing else. */
   claims(pick) {
     if (this.phase === "asking" && this.isPossible) {
-      const { lane, place, distance } = this.explorer.diagram.laneAt(this.explorer.diagram.within(pick));
-      if (distance <= LINE_REACH) this.place(lane, this.handles.stopAt(lane, place));
+      const { lane, position, distance } = this.explorer.diagram.laneAt(this.explorer.diagram.within(pick));
+      if (distance <= LINE_REACH) this.place(lane, this.handles.stopAt(lane, position));
     }
     return this.phase === "asking" || this.phase === "checked";
   }

@@ -9,10 +9,10 @@ const KNOB = 11; // the radius of a handle, in pixels
 
 /** A handle on every process line, and a line through them: the predicted cut. */
 export class PredictedCut {
-  /** @param onPlace called with a lane and the stop to which its handle was moved */
-  constructor(explorer, onPlace) {
+  /** @param onMove called with a lane and the stop to which its handle was moved */
+  constructor(explorer, onMove) {
     this.explorer = explorer;
-    this.onPlace = onPlace;
+    this.onMove = onMove;
     this.line = shape("path", { class: "cc-predicted-line" });
     this.starts = shape("g");
     this.knobs = shape("g");
@@ -66,21 +66,21 @@ export class PredictedCut {
     const [right, bottom] = [this.node.clientWidth - box.right, this.node.clientHeight - box.bottom];
     const margins = [box.top, right, bottom, box.left].map((side) => `${Math.max(0, side - KNOB)}px`);
     this.node.style.clipPath = `inset(${margins.join(" ")})`;
-    const places = stops.map((own, lane) => {
+    const positions = stops.map((own, lane) => {
       const stop = prediction.stops[lane];
-      return this.dragged?.lane === lane ? this.dragged.place : stop == null ? null : own[stop].place;
+      return this.dragged?.lane === lane ? this.dragged.position : stop == null ? null : own[stop].position;
     });
-    this.line.setAttribute("d", this.path(places));
-    this.handles.forEach((node, lane) => this.layHandle(node, lane, places[lane]));
+    this.line.setAttribute("d", this.path(positions));
+    this.handles.forEach((node, lane) => this.layHandle(node, lane, positions[lane]));
     this.node.dataset.phase = phase;
-    this.layStarts(places);
+    this.layStarts(positions);
   }
 
-  layHandle(node, lane, place) {
+  layHandle(node, lane, position) {
     const { prediction, stops, phase } = this.predictor;
     const { diagram, scene } = this.explorer;
     const stop = prediction.stops[lane];
-    const at = place ?? stops[lane].at(-1).place;
+    const at = position ?? stops[lane].at(-1).position;
     const [x, y] = diagram.toPixel(lane, at);
     const right = phase === "asking" ? null : prediction.result.processes[lane].isRight;
     node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`);
@@ -97,30 +97,30 @@ export class PredictedCut {
   }
 
   /** The line through the handles, drawn like other cuts; a process that never records leaves a gap. */
-  path(places) {
+  path(positions) {
     const { diagram } = this.explorer;
-    const point = (lane, place) => diagram.toPixel(lane, place).map((value) => value.toFixed(1)).join(" ");
+    const point = (lane, position) => diagram.toPixel(lane, position).map((value) => value.toFixed(1)).join(" ");
     const parts = [];
-    places.forEach((place, lane) => {
-      if (place == null) return;
-      const [before, after] = [places[lane - 1], places[lane + 1]];
-      if (before == null) parts.push(`M${point(lane - 0.45, place)} L${point(lane, place)}`);
-      if (after == null) parts.push(`L${point(lane + 0.45, place)}`);
-      else parts.push(`C${point(lane + 0.5, place)} ${point(lane + 0.5, after)} ${point(lane + 1, after)}`);
+    positions.forEach((position, lane) => {
+      if (position == null) return;
+      const [before, after] = [positions[lane - 1], positions[lane + 1]];
+      if (before == null) parts.push(`M${point(lane - 0.45, position)} L${point(lane, position)}`);
+      if (after == null) parts.push(`L${point(lane + 0.45, position)}`);
+      else parts.push(`C${point(lane + 0.5, position)} ${point(lane + 0.5, after)} ${point(lane + 1, after)}`);
     });
     return parts.join(" ");
   }
 
   /** Show where processes start snapshots, which is not secret; with words for the chosen snapshot. */
-  layStarts(places) {
+  layStarts(positions) {
     const { scene, palette, diagram } = this.explorer;
     const flags = scene.snapshots.flatMap(({ id, colour, initiators, truth }) =>
       initiators.map((name) => ({ id, colour, lane: scene.processes.indexOf(name), step: truth.record_steps[name] })),
     );
     this.starts.replaceChildren(
       ...flags.filter(({ step }) => step != null).map(({ id, colour, lane, step }) => {
-        const [x, y] = diagram.toPixel(lane, stepAt(scene, step).place);
-        const [handleX, handleY] = places[lane] == null ? [NaN, NaN] : diagram.toPixel(lane, places[lane]);
+        const [x, y] = diagram.toPixel(lane, stepAt(scene, step).position);
+        const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.toPixel(lane, positions[lane]);
         const [dx, dy, anchor] = diagram.isDown ? besideDown(lane, handleY - y) : besideRight(handleX - x);
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
         const paint = resolveColour(colour, palette);
@@ -131,10 +131,10 @@ export class PredictedCut {
     );
   }
 
-  /** The stop that belongs to a place on a process line. */
-  stopAt(lane, place) {
+  /** The stop that belongs to a position on a process line. */
+  stopAt(lane, position) {
     const stops = this.predictor.stops[lane];
-    return stops.findLastIndex(({ at }) => at == null || at <= place);
+    return stops.findLastIndex(({ at }) => at == null || at <= position);
   }
 
   press(event, lane, node) {
@@ -143,7 +143,7 @@ export class PredictedCut {
     event.stopPropagation();
     node.focus({ preventScroll: true });
     node.setPointerCapture(event.pointerId);
-    this.dragged = { lane, place: this.predictor.stops[lane][this.predictor.prediction.stops[lane] ?? 0].place };
+    this.dragged = { lane, position: this.predictor.stops[lane][this.predictor.prediction.stops[lane] ?? 0].position };
     this.drag(event, lane);
   }
 
@@ -151,9 +151,9 @@ export class PredictedCut {
     if (this.dragged?.lane !== lane) return;
     const { diagram } = this.explorer;
     const stops = this.predictor.stops[lane];
-    const { place } = diagram.fromPixel(diagram.within(event));
-    this.dragged.place = Math.min(Math.max(place, stops[0].place), stops.at(-1).place);
-    this.onPlace(lane, this.stopAt(lane, this.dragged.place));
+    const { position } = diagram.fromPixel(diagram.within(event));
+    this.dragged.position = Math.min(Math.max(position, stops[0].position), stops.at(-1).position);
+    this.onMove(lane, this.stopAt(lane, this.dragged.position));
   }
 
   drop() {
@@ -172,7 +172,7 @@ export class PredictedCut {
     if (by == null && ends === undefined) return;
     event.preventDefault();
     event.stopPropagation();
-    this.onPlace(lane, by == null ? ends : Math.min(last, Math.max(0, (stop ?? 0) + by)));
+    this.onMove(lane, by == null ? ends : Math.min(last, Math.max(0, (stop ?? 0) + by)));
   }
 
   close() {

@@ -149,12 +149,12 @@ export class Presenter {
     if (!this.isOn || !this.explorer.scene) return;
     const { snapshot } = this;
     this.keys.querySelector("[data-key=N]").hidden = this.explorer.scene.snapshots.length < 2;
-    const place = el("span", { class: "cc-place" }, `${this.explorer.visit.step} / ${this.explorer.scene.last}`);
-    if (!snapshot) return this.line.replaceChildren(el("span", { class: "cc-captions" }), place);
+    const counter = el("span", { class: "cc-counter" }, `${this.explorer.visit.step} / ${this.explorer.scene.last}`);
+    if (!snapshot) return this.line.replaceChildren(el("span", { class: "cc-captions" }), counter);
     const head = el("strong", {}, snapshotDot(resolveColour(snapshot.colour, this.palette)), snapshot.id);
     for (const captions of [allCaptions, channelCaptions, busyCaptions]) {
       const shown = el("span", { class: "cc-captions" }, head, ...captions(snapshot, step));
-      this.line.replaceChildren(shown, place);
+      this.line.replaceChildren(shown, counter);
       if (shown.scrollWidth <= shown.clientWidth) return;
     }
   }
