@@ -17,7 +17,8 @@ from pipeline.ingest import ingest
 from pipeline.spark import session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog
-from pipeline.store.folder import Store, named
+from pipeline.store.data_root import folder_path
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.bring_log import Brought, bring_log
 from views.errors import complain
@@ -98,7 +99,7 @@ def _choose() -> None:
 
 def _start(brought: Brought) -> None:
     """Have a log read in the background, and show it. Raises InputError."""
-    path = named(brought.name)
+    path = folder_path(brought.name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +131,7 @@ def _welcome() -> None:
 def _trace(name: str, controls: DeltaGenerator) -> None:
     """What was understood of the log, and a window of one of its executions."""
     try:
-        store = Store.open(named(name))
+        store = Store.open(folder_path(name))
         rows = one_execution.executions(session.session(), store)
     except InputError as problem:
         complain(str(problem))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pipeline.spark import session
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
-from pipeline.store.folder import ROOT_VARIABLE, data_root
+from pipeline.store.data_root import ROOT_VARIABLE, data_root
 from sim.core.errors import InputError
 from sim.document.command_line import Parser
 from sim.document.writing import dumps

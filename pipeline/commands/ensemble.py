@@ -18,7 +18,8 @@ from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.ensembles.run import grid_of, is_done, run_ensemble
 from pipeline.spark import session
 from pipeline.spark.progress import bar
-from pipeline.store.folder import Store, named
+from pipeline.store.data_root import folder_path
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ def _tell(store: Store, grid: Grid) -> None:
 
 def _how_to_open(path: Path, run_id: int) -> str:
     try:
-        named(path.name, path.parent)
+        folder_path(path.name, path.parent)
     except InputError:  # the catalog does not open folders of any name
         return ""
     root = shlex.quote(str(path.parent))

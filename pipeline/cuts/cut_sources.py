@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
-from pipeline.store.folder import read_parquet
+from pipeline.store.parquet_files import read_parquet
 from pipeline.store.schema import CUT_TYPES, spark_type
 from sim.core.errors import InputError, nearest
 from sim.core.model import APPLICATION_KINDS, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
-from pipeline.store.folder import Store, data_root
+from pipeline.store.data_root import data_root
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:

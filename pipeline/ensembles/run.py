@@ -56,7 +56,7 @@ def run_ensemble(
     chunks = _undone(store, plan)
     done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
     progress(done, grid.run_count)
-    store.begin()
+    store.mark_running()
     try:
         for runs in _answers(spark, plan, chunks, stop or threading.Event()):
             done += runs

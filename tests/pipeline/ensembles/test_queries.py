@@ -86,7 +86,7 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
         ("log", "trace", ""),
     ):
         other = Store.create(tmp_path / name, kind, {})
-        other.note(created=created)
+        other.update_manifest(created=created)
         other.write_part("runs", "all", pyarrow.Table.from_pylist([], arrow_schema(RUN_TYPES)))
     Store.create(tmp_path / "empty", "ensemble", {})
     (tmp_path / "broken").mkdir()

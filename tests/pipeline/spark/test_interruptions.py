@@ -59,7 +59,7 @@ def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, 
     store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
     lost = store.parts("runs")[3]
     lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
-    store.note(status="running", pid=2**22 + 1)
+    store.update_manifest(status="running", pid=2**22 + 1)
     assert store.status == "stopped"
     run_ensemble(spark, store, grid_of(store))
     assert content(store) == content(undisturbed)
@@ -125,7 +125,7 @@ def test_a_place_that_cannot_be_written_is_told_in_a_sentence(spark: Any, tmp_pa
 
 def test_a_folder_that_another_process_writes_is_left_alone(spark: Any, tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "busy", {"processes": "2", "runs": "2"})
-    store.note(pid=os.getppid())
+    store.update_manifest(pid=os.getppid())
     with pytest.raises(InputError, match="is being written by another process; stop that one first"):
         run_ensemble(spark, store, grid)
 
@@ -153,6 +153,6 @@ def test_only_what_ensemble_has_begun_is_resumed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no ensemble; name a folder that ensemble has begun"):
         grid_of(trace)
     store, _ = begin(tmp_path / "old", {"processes": "2"})
-    store.note(version="0.0.1")
+    store.update_manifest(version="0.0.1")
     with pytest.raises(InputError, match=r"was begun by version 0.0.1, whose runs may differ from those of this one"):
         grid_of(store)

@@ -24,7 +24,7 @@ def written(root, name: str, created: str, **about) -> Store:
     rows = [{"run_id": run, "snapshot_id": "S1", "failed": run == 1, "latency": run * 10.0} for run in range(3)]
     store.write_part("runs", "chunk-0", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
     store.finish()
-    store.note(created=created)
+    store.update_manifest(created=created)
     return store
 
 
