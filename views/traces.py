@@ -107,7 +107,7 @@ def _start(brought: Brought) -> None:
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
             form, options = brought.form, brought.options
-            about = {"format": form, "logs": list(brought.files), **formats.in_full(form, options)}
+            about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
             store = Store.create(path, "trace", about)
             spark = session.session()
             try:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pipeline.spark import session
+from sim.core.errors import InputError
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 
@@ -82,6 +83,6 @@ def _how_far(job: Job) -> str:
 def _no_spark(problem: str) -> None:
     complain(problem)
     if st.button("Try again", key="spark-again"):
-        with st.spinner(STARTING), suppress(session.NoSpark):  # its reason is what the page complains of next
+        with st.spinner(STARTING), suppress(InputError):  # its reason is what the page complains of next
             session.session()
         st.rerun()

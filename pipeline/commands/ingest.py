@@ -52,7 +52,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     todo = plan(arguments.logs, arguments.format, options, quarantine=arguments.quarantine)
     about = {
         "files": [str(path) for path in arguments.logs], "format": arguments.format,
-        **formats.in_full(arguments.format, options), "quarantine": arguments.quarantine,
+        **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
     store = Store.create(arguments.out, "trace", about)
     with bar("ingest", "executions") as progress:

@@ -1,8 +1,8 @@
-"""Event tables that others give us, with all columns or a few: checked, and completed.
+"""Checks foreign event tables and fills in missing columns.
 
-There have to be `process`, `kind`, and `message_id` or `channel`. Where there are message ids, they pair sends with
-receives; else the messages of a channel are received in the order in which they are sent. `index` and `peer_index` are
-computed anew and have to be what the table says, where it says it.
+A table must have the columns `process`, `kind`, and `message_id` or `channel`. Message ids pair sends with receives;
+without them, the messages of a channel are received in FIFO order. `index` and `peer_index` are computed, and must
+agree with the table's own values.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _AT_SOURCE, _AT_TARGET = tuple(SENT), (*RECEIVED, CHANNEL_CLOSED, RECORDED, BLOC
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
-    """One execution of the rows that `columns` hold, all of one length; what is missing is None, or a missing column.
+    """The execution whose rows are in `columns`, lists of one length; a missing value is None.
 
-    `where` names the place of a row in errors. Raises InputError for what cannot be, or contradicts itself.
+    `where` names a row in errors. Raises InputError for invalid or contradictory rows.
     """
-    table = _Table(columns, where)
+    table = _TableReader(columns, where)
     events, notes = to_table(table.rows)
     return Reading(
         events, table.processes(), **table.rows.counts(), pairing=table.how, exact=not table.unknown,
@@ -54,13 +54,13 @@ def read_table(columns: Columns, where: Where) -> Reading:
     )  # fmt: skip
 
 
-class _Table:
-    """The rows of one execution while they are checked and completed."""
+class _TableReader:
+    """Checks and completes the rows of one execution."""
 
     def __init__(self, columns: Columns, where: Where) -> None:
         cells = typed(columns, where)
         order = order_of(cells["row"], where)
-        self.given: Columns = {name: [values[place] for place in order] for name, values in cells.items()}
+        self.given: Columns = {name: [values[row] for row in order] for name, values in cells.items()}
         self.how = GIVEN
         self.unknown: set[str] = set()
         self.notes: list[str] = []
@@ -89,14 +89,14 @@ class _Table:
                 setattr(self.rows, name, self.given[name])
 
     def processes(self) -> list[str]:
-        """Those that have rows, in their order, then those that are only sent to; services are none."""
+        """The processes with rows, in their order, then those that are only sent to. Services are no processes."""
         rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
-        silent = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
+        may_be_services = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
         certain = [process for kind, process, _ in rows if kind not in SERVICE_KINDS]
         channels = (channel for kind, _, channel in rows if channel is not None and kind not in SERVICE_KINDS)
         certain += [name for channel in channels for name in channel.split("->")]
-        told = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
-        return list(dict.fromkeys([*certain, *(name for name in told if name and name not in silent)]))
+        targets = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
+        return list(dict.fromkeys([*certain, *(name for name in targets if name and name not in may_be_services)]))
 
     def _fail(self, row: int, problem: str) -> InputError:
         return InputError(f"{self.rows.where(row)}: {problem}")
@@ -127,7 +127,7 @@ class _Table:
             )
 
     def _number(self) -> None:
-        """Number the events and, within each process, its application events; rows of one event give its index."""
+        """Numbers all events, and the application events of each process. Rows with the same index are one event."""
         last: dict[str, tuple[int, int]] = defaultdict(lambda: (0, -1))  # per process: index, event
         events = 0
         for row, (process, kind) in enumerate(zip(self.rows.process, self.rows.kind, strict=True)):
@@ -155,8 +155,8 @@ class _Table:
             return
         found = self.rows.index[partner] if partner >= 0 else None
         if given != found:
-            told = "there is none" if found is None else f"that is {found} ({self.rows.where(partner)})"
-            raise self._fail(row, f"peer_index is {given}, but {told}; it is the partner's index")
+            right = "there is none" if found is None else f"that is {found} ({self.rows.where(partner)})"
+            raise self._fail(row, f"peer_index is {given}, but {right}; it is the partner's index")
 
     # ------------------------------------------------------------------ pairs
 
@@ -209,10 +209,8 @@ class _Table:
             if self.rows.kind[row] == RECEIVE:
                 sends = waiting[self.rows.channel[row] or ""]
                 if not sends:
-                    channel = self.rows.channel[row]
-                    raise self._fail(
-                        row, f"receives more messages from {channel} than are sent; a receive needs its send"
-                    )
+                    more = f"receives more messages from {self.rows.channel[row]} than are sent"
+                    raise self._fail(row, f"{more}; a receive needs its send")
                 self._join(sends.pop(), row)
 
     def _join(self, send: int, receive: int) -> None:
@@ -229,7 +227,7 @@ class _Table:
         rows.partner[send], rows.partner[receive] = receive, send
 
     def _fill_channel(self, row: int) -> None:
-        """A send that nobody receives, and of which the table does not say where to."""
+        """Makes a send without channel and receive internal; all channels from its process are then unknown."""
         process = self.rows.process[row]
         self.rows.kind[row] = INTERNAL
         self.unknown.update(f"{process}->{other}" for other in self.processes() if other != process)

@@ -186,11 +186,11 @@ def test_a_full_disk_at_a_worker_is_told(tmp_path: Path, monkeypatch) -> None:
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", hello())], "shiviz")
-    (row,) = ingesting._executions(store, "_staging", todo, range(1))
+    (row,) = ingesting._read_executions(store, "_staging", todo, range(1))
     assert "No space left on device" in row["failure"]
     assert list((store.path / "_staging").iterdir()) == []
     (store.path / "_staging").rmdir()
-    assert [row.get("failure") for row in ingesting._executions(store, "_staging", todo, range(1))] == [None]
+    assert [row.get("failure") for row in ingesting._read_executions(store, "_staging", todo, range(1))] == [None]
     assert not (store.path / "_staging").exists(), "a straggler does not bring the folder back"
 
 
@@ -199,7 +199,7 @@ def test_a_worker_writes_when_it_holds_much(tmp_path: Path, monkeypatch) -> None
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", {"delimiter": DELIMITER})
-    assert len(list(ingesting._executions(store, "_staging", todo, range(5)))) == 5
+    assert len(list(ingesting._read_executions(store, "_staging", todo, range(5)))) == 5
     parts = sorted((store.path / "_staging").iterdir())
     assert [part.stem for part in parts] == [
         "runs-00000000-00000001",

@@ -10,7 +10,7 @@ import pytest
 from pipeline import formats
 from pipeline.__main__ import main
 from pipeline.commands import ingest as command
-from pipeline.formats import check_options, find, guessed, in_full, names, options_of, suffixes_of
+from pipeline.formats import all_options, check_options, find, guess, names, options_of, suffixes_of
 from pipeline.ingest import Plan, plan
 from pipeline.logs.format import ANYTHING
 from pipeline.store.folder import Store
@@ -42,7 +42,7 @@ def plain(tmp_path: Path) -> Iterator[Path]:
     ],
 )  # fmt: skip
 def test_the_format_is_guessed_from_the_names_of_files(files: list[str], form: str) -> None:
-    assert guessed(files) == form
+    assert guess(files) == form
 
 
 def test_one_format_takes_anything_and_no_two_take_the_same() -> None:
@@ -52,8 +52,8 @@ def test_one_format_takes_anything_and_no_two_take_the_same() -> None:
 
 
 def test_a_new_file_is_a_format_and_knows_its_files(plain: Path) -> None:
-    assert "plain" in names() and guessed(["node.plain"]) == "plain"
-    assert in_full("plain", {}) == {"comment": None}
+    assert "plain" in names() and guess(["node.plain"]) == "plain"
+    assert all_options("plain", {}) == {"comment": None}
     (piece,) = plan([plain], "plain", {"comment": ";"}).pieces
     events = events_of(find("plain").read(piece))
     assert [(event.process, event.kind, event.channel) for event in events] == [

