@@ -154,29 +154,17 @@ def _read_on_workers(
 # ------------------------------------------------------------------ on a worker
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Switches the garbage collector off: reading makes no cycles, and scanning millions of events takes long."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
 def _run_task(
     folder: str, staging: str, todo: Plan, tasks: Sequence[range], batches: Iterator[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """Reads the executions of each task whose index is in `batches`.
-
-    A refused execution is reported in its row. It raises nothing, since Spark would try the task again.
-    """
-    for batch in batches:
-        for task in batch.column(0).to_pylist():
+    """Reads the executions of the tasks in `batches`. Rows report problems, since Spark would retry after an error."""
+    gc.disable()  # reading makes no cycles, and the collector would scan millions of events again and again
+    try:
+        for task in (index for batch in batches for index in batch.column(0).to_pylist()):
             for row in _read_executions(Store(Path(folder)), staging, todo, tasks[task]):
                 yield pyarrow.RecordBatch.from_pylist([row], arrow_schema(_RESULT_TYPES))
+    finally:
+        gc.enable()
 
 
 def _read_executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Iterator[Row]:
@@ -211,8 +199,7 @@ def _read_execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.
     try:
         if piece.problem is not None:
             raise InputError(piece.problem)
-        with _no_collector():
-            found = formats.find(form).read(piece)
+        found = formats.find(form).read(piece)
         _check_processes(piece, found)
     except InputError as problem:
         return {**row, "problem": str(problem)}, None

@@ -34,12 +34,9 @@ def scenario_of_run(store: Store, run_id: int) -> Scenario:
 
 
 def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
-    """`rows` rows of execution `run_id` of a foreign log, from `first_row` on, reconstructed as a scenario.
-
-    Raises InputError if there are no such rows.
-    """
+    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on. Raises InputError."""
     events = one_execution.window(spark, store, run_id, first_row, rows)
     if not events:
         raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
-    processes = list(one_execution.extents(spark, store, run_id))
+    processes = list(one_execution.event_counts(spark, store, run_id))
     return reconstruct(events, processes, f"{store.name}-{run_id}")

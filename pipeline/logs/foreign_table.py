@@ -17,28 +17,11 @@ from pipeline.logs.pairing import FIFO, GIVEN, UNKNOWN
 from sim import VERSION
 from sim.core import model
 from sim.core.errors import InputError, brief, nearest
-from sim.core.model import (
-    APPLICATION_KINDS,
-    BLOCKED,
-    CHANNEL_CLOSED,
-    CONTROL_RECEIVE,
-    CONTROL_SEND,
-    INTERNAL,
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECEIVED,
-    RECORD,
-    RECORDED,
-    SEND,
-    SENT,
-    SERVICE_KINDS,
-    UNBLOCKED,
-)
 from sim.document.validate import name_problem
 
 KINDS = (*model.KINDS, "crash", "restart")
-_AT_SOURCE, _AT_TARGET = tuple(SENT), (*RECEIVED, CHANNEL_CLOSED, RECORDED, BLOCKED, UNBLOCKED)
+_AS_GIVEN = ("process", "kind", "channel", "label", "body", "snapshot_id", "state_size", "epoch")
+_AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED)
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
@@ -66,17 +49,10 @@ class _TableReader:
         self.notes: list[str] = []
         self.rows = EventRows(
             event=[],
-            process=self.given["process"],
             index=[],
-            kind=self.given["kind"],
-            channel=self.given["channel"],
             partner=[-1] * len(order),
-            label=self.given["label"],
-            body=self.given["body"],
             where=lambda row: where(order[row]),
-            snapshot_id=self.given["snapshot_id"],
-            state_size=self.given["state_size"],
-            epoch=self.given["epoch"],
+            **{name: self.given[name] for name in _AS_GIVEN},
         )
         for row in range(len(order)):
             self._check(row)
@@ -91,11 +67,11 @@ class _TableReader:
     def processes(self) -> list[str]:
         """The processes with rows, in their order, then those that are only sent to. Services are no processes."""
         rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
-        may_be_services = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
-        certain = [process for kind, process, _ in rows if kind not in SERVICE_KINDS]
-        channels = (channel for kind, _, channel in rows if channel is not None and kind not in SERVICE_KINDS)
+        may_be_services = {process for kind, process, _ in rows if kind in model.SERVICE_KINDS}
+        certain = [process for kind, process, _ in rows if kind not in model.SERVICE_KINDS]
+        channels = (channel for kind, _, channel in rows if channel is not None and kind not in model.SERVICE_KINDS)
         certain += [name for channel in channels for name in channel.split("->")]
-        targets = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
+        targets = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == model.CONTROL_SEND]
         return list(dict.fromkeys([*certain, *(name for name in targets if name and name not in may_be_services)]))
 
     def _fail(self, row: int, problem: str) -> InputError:
@@ -119,9 +95,9 @@ class _TableReader:
         source, arrow, target = channel.partition("->")
         if not arrow or name_problem(source) or name_problem(target) or source == target:
             raise self._fail(row, f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does")
-        own = source if kind in _AT_SOURCE else target if kind in _AT_TARGET else process
+        own = source if kind in model.SENT else target if kind in _AT_TARGET else process
         if own != process:
-            does = "sends on" if kind in _AT_SOURCE else "receives from"
+            does = "sends on" if kind in model.SENT else "receives from"
             raise self._fail(
                 row, f"{process} {does} {channel}, which it is not the end of; a channel is source->target"
             )
@@ -133,7 +109,7 @@ class _TableReader:
         for row, (process, kind) in enumerate(zip(self.rows.process, self.rows.kind, strict=True)):
             given = self.given["index"][row]
             index, event = last[process]
-            if kind in APPLICATION_KINDS and not (given == index > 0):
+            if kind in model.APPLICATION_KINDS and not (given == index > 0):
                 index += 1
                 if given not in (None, index):
                     raise self._fail(
@@ -141,17 +117,19 @@ class _TableReader:
                     )
                 last[process] = (index, events)
                 event = -1
-            if kind == RECORD and given is not None and given > index:
+            if kind == model.RECORD and given is not None and given > index:
                 raise self._fail(row, f"index is {given}, but {process} has recorded after {index} events")
-            if kind not in APPLICATION_KINDS or event < 0:
+            if kind not in model.APPLICATION_KINDS or event < 0:
                 event = events
                 events += 1
             self.rows.event.append(event)
-            self.rows.index.append(index if kind in APPLICATION_KINDS else given if kind == RECORD else None)
+            self.rows.index.append(
+                index if kind in model.APPLICATION_KINDS else given if kind == model.RECORD else None
+            )
 
     def _check_peer(self, row: int) -> None:
         given, partner = self.given["peer_index"][row], self.rows.partner[row]
-        if given is None or self.rows.kind[row] not in APPLICATION_KINDS:
+        if given is None or self.rows.kind[row] not in model.APPLICATION_KINDS:
             return
         found = self.rows.index[partner] if partner >= 0 else None
         if given != found:
@@ -161,12 +139,12 @@ class _TableReader:
     # ------------------------------------------------------------------ pairs
 
     def _pair(self) -> None:
-        ends = [row for row, kind in enumerate(self.rows.kind) if kind in (SEND, RECEIVE)]
+        ends = [row for row, kind in enumerate(self.rows.kind) if kind in (model.SEND, model.RECEIVE)]
         ids = self.given["message_id"]
         if any(ids[row] is not None for row in ends):
-            self._pair_ids(SEND, RECEIVE)
-            self._pair_ids(MARKER_SEND, MARKER_RECEIVE)
-            self._pair_ids(CONTROL_SEND, CONTROL_RECEIVE)
+            self._pair_ids(model.SEND, model.RECEIVE)
+            self._pair_ids(model.MARKER_SEND, model.MARKER_RECEIVE)
+            self._pair_ids(model.CONTROL_SEND, model.CONTROL_RECEIVE)
             if all(isinstance(number, int) for number in ids if number is not None):
                 self.rows.message = ids
         elif ends:
@@ -201,12 +179,12 @@ class _TableReader:
         for row in ends:
             if self.rows.channel[row] is None:
                 raise self._fail(row, f"a {self.rows.kind[row]} with neither message_id nor channel; give one of them")
-            if self.rows.kind[row] == SEND:
+            if self.rows.kind[row] == model.SEND:
                 waiting[self.rows.channel[row] or ""].append(row)
         for sends in waiting.values():
             sends.reverse()
         for row in ends:
-            if self.rows.kind[row] == RECEIVE:
+            if self.rows.kind[row] == model.RECEIVE:
                 sends = waiting[self.rows.channel[row] or ""]
                 if not sends:
                     more = f"receives more messages from {self.rows.channel[row]} than are sent"
@@ -229,7 +207,7 @@ class _TableReader:
     def _fill_channel(self, row: int) -> None:
         """Makes a send without channel and receive internal; all channels from its process are then unknown."""
         process = self.rows.process[row]
-        self.rows.kind[row] = INTERNAL
+        self.rows.kind[row] = model.INTERNAL
         self.unknown.update(f"{process}->{other}" for other in self.processes() if other != process)
         if self.how != UNKNOWN:
             self.notes.append(

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,8 +34,16 @@ class Entry:
     finished: str | None = None
     version: str = ""
     rows: Mapping[str, int] = field(default_factory=dict)
-    size: int = 0  # bytes on disk
     problem: str | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes on disk."""
+        size = 0
+        for file in self.path.rglob("*"):
+            with suppress(OSError):  # a part that was renamed just now
+                size += file.stat().st_size
+        return size
 
     @property
     def store(self) -> Store:
@@ -64,11 +73,9 @@ def entry_of(path: Path) -> Entry:
     try:
         manifest = store.manifest
     except InputError as problem:
-        return Entry(path.name, path, size=_size(path), problem=str(problem))
+        return Entry(path.name, path, problem=str(problem))
     if not manifest:
-        return Entry(
-            path.name, path, size=_size(path), problem=f"{path}: has no manifest, so it is no data folder of ours"
-        )
+        return Entry(path.name, path, problem=f"{path}: has no manifest, so it is no data folder of ours")
     return Entry(
         name=path.name,
         path=path,
@@ -79,7 +86,6 @@ def entry_of(path: Path) -> Entry:
         finished=manifest["finished"],
         version=manifest["version"],
         rows=manifest["rows"],
-        size=_size(path),
     )
 
 
@@ -142,11 +148,3 @@ def outcome(spark: SparkSession, entry: Entry) -> dict[str, Any]:
         return dict(entry.rows)
     runs = entry.store.read(spark, "runs")
     return runs.agg(*(F.expr(rule).alias(name) for name, rule in OUTCOMES.items())).collect()[0].asDict()
-
-
-def _size(path: Path) -> int:
-    size = 0
-    for file in path.rglob("*"):
-        with suppress(OSError):  # a part that was renamed just now
-            size += file.stat().st_size
-    return size

@@ -76,11 +76,8 @@ class Truth:
         """Every message, by its send, its receive and its channel."""
         return {(*ends, channel) for ends, channel in zip(map(tuple, self.ends), self.channel, strict=True)}
 
-    def plain(self, step: Step) -> str:
-        return step.text
-
-    def told(self, step: Step) -> str:
-        """The text of a log that names sends and receives; for events of at most one partner."""
+    def text_of(self, step: Step) -> str:
+        """The text of an event in a log that names sends and receives; for events of at most one partner."""
         for number in step.sent:
             return f"send m{number} to {self.channel[number][1]}"
         for number in step.received:
@@ -90,7 +87,8 @@ class Truth:
     def log(self, text: Callable[[Step], str] | None = None, kept: Sequence[Step] | None = None) -> str:
         """The log of these events, or of some of them, as ShiViz's own pattern takes it apart."""
         steps = self.steps if kept is None else kept
-        return "".join(f"{(text or self.plain)(step)}\n{step.host} {json.dumps(step.clock)}\n" for step in steps)
+        words = [text(step) if text else step.text for step in steps]
+        return "".join(f"{w}\n{s.host} {json.dumps(s.clock)}\n" for w, s in zip(words, steps, strict=True))
 
 
 @st.composite

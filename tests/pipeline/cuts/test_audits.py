@@ -119,16 +119,16 @@ def above(plan: str, leaf: str) -> list[str]:
 
 def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
     """From the scan upwards: three joins with what was sent to every worker, the filter, and only then the exchange."""
-    own, heads = lines_of(spark, wanted)
-    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    own, per_cut = lines_of(spark, wanted)
+    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
     path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
     assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
     assert path.count("Exchange") == 1
 
 
 def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
-    own, heads = lines_of(spark, wanted)
-    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    own, per_cut = lines_of(spark, wanted)
+    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
     (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
     names = {column.split("#")[0] for column in columns.split(",")}
     assert names == {"run_id", "process", "index", "kind", "channel", "peer_index", "message_id"}
@@ -136,7 +136,7 @@ def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
 
 def lines_of(spark, cuts_by_name):
     own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
-    return own, cut_lines.heads_of(own)
+    return own, cut_lines.by_cut(own)
 
 
 # ------------------------------------------------------------------ small tables, cell by cell
@@ -279,8 +279,8 @@ def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
 def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, monkeypatch) -> None:
     """A range of runs, then a run with many cuts in parts, then the rest."""
     some = {(run, cut): ends for (run, cut), ends in wanted.items() if run < 4 and (run == 1 or cut == "cut-0")}
-    own, heads = lines_of(spark, some)
-    extent = cut_lines.check_lines(own, heads)
+    own, per_cut = lines_of(spark, some)
+    extent = cut_lines.check_lines(own, per_cut)
     monkeypatch.setattr(cut_lines, "MOST_LINES", -(-extent.lines // 4))
     assert len(cut_lines.slices_of(own, extent)) == 5
     steps = []

@@ -39,7 +39,7 @@ __all__ = ["plain_markers"]  # a fixture
     ],
 )
 def test_lists_and_ranges_of_numbers(text: str, expected: list[int]) -> None:
-    assert parameter_values.wholes("--processes", text) == expected
+    assert parameter_values.whole_numbers("--processes", text) == expected
 
 
 def test_ranges_are_exact() -> None:

@@ -60,7 +60,7 @@ def test_with_gaps_happened_before_stays_exact_and_what_is_not_unknown_is_true(f
 @REPEATABLE
 @given(truths(most=1))
 def test_where_the_text_names_messages_the_table_holds_each_of_them(folder, truth) -> None:
-    reading = read_log(folder, truth.log(truth.told), {"pattern": TEXT})
+    reading = read_log(folder, truth.log(truth.text_of), {"pattern": TEXT})
     assert messages_of(events_of(reading)) == truth.messages()
     assert reading.exact and reading.unknown_channels == []
     assert reading.unreceived == sum(receive is None for _, receive in truth.ends)
@@ -70,7 +70,7 @@ def test_where_the_text_names_messages_the_table_holds_each_of_them(folder, trut
 @REPEATABLE
 @given(truths(most=1, fifo=True))
 def test_where_the_text_names_peers_alone_fifo_order_decides_what_the_clocks_do_not(folder, truth) -> None:
-    reading = read_log(folder, truth.log(truth.told), {"pattern": WITHOUT_ID})
+    reading = read_log(folder, truth.log(truth.text_of), {"pattern": WITHOUT_ID})
     assert messages_of(events_of(reading)) == truth.messages()
     assert reading.exact and reading.unknown_channels == []
 
@@ -80,7 +80,7 @@ def test_where_the_text_names_peers_alone_fifo_order_decides_what_the_clocks_do_
 def test_text_with_gaps_says_nothing_false(folder, truth, has_ids, data) -> None:
     last = {step.host: step for step in truth.steps}
     kept = [step for step in truth.steps if last[step.host] is step or data.draw(st.booleans())]
-    reading = read_log(folder, truth.log(truth.told, kept), {"pattern": TEXT if has_ids else WITHOUT_ID})
+    reading = read_log(folder, truth.log(truth.text_of, kept), {"pattern": TEXT if has_ids else WITHOUT_ID})
     of = {host: [step for step in kept if step.host == host] for host in last}
     said = messages_of(events_of(reading), lambda host, index: of[host][index - 1].clock[host])
     assert {m for m in said if "->".join(m[2]) not in reading.unknown_channels} <= truth.messages()
@@ -105,14 +105,14 @@ def chain() -> Truth:
 def test_a_message_that_teaches_nothing_leaves_no_trace_in_clocks_but_text_names_it(tmp_path) -> None:
     clocks = read_log(tmp_path, chain().log())
     assert len(messages_of(events_of(clocks))) == 2 and [e.kind for e in events_of(clocks)][-1] == INTERNAL
-    text = read_log(tmp_path, chain().log(chain().told), {"pattern": WITHOUT_ID})
+    text = read_log(tmp_path, chain().log(chain().text_of), {"pattern": WITHOUT_ID})
     assert messages_of(events_of(text)) == chain().messages()
     assert (text.pairing, text.exact) == ("fifo", True)
 
 
 def test_a_kind_without_a_peer_leaves_the_state_of_channels_unknown_where_clocks_say_nothing(tmp_path) -> None:
     pattern = TEXT.replace(r" (?P<msg>\S+) (?:to|from) (?P<peer>\S+)", ".*")
-    reading = read_log(tmp_path, chain().log(chain().told), {"pattern": pattern})
+    reading = read_log(tmp_path, chain().log(chain().text_of), {"pattern": pattern})
     assert (reading.pairing, reading.exact, reading.messages) == ("unknown", False, 2)
     assert reading.unknown_channels == ["a->b", "a->c", "b->c"]
     assert any("have no partner" in note and "some.log:2" in note for note in reading.notes)
@@ -125,9 +125,9 @@ def test_an_overtaken_message_may_be_either(tmp_path) -> None:
         truth.step("a", to=["c"])
     truth.step("c", [2])
     truth.step("c", [1])
-    reading = read_log(tmp_path, truth.log(truth.told), {"pattern": WITHOUT_ID})
+    reading = read_log(tmp_path, truth.log(truth.text_of), {"pattern": WITHOUT_ID})
     assert reading.unknown_channels == ["a->c"] and not reading.exact
-    assert read_log(tmp_path, truth.log(truth.told), {"pattern": TEXT}).exact
+    assert read_log(tmp_path, truth.log(truth.text_of), {"pattern": TEXT}).exact
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_overtaken_message_may_be_either(tmp_path) -> None:
     ],
 )
 def test_text_and_clocks_that_contradict_each_other_are_refused(tmp_path, old, new, words) -> None:
-    text = chain().log(chain().told)
+    text = chain().log(chain().text_of)
     assert text.count(old) == 1
     with pytest.raises(ValueError, match=r"^[^\n]+$") as refused:
         read_log(tmp_path, text.replace(old, new), {"pattern": TEXT})
@@ -151,7 +151,7 @@ def test_text_and_clocks_that_contradict_each_other_are_refused(tmp_path, old, n
 
 
 def test_clocks_that_prove_a_message_contradict_text_that_sends_it_elsewhere(tmp_path) -> None:
-    text = chain().log(chain().told).replace("receive m2 from b", "compute").replace("send m2 to c", "send m2 to a")
+    text = chain().log(chain().text_of).replace("receive m2 from b", "compute").replace("send m2 to c", "send m2 to a")
     with pytest.raises(
         ValueError, match=r"some\.log:10: is no send .* learns of b:2 \(line 8\), which sends 'm2' to 'a'"
     ):
@@ -172,7 +172,7 @@ def test_with_gaps_fifo_order_and_never_received_are_no_certainties(tmp_path) ->
     truth.step("c")
     for unlogged, unreceived in (([6], 1), ([6, 7], 2), ([0, 7], 0)):
         kept = [step for number, step in enumerate(truth.steps) if number not in unlogged]
-        reading = read_log(tmp_path, truth.log(truth.told, kept), {"pattern": WITHOUT_ID})
+        reading = read_log(tmp_path, truth.log(truth.text_of, kept), {"pattern": WITHOUT_ID})
         assert (reading.unknown_channels, reading.exact, reading.gaps) == (["a->c"], False, len(unlogged))
         assert reading.unreceived == unreceived
 
