@@ -161,7 +161,7 @@ def to_verdicts(per_cut: DataFrame, found: DataFrame) -> DataFrame:
 
 
 def unknown_channels(spark: SparkSession, store: Store) -> DataFrame | None:
-    """The channels (run_id, channel) of foreign logs whose content is unknown; None for an ensemble."""
+    """The channels (run_id, channel) of foreign logs whose content is unknown; None without traces."""
     if not store.has("traces"):
         return None
     traces = store.read(spark, "traces")

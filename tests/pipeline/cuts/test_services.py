@@ -1,4 +1,4 @@
-"""Rows of control messages and of services in tables: a service is no process, and in no cut."""
+"""Control messages and services in event tables: a service is no process, and in no cut."""
 
 from __future__ import annotations
 

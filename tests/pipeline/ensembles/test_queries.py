@@ -1,4 +1,4 @@
-"""What the Ensembles page asks of Spark, on tables small enough to answer by hand."""
+"""The Spark queries of the Ensembles page, on small tables."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ ROWS = [
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     store = Store.create(tmp_path_factory.mktemp("data") / "small", "ensemble", {"name": "small"})
-    told = [{"document": "processes = 2", "parameters": "{}", **row} for row in ROWS]
-    store.write_part("runs", "all", pyarrow.Table.from_pylist(told, arrow_schema(RUN_TYPES)))
+    rows = [{"document": "processes = 2", "parameters": "{}", **row} for row in ROWS]
+    store.write_part("runs", "all", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
     store.finish()
     return store
 
@@ -41,7 +41,7 @@ def ids(frame):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("query", "expected"),
     [
         (RunQuery(), [0, 1, 2, 3, 4]),
         (RunQuery(FAILED), [1, 3]),
@@ -54,8 +54,8 @@ def ids(frame):
         (RunQuery(most=2), [0, 1]),
     ],
 )
-def test_a_table_is_filtered_sorted_and_cut(runs, wanted, expected):
-    assert ids(queries.select_runs(runs, wanted)) == expected
+def test_a_table_is_filtered_sorted_and_cut(runs, query, expected):
+    assert ids(queries.select_runs(runs, query)) == expected
 
 
 def test_no_table_carries_the_documents(runs):
@@ -70,7 +70,7 @@ def test_a_typical_run_is_the_one_nearest_to_the_median(runs):
     assert ids(queries.nearest_run(runs, 2, "latency", 7.5)) == []
 
 
-def test_all_answers_come_together(spark, store):
+def test_the_overview_has_cells_points_and_extremes(spark, store):
     found = queries.load_overview(spark, store)
     assert [(row["cell"], row["runs"]) for row in found.cells] == [(0, 2), (1, 3)]
     assert {row["run_id"] for row in found.points} == {0, 1, 2, 3, 4}
@@ -94,12 +94,12 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
     assert queries.ensembles() == ["new", "old"]
 
 
-def test_what_is_not_there_is_said(spark, tmp_path):
+def test_an_ensemble_without_runs_is_refused(spark, tmp_path):
     with pytest.raises(InputError, match="holds no runs"):
         queries.load_overview(spark, Store.create(tmp_path / "empty", "ensemble", {}))
 
 
-def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch):
+def test_warming_up_leaves_nothing_behind(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "root"))
     queries.warm_up_queries(spark)

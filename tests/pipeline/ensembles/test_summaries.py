@@ -1,4 +1,4 @@
-"""Summaries of an ensemble, held against the same worked out by hand in Python."""
+"""Summaries of an ensemble, compared with the same computed in Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A data folder shows nothing that is not whole, and says in one sentence what is wrong with one that is damaged."""
+"""A data folder shows complete parts only, and reports damaged files in one sentence."""
 
 from __future__ import annotations
 
@@ -98,16 +98,16 @@ def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentence"),
     [
         (lambda t: t.append_column("colour", pyarrow.array(["red"])), "a column 'colour' that this version"),
         (lambda t: t.drop_columns(["peer_index"]), "has no column 'peer_index'"),
         (lambda t: t.set_column(5, "index", pyarrow.array(["one"])), "column 'index' is string; it has to be int32"),
     ],
 )
-def test_columns_that_are_not_those_of_the_event_table(store, spark, change, told: str) -> None:
+def test_columns_that_are_not_those_of_the_event_table(store, spark, change, sentence: str) -> None:
     store.write_part("events", "chunk-0", change(events(0)))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=sentence):
         store.read(spark, "events")
 
 
