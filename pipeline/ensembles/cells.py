@@ -182,7 +182,7 @@ class _CellBuilder:
         return self._trials[plain]
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
-        """The snapshots, spread over the run, or all at the grid's time; each next one shifts its initiators by one."""
+        """The snapshots, spread over the run, or all at the grid's time; each shifts its initiators by one process."""
         grid, able = self._grid, may_initiate(scenario)
         count = len(able)
         if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):

@@ -45,7 +45,7 @@ class Overview:
 
 @dataclass(frozen=True)
 class RunQuery:
-    """Which rows of the table runs to show: the kind (of KINDS), the cells (None: all), order, and greatest number."""
+    """Which rows of the table runs to show: the kind (of KINDS), cells (None: all), order, and how many at most."""
 
     kind: str = EVERY
     cells: tuple[int, ...] | None = None

@@ -102,7 +102,7 @@ def find(name: str, root: Path | None = None) -> Entry:
 
 
 def delete(name: str, root: Path | None = None) -> None:
-    """Delete a data folder with its content. Raises InputError if it is being written or is not a data folder."""
+    """Deletes a data folder with its content. Raises InputError if it is being written or is not a data folder."""
     entry = find(name, root)
     if entry.status == "running":
         raise InputError(f"{entry.path}: is being written; stop that first")

@@ -94,12 +94,12 @@ class Store:
         return found
 
     def update_manifest(self, **changes: Any) -> None:
-        """Change fields of the manifest. The file is replaced atomically."""
+        """Changes fields of the manifest. The file is replaced atomically."""
         text = json.dumps({**self.manifest, **changes}, ensure_ascii=False, indent=1)
         _write_atomically(self.path / MANIFEST, lambda file: file.write_text(text + "\n", encoding="utf-8"))
 
     def mark_running(self) -> None:
-        """Write into the manifest that this process is writing the folder."""
+        """Writes into the manifest that this process is writing the folder."""
         self.update_manifest(**_running())
 
     @property
@@ -111,7 +111,7 @@ class Store:
         return "stopped" if status == "running" and gone else status
 
     def finish(self, status: str = "complete") -> None:
-        """Write into the manifest that the work is over, and how many rows each table has."""
+        """Writes into the manifest that the work is over, and how many rows each table has."""
         rows = {table: self.count(table) for table in TABLES if self.has(table)}
         self.update_manifest(status=status, finished=_now(), rows=rows)
 
@@ -137,7 +137,7 @@ class Store:
         return sum(metadata_of(part).num_rows for part in self.parts(table))
 
     def write_part(self, table: str, name: str, rows: pyarrow.Table) -> None:
-        """Write part `name` of a table, or replace it, atomically. Raises InputError if it cannot be written."""
+        """Writes or replaces part `name` of a table, atomically. Raises InputError if it cannot be written."""
         folder = self.folder(table)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -179,7 +179,7 @@ _ORIGIN = {  # the command that writes each table
 
 
 def _write_atomically(file: Path, write: Callable[[Path], Any]) -> None:
-    """Write under a hidden name beside `file`, then rename it to `file`."""
+    """Writes under a hidden name beside `file`, then renames it to `file`."""
     hidden = file.with_name(f"{HIDDEN}{secrets.token_hex(6)}-{file.name}")
     try:
         write(hidden)
