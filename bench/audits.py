@@ -1,9 +1,9 @@
-"""How fast cuts are audited: `python -m bench.audits [EVENTS ...]`, event tables of 20 and of 100 million events.
+"""Speed of audits: `python -m bench.audits [EVENTS ...]`, by default on event tables of 20 and 100 million events.
 
-Runs of 8 processes and some 2,000 events, and a cut of each. Spark (`pipeline.cuts.audits`, warm), DuckDB with the best
-plan known for it, and pandas give the same answer from the same files: verdicts with their witnesses, and what is in
-the channels, both written as Parquet. They take turns, so that a slow moment of the machine falls on all; what counts
-is the median of the ratios. Memory is the most that all processes of one way had at a time, Spark's server included.
+The tables have runs of 8 processes and about 2,000 events, with a cut of each. Spark (`pipeline.cuts.audits`, warm),
+DuckDB with its best known plan, and pandas write the same verdicts, witnesses and channel contents from the same files
+as Parquet. They take turns, so that slow moments of the machine affect all; the result is the median of the ratios.
+Memory is the peak of all processes together, including Spark's server.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from pipeline.store.folder import Store
 
 ROUNDS = 5
 EVENTS = (20_000_000, 100_000_000)
-MOST_OF_PANDAS = 20_000_000  # which holds all of it in memory
+MOST_OF_PANDAS = 20_000_000  # events: pandas holds all of them in memory
 LEAST_RATE, MOST_RATIO, MOST_MEMORY = 8e6, 4.0, 3e9  # events a second; of DuckDB's time; bytes
 
 Answer = tuple[int, int, int]
 
 
 class Took(NamedTuple):
-    """What an audit took: wall seconds, and bytes of memory; and what it answered, to be compared."""
+    """The cost of an audit, in wall seconds and bytes of memory, and its answer, for comparison."""
 
     seconds: float
     memory: int
@@ -50,14 +50,14 @@ class Took(NamedTuple):
 
 
 def by_spark(folder: Path) -> Answer:
-    """What `python -m pipeline audit` does."""
+    """The audit of `python -m pipeline audit`."""
     spark, store = session.session(), Store(folder)
     audit(spark, store, from_file(spark, folder / "cuts.parquet"))
     return answer_in(f"{folder}/audits/*.parquet", f"{folder}/channels/*.parquet")
 
 
 def by_duckdb(folder: Path) -> Answer:
-    """One scan of the send rows beside the cuts, then two small tables of what crosses them."""
+    """The audit in SQL: a join of sends with cuts, then two small tables of the messages that cross a cut."""
     base = duckdb.connect(config={"threads": session.cores()})
     base.execute("SET enable_progress_bar = false")
     base.execute(f"CREATE TABLE cuts AS FROM '{folder}/cuts.parquet'")
@@ -88,7 +88,7 @@ def by_duckdb(folder: Path) -> Answer:
 
 
 def by_pandas(folder: Path) -> Answer:
-    """The same in memory."""
+    """The audit in pandas, in memory."""
     columns = ["run_id", "process", "index", "channel", "peer_index", "message_id"]
     sends = pandas.read_parquet(folder / "events", columns=columns, filters=[("kind", "=", "send")])
     cuts = pandas.read_parquet(folder / "cuts.parquet")
@@ -109,7 +109,7 @@ def by_pandas(folder: Path) -> Answer:
 
 
 def answer_in(audits: str, channels: str) -> Answer:
-    """What answers are compared by: how many cuts are inconsistent, and digests of the witnesses and the channels."""
+    """An answer in short: the number of inconsistent cuts, and digests of the witnesses and the channels."""
     base = duckdb.connect()
     verdicts = f"SELECT count(*) FILTER (NOT consistent), sum(witness * run_id % 1009)::BIGINT FROM '{audits}'"
     inconsistent, witnesses = base.execute(verdicts).fetchall()[0]
@@ -121,13 +121,13 @@ def answer_in(audits: str, channels: str) -> Answer:
 # ------------------------------------------------------------------ time and memory
 
 
-def family(root: int) -> set[int]:
-    """A process and all that descend from it."""
+def process_tree(root: int) -> set[int]:
+    """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         try:
             children.setdefault(int(path.read_text().rpartition(")")[2].split()[1]), []).append(int(path.parent.name))
-        except OSError:  # it has just ended
+        except OSError:  # the process has ended
             continue
     found, waiting = set(), [root]
     while waiting:
@@ -138,7 +138,7 @@ def family(root: int) -> set[int]:
 
 
 def memory(processes: set[int]) -> int:
-    """The bytes of memory that processes have now."""
+    """The resident memory of processes now, in bytes."""
     pages = 0
     for process in processes:
         try:
@@ -149,13 +149,13 @@ def memory(processes: set[int]) -> int:
 
 
 @contextmanager
-def watched(root: int) -> Iterator[list[int]]:
-    """A list whose only item is the most memory that a process and its descendants have had within the block."""
+def peak_memory(root: int) -> Iterator[list[int]]:
+    """A list whose only item is the peak memory of a process and its descendants within the block."""
     most, over = [0], threading.Event()
 
     def look() -> None:
         while not over.wait(0.1):
-            most[0] = max(most[0], memory(family(root)))
+            most[0] = max(most[0], memory(process_tree(root)))
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
@@ -167,8 +167,8 @@ def watched(root: int) -> Iterator[list[int]]:
 
 
 def took(work: Callable[[Path], Answer], folder: Path) -> Took:
-    """What `work` takes in this process."""
-    with watched(os.getpid()) as most:
+    """The cost of `work` in this process."""
+    with peak_memory(os.getpid()) as most:
         start = time.perf_counter()
         answer = work(folder)
         seconds = time.perf_counter() - start
@@ -179,8 +179,8 @@ def _send(work: Callable[[Path], Answer], folder: Path, end: Connection) -> None
     end.send(took(work, folder))
 
 
-def apart(work: Callable[[Path], Answer], folder: Path) -> Took:
-    """What `work` takes in a process of its own."""
+def took_in_child(work: Callable[[Path], Answer], folder: Path) -> Took:
+    """The cost of `work` in a process of its own."""
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(work, folder, there))
@@ -199,9 +199,9 @@ def compare(folder: Path, events: int) -> None:
     runs = events // (2 * MESSAGES)
     count = write_events(folder / "events", runs)
     write_cuts(folder / "cuts.parquet", runs)
-    ways = {"Spark": lambda: took(by_spark, folder), "DuckDB": lambda: apart(by_duckdb, folder)}
+    ways = {"Spark": lambda: took(by_spark, folder), "DuckDB": lambda: took_in_child(by_duckdb, folder)}
     if events <= MOST_OF_PANDAS:
-        ways["pandas"] = lambda: apart(by_pandas, folder)
+        ways["pandas"] = lambda: took_in_child(by_pandas, folder)
     ways["Spark"]()  # warm it up
     rounds = [{name: way() for name, way in ways.items()} for _ in range(ROUNDS)]
     answers = {each.answer for found in rounds for each in found.values()}

@@ -1,11 +1,10 @@
 """A class at work: `python -m bench.classroom [--sessions 30] [--seconds 120]`.
 
-One server, thirty sessions that each make an edit every two to four seconds. Thirty browsers would measure how this
+One server and thirty sessions, each with an edit every two to four seconds. Thirty browsers would measure how fast this
 machine draws, so all but two of the sessions speak Streamlit's protocol and draw nothing; the two are real tabs that
-step and drag. What is told is what the class would feel (waits, lost edits, errors) and what it costs (CPU, memory).
+step and drag. It reports waits, lost edits and errors, and the server's CPU time and memory.
 
-Exit status 1 when anything went wrong: an exception in the server's log, a lost edit, a refusal that no user has
-earned, an error in a tab.
+Exit status 1 for any error: an exception in the server's log, a lost edit, an unexpected refusal, an error in a tab.
 """
 
 from __future__ import annotations
@@ -39,18 +38,18 @@ from tests.e2e.conftest import Trouble, serving
 
 THINKING_S = (2.0, 4.0)
 PATIENCE_S = 60
-BURST = 3  # edits that are made in one go now and then, faster than the server answers
-SESSIONS_KEPT_S = 125  # Streamlit keeps a lost session for two minutes, should its browser come back
+BURST = 3  # edits that are made at once now and then, faster than the server answers
+SESSIONS_KEPT_S = 125  # Streamlit keeps a lost session for two minutes, in case its browser reconnects
 EDITS = {"delay": 6, "hold": 2, "release": 2, "send": 2, "internal": 2, "snapshot": 1, "undo": 3}  # how often
 BODIES = {"amount": "1", "token": "token", "goods": '{"cash": 1}'}  # a word of the page's hint -> what is typed
 
-# What a user may well try and must be told; any other refusal is a fault of the page or of this bench.
-EARNED = re.compile(r"cannot send|has no|already|knows no delays|list of choices|holds no|nobody owns|it carries")
+# Refusals of edits that users may well try; any other refusal is a bug in the page or in this benchmark.
+EXPECTED = re.compile(r"cannot send|has no|already|knows no delays|list of choices|holds no|nobody owns|it carries")
 
 
 @dataclass
 class Findings:
-    """What a class finds out together."""
+    """The measurements of all sessions."""
 
     opened: list[float] = field(default_factory=list)  # ms
     edits: list[float] = field(default_factory=list)  # ms
@@ -83,14 +82,14 @@ class Student:
         self.waiting: list[dict[str, Any]] = []
 
     async def open(self) -> None:
-        """Open the page, as a browser does."""
+        """Opens the page, as a browser does."""
         start = now_ms()
         await self._rerun()
         await self._until_acknowledged(0)
         self.findings.opened.append(now_ms() - start)
 
     async def work_until(self, end: float) -> None:
-        """Think, edit, wait for the answer; again and again."""
+        """Repeats until `end`: think, edit, wait for the answer."""
         while True:
             thinking = self.random.uniform(*THINKING_S)
             if time.monotonic() + thinking > end:
@@ -104,7 +103,7 @@ class Student:
             self._note_refusal()
 
     def any_edit(self) -> dict[str, Any]:
-        """A random edit that makes sense in the scene on show."""
+        """A random edit that is possible in the current scene."""
         scene, choose = self.data["scene"], self.random.choice
         do = self.random.choices([*EDITS], [*EDITS.values()])[0]
         if do in ("delay", "hold", "release"):
@@ -123,7 +122,7 @@ class Student:
         return {"do": do, "process": choose(scene["processes"]), "at": at}
 
     async def make(self, edit: dict[str, Any]) -> None:
-        """Put an edit into the outbox and hand the whole of it to the server."""
+        """Puts an edit into the outbox and sends the whole outbox to the server."""
         self.sent += 1
         step = self.data["scene"]["steps"][0]
         entry = {"seq": self.sent, "step": 0, "time": step["time"], "revision": self.data["revision"], "edit": edit}
@@ -171,12 +170,12 @@ class Student:
         if notice is None or notice["level"] != "error" or notice["seq"] != self.sent:
             return
         self.findings.refused[re.sub(r"\d+(\.\d+)?", "0", notice["text"])] += 1
-        if not EARNED.search(notice["text"]):
+        if not EXPECTED.search(notice["text"]):
             self.findings.errors.append(f"refused: {notice['text']}")
 
 
 async def student(url: str, findings: Findings, number: int, starts: asyncio.Barrier, seconds: float) -> None:
-    """A whole session without a browser; all sessions begin their work together."""
+    """A whole session without a browser. All sessions start their work at the same time."""
     names = library.names()
     scenario = names[number % len(names)]
     address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
@@ -190,14 +189,14 @@ async def student(url: str, findings: Findings, number: int, starts: asyncio.Bar
             findings.acknowledged += one.data["ack"]
             await starts.wait()
     except asyncio.BrokenBarrierError:
-        pass  # whoever broke it has said why
+        pass  # the session that aborted it has noted the error
     except Exception as problem:
         findings.errors.append(f"session {number} on {scenario}: {problem!r}")
         await starts.abort()
 
 
 async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier, seconds: float) -> None:
-    """A whole session in a real tab: stepping with keys, dragging arrow heads."""
+    """A whole session in a real tab: steps with keys, drags arrow heads."""
     sockets: list[Any] = []
     try:
         trouble = Trouble(page)
@@ -227,7 +226,7 @@ async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier,
 
 
 async def edit_in_tab(page: Page, back: bool) -> None:
-    """Drag an arrow head; where there is none to drag, add an internal event."""
+    """Drags an arrow head, or adds an internal event if there is none to drag."""
     handle = await page.evaluate(HANDLE)
     if handle:
         await page.mouse.move(handle["x"], handle["y"])
@@ -260,8 +259,8 @@ class Gauge:
 
 
 async def lesson(url: str, gauge: Gauge, sessions: int, tabs: int, seconds: float) -> tuple[Findings, dict[str, float]]:
-    """The whole class: what it found, and what it cost the server."""
-    await student(url, Findings(), 0, asyncio.Barrier(1), 0)  # so that everything is imported
+    """Runs the whole class. Returns the measurements, and the server's CPU time and memory."""
+    await student(url, Findings(), 0, asyncio.Barrier(1), 0)  # so that the server has imported everything
     findings, cost = Findings(), {"memory before": gauge.memory_mb()}
     starts = asyncio.Barrier(sessions + 1)
     executable = next(filter(None, map(shutil.which, BROWSERS)))
@@ -279,7 +278,7 @@ async def lesson(url: str, gauge: Gauge, sessions: int, tabs: int, seconds: floa
             cost["CPU, share of a core"] = (gauge.cpu_s() - cpu) / (time.monotonic() - start)
             cost["memory, at the end"] = gauge.memory_mb()
         except asyncio.BrokenBarrierError:
-            pass  # whoever broke it has said why
+            pass  # the session that aborted it has noted the error
         await asyncio.gather(*tasks)
         await browser.close()
     await asyncio.sleep(5)
@@ -288,7 +287,7 @@ async def lesson(url: str, gauge: Gauge, sessions: int, tabs: int, seconds: floa
 
 
 async def afterwards(url: str, gauge: Gauge) -> float:
-    """The memory when Streamlit has forgotten the sessions, for which somebody must come."""
+    """The memory after Streamlit has dropped the sessions, which it does when a new one comes."""
     await asyncio.sleep(SESSIONS_KEPT_S)
     await student(url, Findings(), 0, asyncio.Barrier(1), 0)
     await asyncio.sleep(2)
@@ -296,18 +295,18 @@ async def afterwards(url: str, gauge: Gauge) -> float:
 
 
 def problems_in(log: str) -> Iterator[str]:
-    """The exceptions of a server's log, each by its last line."""
+    """The last line of each exception in a server's log."""
     for block in log.split("Traceback (most recent call last):")[1:]:
         yield "server: " + next((line for line in block.splitlines()[1:] if line and line[0] != " "), "an exception")
 
 
 def waits(what: str, times: list[float]) -> str:
-    """A line of the report."""
+    """A line of the report on waits, in ms."""
     return f"  {what:34}{len(times):6} times, median {median(times):6.0f} ms, p95 {at_rank(times, 0.95):6.0f} ms"
 
 
 def report(findings: Findings, cost: dict[str, float], sessions: int) -> None:
-    """Print what the class found."""
+    """Prints the measurements."""
     print(waits("opening the page, all at once", findings.opened))
     print(waits("edit to answer, at the client", findings.edits))
     print(waits("edit to repainted, in real tabs", findings.in_tabs))
@@ -325,7 +324,7 @@ def report(findings: Findings, cost: dict[str, float], sessions: int) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Give the lesson; 1 when anything went wrong."""
+    """Runs the benchmark. Returns 1 if there were errors."""
     parser = argparse.ArgumentParser(prog="bench.classroom", description=__doc__, allow_abbrev=False)
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--tabs", type=int, default=2, help="how many of the sessions are real browser tabs")

@@ -1,10 +1,10 @@
-"""How fast the engine runs: `python -m bench.engine`, one core, CPU time.
+"""Speed of the engine: `python -m bench.engine`, on one core, in CPU time.
 
-`python -m bench.engine --against COMMIT` runs this version and that commit in turn, in one go, and prints the ratio.
+`python -m bench.engine --against COMMIT` runs this version and that commit in turn, and prints the ratio.
 
-Machines differ and are shared, so each run stands beside a yardstick measured right before and after it:
-calls of an empty Python function, of which a quiet machine does a million in YARDSTICK_S. "events/s" is
-what was seen at best; "normalised" is the median of what would have been seen at that speed.
+Machines differ and are shared, so a yardstick is measured right before and after each run: calls of an empty Python
+function. A quiet machine makes a million calls in YARDSTICK_S. "events/s" is the best rate measured; "normalised" is
+the median of the rates, scaled to the speed of that quiet machine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GO_SOLUTION = {10: "103-141", 50: "20-27", 100: "10-12"}  # thousand messages/s,
 
 
 class Rate(NamedTuple):
-    """Things per CPU second: the best seen, and the median at the yardstick's speed."""
+    """Things per CPU second: the best rate, and the median normalised by the yardstick."""
 
     best: float
     normalised: float
@@ -98,7 +98,7 @@ def token_ring(processes: int) -> Scenario:
 
 
 def ticks(processes: int) -> Scenario:
-    """As COS 418's cases are: scripted sends between ticks on a complete graph, and a snapshot."""
+    """A run like COS 418's cases: scripted sends between ticks on a complete graph, and a snapshot."""
     key = randomness.key(0, "bench")
     names = tuple(f"N{number}" for number in range(1, processes + 1))
     script = []
@@ -120,14 +120,14 @@ def ticks(processes: int) -> Scenario:
 
 
 def events(execution: Execution) -> int:
-    """How many rows a run left."""
+    """The number of event rows of a run."""
     return len(execution.log)
 
 
 def in_place() -> None:
-    """Events per second in place, rows collected, and the cost of an event against that at the smallest size.
+    """Prints events per second in place, with rows collected, and the cost of an event relative to the smallest size.
 
-    The sizes take turns within each round, so that a slow moment of the machine falls on all of them.
+    The sizes take turns, so that slow moments of the machine affect all of them.
     """
     print("\nin place, event rows collected        events/s   cost of an event, against the smallest (median)")
     for label, sizes, make in (
@@ -141,14 +141,14 @@ def in_place() -> None:
             [cpu(lambda s=scenario: run(s)) / count for scenario, count in zip(scenarios, rows, strict=True)]
             for _ in range(ROUNDS)
         ]
-        for place, size in enumerate(sizes):
-            best = 1 / min(costs_of[place] for costs_of in costs)
-            ratio = statistics.median(costs_of[place] / costs_of[0] for costs_of in costs)
+        for index, size in enumerate(sizes):
+            best = 1 / min(costs_of[index] for costs_of in costs)
+            ratio = statistics.median(costs_of[index] / costs_of[0] for costs_of in costs)
             print(f"  {label:14} {size:5} processes   {best:12,.0f}   {ratio:5.2f}")
 
 
 def copied() -> None:
-    """Events per second in copied mode, and with the event table finished."""
+    """Prints the events per second in copied mode, and with a finished event table."""
     print("\nother ways                            events/s   normalised")
     for processes in (3, 10, 100):
         scenario = bank(processes, "complete")
@@ -159,7 +159,7 @@ def copied() -> None:
 
 
 def against_go() -> None:
-    """Messages per second under COS 418's tick rule, beside what the assignment's own solution does."""
+    """Prints the messages per second under COS 418's tick rule, beside those of the assignment's own solution."""
     print("\nCOS 418's rule                      messages/s   normalised   the assignment's Go solution")
     for processes, reference in GO_SOLUTION.items():
         scenario = ticks(processes)
@@ -187,7 +187,7 @@ print(time.process_time() - start)
 
 
 def against(commit: str, rounds: int) -> None:
-    """The CPU time of this version by that of `commit`, taking turns, so that slow moments fall on both."""
+    """Prints the CPU time of this version divided by that of `commit`; they take turns, so slow moments affect both."""
     here = Path(__file__).resolve().parents[1]
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder) / "before"

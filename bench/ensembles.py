@@ -1,8 +1,8 @@
-"""What Spark costs an ensemble, against a plain pool of processes: `python -m bench.ensembles [RUNS]`.
+"""Cost of Spark for ensembles, against a plain pool of processes: `python -m bench.ensembles [RUNS]`.
 
 Both carry out the same runs with the same engine and measure them in the same way; start-up is not counted. The pool
-hands its rows to the parent, and writes events with pyarrow, plainly; Spark's workers commit every part. Both take
-turns, so that a slow moment of the machine falls on both: what counts is the median of the ratios.
+returns its rows to the parent and writes events with plain pyarrow; Spark's workers commit every part. They take turns,
+so that slow moments of the machine affect both; the result is the median of the ratios.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 ROUNDS = 3
 RUNS = 10_000
-CLICK = 1_000  # runs that a page shows charts of, soon after the click
+CLICK = 1_000  # runs for the time from a click to the charts
 LIMITS = {NONE: 1.25, ALL: 1.8}
 
 
@@ -43,12 +43,12 @@ def grid(runs: int, events: str) -> Grid:
 
 
 def rows_of(plan: Plan, run_id: int) -> list[Row]:
-    """What a process of the pool does for verdicts."""
+    """The work of a pool's process for one run's verdicts."""
     return measured(plan, run_id)[0]
 
 
 def events_of(plan: Plan, folder: Path, chunk: int) -> int:
-    """What a process of the pool does for events: one file a chunk."""
+    """The work of a pool's process for one chunk's events: writes a file. Returns the rows."""
     found = []
     for run_id in plan.run_ids(chunk):
         _, execution = measured(plan, run_id)
@@ -74,7 +74,7 @@ def seconds(work: Callable[[], object]) -> float:
 
 @contextmanager
 def new_store(of: Grid) -> Iterator[Store]:
-    """A folder of its own, removed afterwards."""
+    """A store in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="bench-ensembles-") as folder:
         yield Store.create(Path(folder) / "ensemble", "ensemble", of.to_json())
 
@@ -89,13 +89,13 @@ def compared(spark: SparkSession, pool: Pool, of: Grid) -> tuple[float, float]:
 
 
 def to_charts(spark: SparkSession, store: Store, of: Grid) -> None:
-    """What a page does between a click and its charts: the runs, and a few numbers per cell."""
+    """The work of a page between a click and its charts: the runs, and a few numbers per cell."""
     run_ensemble(spark, store, of)
     store.read(spark, "runs").groupBy("cell").agg({"latency": "avg", "recorded_messages": "max"}).collect()
 
 
 def against_pool(spark: SparkSession, pool: Pool, runs: int) -> None:
-    """Prints how long Spark takes for an ensemble, beside the pool."""
+    """Prints the times of the pool and of Spark for an ensemble."""
     print(f"\n{runs:,} runs of 8 processes and some 500 events, on {session.cores()} cores")
     print(f"  {'':24} {'pool, s':>10} {'Spark, s':>10} {'ratio':>8} {'at most':>8}")
     for events, limit in LIMITS.items():
@@ -107,7 +107,7 @@ def against_pool(spark: SparkSession, pool: Pool, runs: int) -> None:
 
 
 def after_a_click(spark: SparkSession) -> None:
-    """Prints how long a page's reader waits for charts."""
+    """Prints the time from a click to the charts."""
     few = Grid.read({"processes": "8", "runs": str(CLICK // 4), "marker_delay": "same,10,20,30"})
     found = []
     for _ in range(ROUNDS):

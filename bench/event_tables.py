@@ -1,7 +1,7 @@
-"""Event tables of any size, made with numpy: what audits are measured on. The same at every call.
+"""Makes event tables of any size with numpy, for the benchmark of audits; the same tables at every call.
 
-In each run PROCESSES processes send MESSAGES messages to each other at random times, with exponential delays, so not in
-FIFO order; one in a hundred is never received.
+In each run, PROCESSES processes send MESSAGES messages to each other at random times. Delays are exponential, so
+channels are not FIFO; one message in a hundred is never received.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pipeline.store.schema import CUT_TYPES, arrow_schema
 from sim.core.model import EVENT_TYPES
 
 PROCESSES = 8
-MESSAGES = 1_000  # of a run: two events each, but for those that are never received
+MESSAGES = 1_000  # in a run; each has two events, or one if it is never received
 PART = 500  # runs in a file
 LOST = 0.01
 DURATION, DELAY = 1_000.0, 20.0  # time units; the delay is the mean
@@ -26,7 +26,7 @@ Numbers = NDArray[numpy.int64]
 
 
 def write_events(folder: Path, runs: int) -> int:
-    """Write the table of that many runs as parts of `folder`. Returns how many events there are."""
+    """Writes the table of `runs` runs as parts of `folder`. Returns the number of events."""
     folder.mkdir(parents=True)
     count = 0
     for first in range(0, runs, PART):
@@ -37,7 +37,7 @@ def write_events(folder: Path, runs: int) -> int:
 
 
 def write_cuts(file: Path, runs: int) -> None:
-    """Write a cut of each run, somewhere in its middle: hardly ever consistent, so that there is much to find."""
+    """Writes a cut of each run, in its middle; most are inconsistent, so that there are many witnesses to find."""
     draw = numpy.random.default_rng(0)
     mean = 2 * MESSAGES // PROCESSES
     columns = {

@@ -1,8 +1,8 @@
-"""How fast foreign logs are read: `python -m bench.ingest [EVENTS]`, a ShiViz log of a million events.
+"""Speed of ingest: `python -m bench.ingest [EVENTS]`, a ShiViz log of a million events.
 
-Once as one execution, which one worker reads, and once as several. The time is that of the whole command but for the
-start of Spark. Beside it stands what one core needs to go over the log's lines and parse its clocks, and nothing else:
-no reader in Python can be faster.
+The log is read as several executions, then as one, which one worker reads. The time is that of the whole command
+without the start of Spark. The last column is the time in which one core reads the lines and parses the clocks, and no
+more: a lower bound for any reader in Python.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def execution(events: int, seed: int) -> Iterator[str]:
 
 
 def write_log(path: Path, events: int, executions: int) -> None:
-    """A log of that many events, the same at every call."""
+    """Writes a log of `events` events, the same at every call."""
     with path.open("w", encoding="utf-8") as file:
         for number in range(executions):
             if executions > 1:
@@ -60,7 +60,7 @@ def write_log(path: Path, events: int, executions: int) -> None:
 
 
 def floor(path: Path) -> float:
-    """The seconds that one core needs to read the lines and parse the clocks, and nothing else."""
+    """The seconds in which one core reads the lines and parses the clocks, and no more."""
     start = time.perf_counter()
     with path.open(encoding="utf-8") as file:
         for line in file:
@@ -70,7 +70,7 @@ def floor(path: Path) -> float:
 
 
 def measure(folder: Path, events: int, executions: int) -> None:
-    """Bring one log in, and print what it took."""
+    """Reads one log, and prints the time."""
     log = folder / "bench.log"
     write_log(log, events, executions)
     spark = session.session()
@@ -87,7 +87,7 @@ def measure(folder: Path, events: int, executions: int) -> None:
 
 
 def measure_ingest(events: int = EVENTS) -> None:
-    """Bring in several executions, then one of the same size, and print what it took."""
+    """Reads a log as several executions, then as one, and prints the times."""
     print("executions     events   messages       MB  seconds   events/s  json alone")
     with tempfile.TemporaryDirectory() as scratch:
         for count in (EXECUTIONS, 1):

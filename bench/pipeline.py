@@ -1,6 +1,6 @@
-"""What the pipeline costs: `python -m bench.pipeline` measures ensembles, ingest and audits, one after the other.
+"""Speed of the pipeline: `python -m bench.pipeline` runs bench.ensembles, bench.ingest and bench.audits in turn.
 
-Each is a module of its own here, and may be measured alone. The figures are in docs/performance.md.
+The figures are in docs/performance.md.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The space-time diagram as a plain Streamlit page shows it: `st.plotly_chart`, a button and a slider.
+"""The space-time diagram on a plain Streamlit page: `st.plotly_chart`, a button and a slider.
 
-What bench/ui.py compares the explorer with. The page does what such a page can: the figure is drawn once per
-scenario and kept, and a step only hides what is not there yet.
+bench/ui.py compares the explorer with it. The figure is drawn once per scenario and cached; a step only hides elements
+that come later.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def drawn(name: str) -> tuple[dict[str, Any], int]:
 
 
 def coloured(value: Any) -> Any:
-    """A part of a figure with every colour token as a colour of the light theme."""
+    """Part of a figure, with every colour token replaced by its colour in the light theme."""
     if isinstance(value, dict):
         return {key: coloured(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -42,7 +42,7 @@ def coloured(value: Any) -> Any:
 
 
 def at_step(whole: dict[str, Any], step: int) -> dict[str, Any]:
-    """The figure at a step. The title says which: the bench waits for it."""
+    """The figure at a step. Its title is the step's number, for which the benchmark waits."""
     title = {"text": f"step {step}", "font": {"size": 10}}
     return {"data": [masked(trace, step) for trace in whole["data"]], "layout": {**whole["layout"], "title": title}}
 
@@ -63,7 +63,7 @@ def masked(trace: dict[str, Any], step: int) -> dict[str, Any]:
 
 
 def go_on(last: int) -> None:
-    """One step on, unless this is the last."""
+    """Goes to the next step, unless this is the last."""
     st.session_state["step"] = min(last, st.session_state["step"] + 1)
 
 

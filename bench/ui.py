@@ -1,8 +1,8 @@
-"""How fast the page is: `python -m pytest bench/ui.py -p tests.e2e.conftest -s -q`, in a real browser.
+"""Speed of the page: `python -m pytest bench/ui.py -p tests.e2e.conftest -s -q`, in a real browser.
 
-Waits of the person at the browser, beside what one step costs on a plain `st.plotly_chart` page that shows the same
-figure (bench/plain_page.py), in the same run of the same browser. Nothing is asserted of times: machines differ and
-are shared. What is asserted is that what was waited for did happen.
+It measures the user's waits, and for comparison one step on a plain `st.plotly_chart` page with the same figure
+(bench/plain_page.py), in the same browser. It does not assert times, since machines differ and are shared; it asserts
+that the awaited change happened.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.e2e.conftest import ExplorerPage, serving
 SCENARIOS = ("lecture", "overlapping", "hundred")
 STEPS = 15
 EDITS = 15
-UNDER_WAY = 15  # steps to where messages are in flight: of many, only those have handles
+UNDER_WAY = 15  # steps until messages are in flight: in long runs, only those have handles
 OPENINGS = 5
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
 OPENING_LIMIT_MS = 60_000
@@ -36,7 +36,7 @@ snapshots = [{{ id = "S1", process = "P1", at = 50 }}]
 
 
 class Row(NamedTuple):
-    """A line of the table: what was waited for, where, how often and how long, and how long it may take."""
+    """A line of the table: what was measured, on which scenario, the times in ms, and the target in ms."""
 
     what: str
     where: str
@@ -50,7 +50,7 @@ PLAIN = "plain page: click to step"
 
 @pytest.fixture(scope="module")
 def table() -> Iterator[list[Row]]:
-    """The rows that the measurements add; printed when all is measured."""
+    """The rows, to which each test adds; printed at the end."""
     rows: list[Row] = []
     yield rows
     plain = {row.where: median(row.times) for row in rows if row.what == PLAIN}
@@ -79,13 +79,13 @@ def plain_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def explorer(fresh_explorer: ExplorerPage) -> ExplorerPage:
-    """The Explore page with patience for long runs."""
+    """The Explore page, with a long timeout for long runs."""
     fresh_explorer.page.set_default_timeout(OPENING_LIMIT_MS)
     return fresh_explorer
 
 
 def wait_ms(explorer: ExplorerPage) -> float:
-    """What the wait that WATCH has begun to watch took."""
+    """The wait in ms that WATCH measures."""
     found: float = explorer.page.evaluate("window.benchWait")
     return found
 
@@ -102,7 +102,7 @@ def test_plain_page_steps(explorer: ExplorerPage, plain_url: str, table: list[Ro
         page.get_by_role("button", name="Step").click()
         times.append(wait_ms(explorer))
         assert page.locator(".gtitle").text_content() == f"step {step + 1}"
-    explorer.trouble.found.clear()  # of the plain page only what it costs is of interest
+    explorer.trouble.found.clear()  # only the times of the plain page matter here
     table.append(Row(PLAIN, name, times))
 
 
@@ -114,7 +114,7 @@ def test_key_to_painted_step(explorer: ExplorerPage, table: list[Row], name: str
 
 
 def keys(explorer: ExplorerPage) -> list[float]:
-    """The waits of some steps, once the page has warmed up."""
+    """The waits of some steps, after a warm-up."""
     explorer.page.evaluate(KEYS, STEPS)
     explorer.press("Home")
     found: list[float] = explorer.page.evaluate(KEYS, STEPS)
@@ -200,7 +200,7 @@ def test_long_run(explorer: ExplorerPage, table: list[Row], tmp_path: Path, even
 
 
 def open_file(explorer: ExplorerPage, file: Path) -> float | None:
-    """Choose a file in the dialog: how long its diagram takes, or None when it is refused."""
+    """Opens a file with the dialog. Returns the wait for its diagram, or None if the file is refused."""
     page = explorer.page
     page.get_by_role("button", name="Open file").click()
     chooser = page.locator("[data-testid=stFileUploader] input[type=file]")
@@ -212,6 +212,6 @@ def open_file(explorer: ExplorerPage, file: Path) -> float | None:
 
 
 def refusal(explorer: ExplorerPage) -> str:
-    """What the dialog says."""
+    """The error in the dialog."""
     found: str = explorer.page.locator(".cut-error").inner_text()
     return found

@@ -1,14 +1,12 @@
-"""How long a wait is for the person at the browser: measured inside the page, from what they do to the second frame
-after the page has answered, so that the test driver's own latency is no part of it."""
+"""Measures waits inside the page, without the test driver's latency: from an action to two frames after the answer."""
 
 from __future__ import annotations
 
 import statistics
 from typing import Any
 
-# To be called with [event, condition] before something is done: window.benchWait becomes a promise of milliseconds,
-# from the next event of that name (pointerup, click, change) to two frames after a change to the element that
-# `condition` names makes it true.
+# Call it with [event, condition] before an action. window.benchWait becomes a promise of the milliseconds from the next
+# event of that name (pointerup, click, change) to two frames after `condition` holds.
 WATCH = """([event, condition]) => {
   const [selector, holds] = {
     answered: [".cc", (root) => !root.hasAttribute("data-pending")],
@@ -33,7 +31,7 @@ WATCH = """([event, condition]) => {
   });
 }"""
 
-# From a step's key to its paint, so many times: the task after the frame runs when that frame is drawn.
+# The milliseconds from a key to the painted step, `times` times: a task posted in a frame runs after it is drawn.
 KEYS = """async (times) => {
   const found = [];
   for (let n = 0; n < times; n++) {
@@ -50,7 +48,7 @@ KEYS = """async (times) => {
   return found;
 }"""
 
-# The first handle of the overlay whose middle can be seen and is not covered: where it is, and how time runs there.
+# The first handle whose middle is visible and not covered: its position, and whether time runs downwards.
 HANDLE = """() => {
   const down = document.querySelector(".cc-orientation")?.dataset.orientation === "down";
   for (const handle of document.querySelectorAll(".cc-handles .cc-handle[data-message]")) {
@@ -67,18 +65,18 @@ DRAG_MOVES = 4
 
 
 def path(handle: dict[str, Any], back: bool) -> list[tuple[float, float]]:
-    """The points over which the mouse drags a handle: along the time axis, on or back."""
+    """The points over which the mouse drags a handle along the time axis, forward or back."""
     x, y, sign = handle["x"], handle["y"], -1 if back else 1
     ways = [sign * DRAG_BY * (move + 1) / DRAG_MOVES for move in range(DRAG_MOVES)]
     return [(x, y + way) if handle["down"] else (x + way, y) for way in ways]
 
 
 def at_rank(times: list[float], share: float) -> float:
-    """The value below which that share of some waits lies; NaN of nothing."""
+    """The quantile `share` of some waits; NaN of none."""
     ordered = sorted(times) or [float("nan")]
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def median(times: list[float]) -> float:
-    """The median, or NaN of nothing."""
+    """The median; NaN of none."""
     return statistics.median(times) if times else float("nan")

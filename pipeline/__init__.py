@@ -1,1 +1,1 @@
-"""Floor 1: ensembles of executions and logs that others wrote, run, read and audited on Spark."""
+"""Runs ensembles of executions, reads foreign logs, and audits the cuts of both, on Spark."""

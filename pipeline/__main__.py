@@ -1,6 +1,6 @@
 """python -m pipeline: run ensembles of executions, read logs that others wrote, audit both.
 
-Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C, with what was finished kept.
+Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C: finished parts are kept.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sim.document.command_line import Parser, answer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Parses the command line and does what it says. Returns the exit status."""
+    """Parses the command line and carries out the command. Returns the exit status."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s")
     logging.getLogger("pipeline").setLevel(logging.INFO)
     parser = Parser(prog="python -m pipeline", description="Ensembles and logs on Spark.")

@@ -1,9 +1,9 @@
-"""Ingest: logs that others wrote, into the one event table.
+"""Ingest: reads foreign logs into the event table of a data folder.
 
-A format (pipeline/formats) says where each execution lies. A worker reads executions one at a time and writes them as
-parts of a hidden folder; that becomes the event table when all of them are in. Whatever goes wrong before that, the
-data folder is emptied again: there is no half of a log that somebody could take for the whole. An execution that cannot
-be believed ends the ingest, or is set aside where that was asked for (`quarantine`).
+A format (pipeline/formats) finds the executions in the files. Workers read one execution at a time and write parts into
+a hidden folder, which becomes the event table when all executions are read. If anything fails before that, the data
+folder is removed: it never holds half a log. An execution with contradictions ends the ingest, or, with `quarantine`,
+is set aside.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from sim.core.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_SIZE = 8_000_000  # of the executions of a task together, in bytes of text, where there are several
-MOST_PIECES = 250  # of a task
+MOST_SIZE = 8_000_000  # bytes of text in a task of several executions
+MOST_PIECES = 250  # executions in a task
 MOST_TASKS = 4_096
-MOST_ROWS = 1_000_000  # that a worker holds before it writes them
+MOST_ROWS = 1_000_000  # rows that a worker holds before it writes them
 
 Row = dict[str, Any]
-_ANSWER = {**TRACE_TYPES, "failure": "string"}  # failure: why a worker cannot go on, whatever the execution
+_RESULT_TYPES = {**TRACE_TYPES, "failure": "string"}  # failure: why the worker cannot write (null: it can)
 
 
 class Plan(NamedTuple):
-    """What is to be brought in: the executions, in order; execution number i has run_id i."""
+    """The executions to read, in order: pieces[i] gets run_id i. `form` is the name of their format."""
 
     form: str
     pieces: list[Piece]
@@ -62,7 +62,7 @@ class Plan(NamedTuple):
 
 
 def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, quarantine: bool = False) -> Plan:
-    """Looks for the executions in `files`, which are read in that order. Raises InputError."""
+    """Finds the executions in `files`, in the order of the files. Raises InputError for bad files or options."""
     module = formats.find(form)
     formats.check_options(form, options)
     if not files:
@@ -85,25 +85,26 @@ def ingest(
     *,
     quarantine: bool = False,
 ) -> list[Row]:
-    """Bring `files` into `store`, a new folder: its events, and a row of traces for each execution, which are returned.
+    """Reads `files` into `store`, a new folder: its events and traces. Returns the rows of traces, one per execution.
 
-    `progress` counts executions. Raises InputError with the first thing that is wrong, or when `stop` is set, and then
-    leaves no folder.
+    `progress` counts executions. Raises InputError for the first problem, or when `stop` is set, and then removes the
+    folder.
     """
-    with _whole_or_not_at_all(store):
-        return carry_out(spark, store, plan(files, form, options, quarantine=quarantine), progress, stop)
+    with _all_or_nothing(store):
+        todo = plan(files, form, options, quarantine=quarantine)
+    return carry_out(spark, store, todo, progress, stop)
 
 
 def carry_out(
     spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event | None = None
 ) -> list[Row]:
-    """What `ingest` does, once it is planned."""
-    with _whole_or_not_at_all(store):
+    """Reads the executions of `todo` into `store`, as `ingest` does."""
+    with _all_or_nothing(store):
         rows: list[Row] = []
         with store.replacing("events") as staging:
             staging.mkdir()
             progress(0, len(todo.pieces))
-            for row in _answers(spark, store, staging.name, todo, stop or threading.Event()):
+            for row in _read_on_workers(spark, store, staging.name, todo, stop or threading.Event()):
                 rows.append(row)
                 progress(len(rows), len(todo.pieces))
             rows.sort(key=lambda row: int(row["run_id"]))
@@ -115,7 +116,8 @@ def carry_out(
 
 
 @contextmanager
-def _whole_or_not_at_all(store: Store) -> Iterator[None]:
+def _all_or_nothing(store: Store) -> Iterator[None]:
+    """Removes the data folder if the block raises an exception."""
     try:
         yield
     except BaseException:
@@ -127,17 +129,19 @@ def _whole_or_not_at_all(store: Store) -> Iterator[None]:
         raise
 
 
-def _answers(spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event) -> Iterator[Row]:
-    """The rows of traces, as executions are done. Raises InputError as soon as one is refused."""
+def _read_on_workers(
+    spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event
+) -> Iterator[Row]:
+    """The rows of traces, each as soon as its execution is read. Raises InputError for the first that is refused."""
     from pyspark.errors import PySparkException
 
     tasks = todo.tasks()
-    work = partial(_work, str(store.path.resolve()), staging, todo, tasks)
-    frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, spark_schema(_ANSWER))
+    work = partial(_run_task, str(store.path.resolve()), staging, todo, tasks)
+    frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
     try:
         with interrupted_by(stop, spark):
-            for answer in frame.toLocalIterator():
-                row = answer.asDict()
+            for result in frame.toLocalIterator():
+                row = result.asDict()
                 problem = row.pop("failure") or (None if todo.quarantine else row["problem"])
                 if problem is not None:
                     raise InputError(problem)
@@ -150,34 +154,25 @@ def _answers(spark: SparkSession, store: Store, staging: str, todo: Plan, stop: 
 # ------------------------------------------------------------------ on a worker
 
 
-@contextmanager
-def _no_collector() -> Iterator[None]:
-    """Reading makes no cycles, and the collector would look at every event again and again."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
-
-
-def _work(
+def _run_task(
     folder: str, staging: str, todo: Plan, tasks: Sequence[range], batches: Iterator[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
-    """What a task does: its rows are places in `tasks`. A refusal is an answer, not a failure to be tried again."""
-    for batch in batches:
-        for place in batch.column(0).to_pylist():
-            for row in _executions(Store(Path(folder)), staging, todo, tasks[place]):
-                yield pyarrow.RecordBatch.from_pylist([row], arrow_schema(_ANSWER))
+    """Reads the executions of the tasks in `batches`. Rows report problems, since Spark would retry after an error."""
+    gc.disable()  # reading makes no cycles, and the collector would scan millions of events again and again
+    try:
+        for task in (index for batch in batches for index in batch.column(0).to_pylist()):
+            for row in _read_executions(Store(Path(folder)), staging, todo, tasks[task]):
+                yield pyarrow.RecordBatch.from_pylist([row], arrow_schema(_RESULT_TYPES))
+    finally:
+        gc.enable()
 
 
-def _executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Iterator[Row]:
-    """Read executions one at a time and write their events; a row for each."""
+def _read_executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Iterator[Row]:
+    """Reads executions one at a time, writes their events, and yields a row of traces for each."""
     held: list[pyarrow.Table] = []
     first = run_ids[0]
     for run_id in run_ids:
-        row, events = _execution(todo.form, todo.pieces[run_id], run_id)
+        row, events = _read_execution(todo.form, todo.pieces[run_id], run_id)
         if events is not None:
             held.append(events)
         if run_id == run_ids[-1] or sum(len(events) for events in held) >= MOST_ROWS:
@@ -190,13 +185,13 @@ def _executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Itera
 
 
 def _write(store: Store, staging: str, name: str, held: Sequence[pyarrow.Table]) -> None:
-    """One part, unless the folder is gone: then nobody waits for it any more."""
+    """Writes one part, unless the folder was removed because the ingest has ended."""
     if held and store.folder(staging).is_dir():
         store.write_part(staging, name, pyarrow.concat_tables(held))
 
 
-def _execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table | None]:
-    """An execution's row of traces, and its events unless it is refused."""
+def _read_execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table | None]:
+    """An execution's row of traces, and its events; None instead of events if it is refused."""
     row: Row = {
         "run_id": run_id, "name": piece.name, "source": piece.source, "format": form, "first_line": piece.first_line,
         "version": VERSION,
@@ -204,8 +199,7 @@ def _execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table
     try:
         if piece.problem is not None:
             raise InputError(piece.problem)
-        with _no_collector():
-            found = formats.find(form).read(piece)
+        found = formats.find(form).read(piece)
         _check_processes(piece, found)
     except InputError as problem:
         return {**row, "problem": str(problem)}, None

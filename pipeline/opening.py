@@ -1,4 +1,4 @@
-"""From a row of a data folder back to a run: as a scenario, which the app, `sim` and `diagrams` open."""
+"""Makes scenarios of the runs and executions in data folders; the app, `sim` and `diagrams` open them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def row_of_run(store: Store, run_id: int) -> Mapping[str, Any]:
-    """The first row of run `run_id` of an ensemble, without Spark. Raises InputError where there is none."""
+    """The first row of run `run_id` in the table runs, read without Spark. Raises InputError if there is none."""
     parts = [str(part) for part in store.parts("runs")]
     found = dataset.dataset(parts).to_table(filter=dataset.field("run_id") == run_id).to_pylist() if parts else []
     if not found:
@@ -29,14 +29,14 @@ def row_of_run(store: Store, run_id: int) -> Mapping[str, Any]:
 
 
 def scenario_of_run(store: Store, run_id: int) -> Scenario:
-    """Run `run_id` of an ensemble. Raises InputError."""
+    """Run `run_id` of an ensemble. Raises InputError if there is none, or another version made it."""
     return scenario_of(row_of_run(store, run_id))
 
 
 def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
-    """`rows` rows of execution `run_id` of a log from `first_row` on, told again as a scenario. Raises InputError."""
+    """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on. Raises InputError."""
     events = one_execution.window(spark, store, run_id, first_row, rows)
     if not events:
         raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
-    processes = list(one_execution.extents(spark, store, run_id))
+    processes = list(one_execution.event_counts(spark, store, run_id))
     return reconstruct(events, processes, f"{store.name}-{run_id}")

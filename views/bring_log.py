@@ -41,7 +41,7 @@ def bring_log(start: Callable[[Brought], None]) -> None:
         help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
     )  # fmt: skip
     files = {upload.name: upload for upload in uploads}
-    guess = formats.guessed(list(files))
+    guess = formats.guess(list(files))
     names = formats.names()
     form = st.selectbox(
         "Format", names, index=names.index(guess), format_func=lambda name: formats.find(name).TITLE, key=f"log-{guess}"

@@ -13,7 +13,7 @@ from diagrams import charts
 from diagrams.chart_parts import amount, number
 from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
-from pipeline.ensembles.queries import Answers
+from pipeline.ensembles.queries import Overview
 from pipeline.spark import session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -40,21 +40,21 @@ def results(store: Store) -> None:
         complain(str(problem))
 
 
-def _wait(answer: Future[Answers]) -> None:
+def _wait(answer: Future[Overview]) -> None:
     """Show that Spark is at work, and draw the page anew when it has answered. Nothing blocks."""
     if answer.done():
         st.rerun()
     st.caption("Spark sums up the runs …")
 
 
-def asked(store: Store) -> Future[Answers]:
+def asked(store: Store) -> Future[Overview]:
     """What Spark says of what is in `store` now: asked once for all sessions, in the background."""
     manifest = store.manifest
     return _asked(store.path, f"{manifest.get('finished')} {manifest.get('rows')}")
 
 
 @lru_cache(maxsize=20)
-def _asked(path: Path, stamp: str) -> Future[Answers]:
+def _asked(path: Path, stamp: str) -> Future[Overview]:
     """The answer on the folder at `path`; `stamp` changes when it does."""
     return in_background(lambda: _ask(path))
 
@@ -62,16 +62,16 @@ def _asked(path: Path, stamp: str) -> Future[Answers]:
 @cache
 def get_ready() -> Future[None]:
     """Start Spark and have it rehearse, once, so that the first ensemble takes no longer than the next."""
-    return in_background(lambda: queries.rehearse(session.session()))
+    return in_background(lambda: queries.warm_up_queries(session.session()))
 
 
-def _ask(path: Path) -> Answers:
-    found = queries.ask(session.session(), Store.open(path))
-    return Answers(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
+def _ask(path: Path) -> Overview:
+    found = queries.load_overview(session.session(), Store.open(path))
+    return Overview(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
 
 
 @st.fragment
-def _draw(store: Store, found: Answers) -> None:
+def _draw(store: Store, found: Overview) -> None:
     st.html(f'<h2 class="cut-sentence">{in_a_sentence(found.cells)}</h2>')
     view = st.segmented_control(
         "View", list(VIEWS), default=next(iter(VIEWS)), required=True, key="ensemble-view", persist_state="session",
@@ -111,7 +111,7 @@ def _range(cells: Rows, measure: Measure) -> str:
 # ------------------------------------------------------------------ charts
 
 
-def _curves(store: Store, found: Answers, measure: Measure) -> None:
+def _curves(store: Store, found: Overview, measure: Measure) -> None:
     dimensions = varying(found.cells) or [DIMENSIONS[0]]
     there = menus.containers(len(dimensions) + 1)
     columns = [dimension.column for dimension in dimensions]
@@ -125,7 +125,7 @@ def _curves(store: Store, found: Answers, measure: Measure) -> None:
     chart(store, found, figure, measure, "Line: the median run. Band: eight of ten runs. Dots: single runs.")
 
 
-def _spread(store: Store, found: Answers) -> None:
+def _spread(store: Store, found: Overview) -> None:
     algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
     dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
     there = menus.containers(len(dimensions) + 1)
@@ -138,7 +138,7 @@ def _spread(store: Store, found: Answers) -> None:
     chart(store, found, figure, measure, told)
 
 
-def _heat(store: Store, found: Answers) -> None:
+def _heat(store: Store, found: Overview) -> None:
     dimensions = varying(found.cells)
     if len(dimensions) < 2:
         st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
@@ -153,15 +153,15 @@ def _heat(store: Store, found: Answers) -> None:
     chart(store, found, figure, measure, "Each field: the median of its runs.")
 
 
-def _time_taken(store: Store, found: Answers) -> None:
+def _time_taken(store: Store, found: Overview) -> None:
     _curves(store, found, MEASURES["latency"])
 
 
-def _recorded(store: Store, found: Answers) -> None:
+def _recorded(store: Store, found: Overview) -> None:
     _curves(store, found, MEASURES["recorded_messages"])
 
 
-VIEWS: Mapping[str, Callable[[Store, Answers], None]] = {
+VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {
     "Time taken": _time_taken,
     "Messages recorded": _recorded,
     "Distribution": _spread,

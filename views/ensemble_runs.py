@@ -11,7 +11,7 @@ from diagrams import theme
 from diagrams.chart_parts import Figure, amount, number
 from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying
 from pipeline.ensembles import queries
-from pipeline.ensembles.queries import KINDS, MOST_ROWS, Answers, Wanted
+from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.spark import session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -21,7 +21,7 @@ from views.errors import complain
 from views.opening import open_run
 
 
-def chart(store: Store, found: Answers, figure: Figure, measure: Measure, how_to_read: str) -> None:
+def chart(store: Store, found: Overview, figure: Figure, measure: Measure, how_to_read: str) -> None:
     """Draw a figure, with buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
     with st.container(key="cut-chart"):
@@ -52,7 +52,7 @@ EXTREMES = {
 }
 
 
-def _extremes(store: Store, found: Answers) -> None:
+def _extremes(store: Store, found: Overview) -> None:
     """A button for each extreme run."""
     by_kind = {row["why"]: row for row in reversed(found.extremes)}
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-extremes"):
@@ -64,7 +64,7 @@ def _extremes(store: Store, found: Answers) -> None:
                 _open_button(store, row, kind.replace(" ", "-"), f"{title}{value}")
 
 
-def _picked(store: Store, found: Answers, pick: Sequence[Any], measure: Measure) -> None:
+def _picked(store: Store, found: Overview, pick: Sequence[Any], measure: Measure) -> None:
     """Show the picked run, or the picked cell with two of its runs."""
     run_id, snapshot_id, cell = pick
     if run_id is None:
@@ -89,11 +89,11 @@ def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
     """A typical run of a cell, and the one furthest from it."""
     runs = store.read(session.session(), "runs")
     column = measure.column
-    most = queries.matching(runs, Wanted(cells=(cell["cell"],), by=column, descending=True, most=1))
-    typical = queries.nearest(runs, cell["cell"], column, cell[f"{column}_50"])
+    most = queries.select_runs(runs, RunQuery(cells=(cell["cell"],), by=column, descending=True, most=1))
+    typical = queries.nearest_run(runs, cell["cell"], column, cell[f"{column}_50"])
     return {
-        "Open a typical run": queries.collected(typical)[0],
-        "Open its highest": queries.collected(most)[0],
+        "Open a typical run": queries.to_rows(typical)[0],
+        "Open its highest": queries.to_rows(most)[0],
     }
 
 
@@ -141,12 +141,12 @@ def _open_button(store: Store, row: Row, key: str, label: str) -> None:
 # ------------------------------------------------------------------ the table
 
 
-def table(store: Store, found: Answers) -> None:
+def table(store: Store, found: Overview) -> None:
     """Draw a table of runs, filtered and sorted by Spark, as many as a page can show."""
     wanted = _wanted(found.cells)
     try:
         with st.spinner("Asking Spark …"):
-            rows = queries.collected(queries.matching(store.read(session.session(), "runs"), wanted))
+            rows = queries.to_rows(queries.select_runs(store.read(session.session(), "runs"), wanted))
     except InputError as problem:
         complain(str(problem))
         return
@@ -170,7 +170,7 @@ def table(store: Store, found: Answers) -> None:
         st.caption(f"{more}Choose a row to open its run.")
 
 
-def _wanted(cells: Rows) -> Wanted:
+def _wanted(cells: Rows) -> RunQuery:
     """The filter and order chosen in the menus above the table."""
     dimensions = varying(cells)
     there = menus.containers(len(dimensions) + 2)
@@ -178,7 +178,7 @@ def _wanted(cells: Rows) -> Wanted:
     by = menus.choose_measure(there, "Highest first", "order", nothing="in order of runs")
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
     only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
-    return Wanted(kind, only, by.column if by else "run_id", by is not None)
+    return RunQuery(kind, only, by.column if by else "run_id", by is not None)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -14,7 +14,8 @@ from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.spark import session
 from pipeline.spark.progress import Progress
-from pipeline.store.folder import Store, named
+from pipeline.store.data_root import folder_path
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.ensemble_results import asked, get_ready, results
 from views.errors import complain
@@ -57,7 +58,7 @@ def _choose() -> None:
 
 def _start(wanted: Wanted) -> None:
     """Submit a new ensemble as a job, and show it. Raises InputError."""
-    path = named(wanted.name)
+    path = folder_path(wanted.name)
     if path.exists():
         raise InputError(f"name: there is an ensemble called {wanted.name} already; choose another name")
     with st.spinner("Trying each combination …"):
@@ -101,7 +102,7 @@ def _right(name: str | None) -> None:
 def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
     """Draw the results of ensemble `name`, as far as it went."""
     try:
-        store = Store.open(named(name))
+        store = Store.open(folder_path(name))
     except InputError as problem:
         if job is None:  # else it failed before there was a folder, and the page shows why
             complain(str(problem))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
-from pipeline.store.folder import data_root
+from pipeline.store.data_root import data_root
 from sim.core.errors import InputError
 from views.errors import complain
 

@@ -7,7 +7,7 @@ import streamlit as st
 from diagrams import charts
 from diagrams.measures import MEASURES, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
-from pipeline.ensembles.queries import Answers
+from pipeline.ensembles.queries import Overview
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.ensemble_runs import chart
@@ -16,7 +16,7 @@ from views.errors import complain
 TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_delay / 2) * channels")
 
 
-def predicting(store: Store, found: Answers) -> None:
+def predicting(store: Store, found: Overview) -> None:
     """Ask for a formula, and draw predicted against measured values, a dot for each cell."""
     quantities = [quantities_of(cell) for cell in found.cells]
     names = names_in(quantities)

@@ -16,7 +16,7 @@ from diagrams.scene import Scene, compose
 from diagrams.still import still
 from diagrams.theme import PALETTES
 from pipeline.cuts import one_execution
-from pipeline.cuts.one_cut import Finding, examine
+from pipeline.cuts.one_cut import CutReport, report_on_cut
 from pipeline.spark import session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -88,19 +88,19 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
     """The number of events of each process, and of all rows."""
     spark, store = session.session(), Store(Path(path))
-    return one_execution.extents(spark, store, run_id), one_execution.length(spark, store, run_id)
+    return one_execution.event_counts(spark, store, run_id), one_execution.row_count(spark, store, run_id)
 
 
 @st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
 def _window(path: str, run_id: int, first: int, rows: int) -> Window:
     spark, store = session.session(), Store(Path(path))
     events = one_execution.window(spark, store, run_id, first, rows)
-    return Window(events, list(one_execution.extents(spark, store, run_id)), f"{store.name}-{run_id}")
+    return Window(events, list(one_execution.event_counts(spark, store, run_id)), f"{store.name}-{run_id}")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
-def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> Finding:
-    return examine(session.session(), Store(Path(path)), run_id, dict(frontier))
+def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> CutReport:
+    return report_on_cut(session.session(), Store(Path(path)), run_id, dict(frontier))
 
 
 # ------------------------------------------------------------------ what is chosen
@@ -152,7 +152,7 @@ def _keep(key: str, frontier: Mapping[str, int]) -> None:
 # ------------------------------------------------------------------ what is shown
 
 
-def _diagram(key: str, window: Window, frontier: dict[str, int], finding: Finding) -> None:
+def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutReport) -> None:
     """Draw the window; a click on an event ends the cut there."""
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
@@ -175,7 +175,7 @@ def _pick(key: str, own: str, frontier: Mapping[str, int]) -> None:
         _keep(key, {**frontier, process: int(number)})
 
 
-def _verdict(finding: Finding) -> str:
+def _verdict(finding: CutReport) -> str:
     """The verdict and the channels, as HTML."""
     if finding.consistent:
         head = '<span class="cut-good">Consistent.</span> The system could have been in this state.'
@@ -194,7 +194,7 @@ def _verdict(finding: Finding) -> str:
     return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
 
 
-def _channel(finding: Finding, name: str) -> str:
+def _channel(finding: CutReport, name: str) -> str:
     told = finding.in_channels[name][:MOST_TOLD]
     more = finding.counts[name] - len(told)
     return f"<b>{escape(name)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"

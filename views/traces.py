@@ -17,7 +17,8 @@ from pipeline.ingest import ingest
 from pipeline.spark import session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog
-from pipeline.store.folder import Store, named
+from pipeline.store.data_root import folder_path
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.bring_log import Brought, bring_log
 from views.errors import complain
@@ -80,7 +81,7 @@ def _choose() -> None:
 
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
-    path = named(brought.name)
+    path = folder_path(brought.name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -88,7 +89,7 @@ def _start(brought: Brought) -> None:
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
             form, options = brought.form, brought.options
-            about = {"format": form, "logs": list(brought.files), **formats.in_full(form, options)}
+            about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
             store = Store.create(path, "trace", about)
             spark = session.session()
             try:
@@ -112,7 +113,7 @@ def _welcome() -> None:
 def _trace(name: str, controls: DeltaGenerator) -> None:
     """Draw a summary of the log, and a window of one of its executions."""
     try:
-        store = Store.open(named(name))
+        store = Store.open(folder_path(name))
         rows = one_execution.executions(session.session(), store)
     except InputError as problem:
         complain(str(problem))

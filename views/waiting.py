@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pipeline.spark import session
+from sim.core.errors import InputError
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 
@@ -82,6 +83,6 @@ def _how_far(job: Job) -> str:
 def _no_spark(problem: str) -> None:
     complain(problem)
     if st.button("Try again", key="spark-again"):
-        with st.spinner(STARTING), suppress(session.NoSpark):  # the page shows the reason next
+        with st.spinner(STARTING), suppress(InputError):  # the page shows the reason next
             session.session()
         st.rerun()

@@ -1,7 +1,7 @@
-"""The commands of `python -m pipeline`: one module each, found by its presence here.
+"""The commands of `python -m pipeline`: each module in this folder is one.
 
-A module has `add(commands)`, which adds its parser and sets `act` to what the command does: a function
-of the parsed arguments that returns the exit status, and raises InputError with one sentence for bad input.
+A module has `add(commands)`, which adds the command's parser and sets `act`: a function that takes the parsed arguments
+and returns the exit status, or raises InputError for bad input.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-from typing import TYPE_CHECKING
+from typing import TypeAlias
 
 from sim.document.command_line import Parser
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[Parser]
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # the class takes no parameter at run time
 
 
 def add_all(commands: Commands) -> None:
-    """Add every command there is, in the order of their names."""
+    """Adds all commands, sorted by name."""
     for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
         importlib.import_module(f"{__name__}.{module}").add(commands)

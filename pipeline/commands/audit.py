@@ -1,19 +1,16 @@
-"""audit: whether cuts of an event table are consistent, and what each finds in the channels."""
+"""audit: which cuts of an event table are consistent, and which messages their channels hold."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pipeline.commands import Commands
 from pipeline.spark import session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
 
 MOST_RANDOM = 10_000
 
@@ -22,7 +19,7 @@ Writes DIR/audits and DIR/channels. An audit that finds inconsistent cuts has do
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     command = commands.add_parser("audit", help="judge cuts of the events in a data folder", description=_ABOUT)
     command.add_argument("dir", metavar="DIR", type=Path, help="a data folder; its events are enough")
     which = command.add_mutually_exclusive_group(required=True)

@@ -1,4 +1,4 @@
-"""catalog: what has been run, when, with which parameters and version: listed, shown, opened, compared, deleted."""
+"""catalog: lists, shows, opens, compares and deletes data folders."""
 
 from __future__ import annotations
 
@@ -6,24 +6,21 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pipeline.commands import Commands
 from pipeline.spark import session
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
-from pipeline.store.folder import ROOT_VARIABLE, data_root
+from pipeline.store.data_root import ROOT_VARIABLE, data_root
 from sim.core.errors import InputError
 from sim.document.command_line import Parser
 from sim.document.writing import dumps
 
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
-
-ROWS = 300  # of a foreign log, that one diagram shows
+ROWS = 300  # of a foreign log, by default in one diagram
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     command = commands.add_parser(
         "catalog",
         help="what has been run: list, show, open, compare, delete",
@@ -57,7 +54,7 @@ def add(commands: Commands) -> None:
 
 
 def _add_root(parser: argparse.ArgumentParser, default: str | None) -> None:
-    """Before the verb or after it."""
+    """Adds --root, which may stand before the verb or after it."""
     parser.add_argument("--root", type=Path, default=default, help="the folder that holds the data folders")
 
 

@@ -1,4 +1,4 @@
-"""ensemble: every combination of the parameters, many runs each, into a data folder."""
+"""ensemble: runs every combination of parameters many times, into a data folder."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyarrow import compute, dataset
 
+from pipeline.commands import Commands
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.ensembles.run import grid_of, is_done, run_ensemble
 from pipeline.spark import session
 from pipeline.spark.progress import bar
-from pipeline.store.folder import Store, named
+from pipeline.store.data_root import folder_path
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
-
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
 
 _ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
 Where several values make sense, give a list (4,8,16), a range (4..16:4), or both (2,4..16:4)."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     command = commands.add_parser("ensemble", help="run a grid of parameters, many runs each", description=_ABOUT)
     for option, words in OPTIONS.items():
         default = f" (default: {DEFAULTS[option]})" if option in DEFAULTS else ""
@@ -53,13 +52,13 @@ def _ensemble(arguments: argparse.Namespace) -> int:
         grid.agree(given, parameters)
     else:
         grid = Grid.read(given, parameters)
-        cells_of(grid)  # a cell that makes no sense leaves no folder behind
+        cells_of(grid)  # an invalid cell is refused before a folder is made
         store = Store.create(arguments.out, "ensemble", grid.to_json())
     if not is_done(store, grid):
         spark = session.session()
         with _stopped_by_signals() as stop, bar(grid.name, "runs") as progress:
             run_ensemble(spark, store, grid, progress, stop)
-    _tell(store, grid)
+    _print_result(store, grid)
     if not is_done(store, grid):
         raise KeyboardInterrupt
     return 0
@@ -67,14 +66,14 @@ def _ensemble(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; a second one does not wait for what it stops."""
+    """An event that the first Ctrl-C or SIGTERM sets. A second one ends the command at once."""
     stop = threading.Event()
 
-    def ask(number: int, frame: object) -> None:
+    def request_stop(number: int, frame: object) -> None:
         stop.set()
         signal.signal(number, signal.default_int_handler)
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop
     finally:
@@ -92,8 +91,8 @@ def _parameters(given: list[str]) -> dict[str, str]:
     return parameters
 
 
-def _tell(store: Store, grid: Grid) -> None:
-    """What came of it, and how to open a run, on standard output."""
+def _print_result(store: Store, grid: Grid) -> None:
+    """Prints the counts, the first failure, and how to open a run or resume."""
     if not store.has("runs"):
         return
     rows = dataset.dataset([str(part) for part in store.parts("runs")])
@@ -113,8 +112,8 @@ def _tell(store: Store, grid: Grid) -> None:
 
 def _how_to_open(path: Path, run_id: int) -> str:
     try:
-        named(path.name, path.parent)
-    except InputError:  # the catalog does not open folders of any name
+        folder_path(path.name, path.parent)
+    except InputError:  # the catalog cannot open a folder of that name
         return ""
     root = shlex.quote(str(path.parent))
     return f"; to open a run: python -m pipeline catalog open {path.name} --root {root} --run {run_id}"

@@ -1,19 +1,16 @@
-"""formats: the log formats that ingest reads, how names of their files end, and what they want to know."""
+"""formats: prints the log formats that ingest reads, with their suffixes and options."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from pipeline import formats
+from pipeline.commands import Commands
 from pipeline.logs.format import ANYTHING
-
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     command = commands.add_parser("formats", help="the log formats that ingest reads")
     command.set_defaults(act=_formats)
 

@@ -1,22 +1,19 @@
-"""ingest: logs that others wrote, into the event table of a data folder."""
+"""ingest: reads foreign logs into the event table of a data folder."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pipeline import formats
+from pipeline.commands import Commands
 from pipeline.ingest import Row, carry_out, plan
 from pipeline.spark import session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
 from sim.document.command_line import Parser
 
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
-
-MOST_TOLD = 20  # executions that are told one by one
+MOST_LISTED = 20  # executions that are printed one by one
 
 _ABOUT = """Read logs that others wrote into the event table of a data folder: DIR/events, and DIR/traces with what was
 understood of each execution. Clocks, indices and partners are checked; what cannot be believed is refused, with its
@@ -24,7 +21,7 @@ file and line."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     known = "; ".join(f"{name}: {formats.find(name).TITLE}" for name in formats.names())
     command = commands.add_parser("ingest", help="read logs that others wrote", description=_ABOUT)
     command.add_argument("logs", nargs="+", type=Path, metavar="LOG")
@@ -38,13 +35,13 @@ def add(commands: Commands) -> None:
 
 
 def _add_flags(command: Parser) -> None:
-    """A flag for each option that some format has."""
+    """Adds a flag for each option of any format."""
     options = [(form, option) for form in formats.names() for option in formats.options_of(form)]
     for name in dict.fromkeys(option.name for _, option in options):
-        told = [(form, option) for form, option in options if option.name == name]
-        words = "; ".join(f"{form}: {option.help or option.label}" for form, option in told)
+        same = [(form, option) for form, option in options if option.name == name]
+        words = "; ".join(f"{form}: {option.help or option.label}" for form, option in same)
         flag = f"--{name}"
-        command.add_argument(flag, dest=flag, metavar=told[0][1].takes, help=words.replace("%", "%%"))
+        command.add_argument(flag, dest=flag, metavar=same[0][1].takes, help=words.replace("%", "%%"))
 
 
 def _ingest(arguments: argparse.Namespace) -> int:
@@ -52,15 +49,15 @@ def _ingest(arguments: argparse.Namespace) -> int:
     todo = plan(arguments.logs, arguments.format, options, quarantine=arguments.quarantine)
     about = {
         "files": [str(path) for path in arguments.logs], "format": arguments.format,
-        **formats.in_full(arguments.format, options), "quarantine": arguments.quarantine,
+        **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
     store = Store.create(arguments.out, "trace", about)
     with bar("ingest", "executions") as progress:
         rows = carry_out(session.session(), store, todo, progress)
-    for row in rows[:MOST_TOLD]:
-        _tell(row)
-    if len(rows) > MOST_TOLD:
-        print(f"... and {len(rows) - MOST_TOLD} more; see {arguments.out / 'traces'}")
+    for row in rows[:MOST_LISTED]:
+        _print_execution(row)
+    if len(rows) > MOST_LISTED:
+        print(f"... and {len(rows) - MOST_LISTED} more; see {arguments.out / 'traces'}")
     aside = sum(row["problem"] is not None for row in rows)
     events = sum(row["events"] or 0 for row in rows)
     print(
@@ -70,8 +67,8 @@ def _ingest(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(row: Row) -> None:
-    """An execution in a line, and the notes on it."""
+def _print_execution(row: Row) -> None:
+    """Prints an execution in a line, and its notes."""
     if row["problem"] is not None:
         print(f"{row['run_id']:4} {row['name']}: set aside: {row['problem']}")
         return

@@ -1,23 +1,20 @@
-"""summarize: what an ensemble comes to, cell by cell, and its extremes."""
+"""summarize: writes the quantiles of each cell of an ensemble, and its extremes."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pipeline.commands import Commands
 from pipeline.spark import session
 from pipeline.store.folder import Store
-
-if TYPE_CHECKING:
-    from pipeline.commands import Commands
 
 _ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), and the failing, longest, fullest and
 strangest snapshots (DIR/extremes)."""
 
 
 def add(commands: Commands) -> None:
-    """Add the command."""
+    """Adds the command."""
     command = commands.add_parser("summarize", help="quantiles and extremes of an ensemble", description=_ABOUT)
     command.add_argument("dir", metavar="DIR", type=Path, help="a data folder that ensemble has written")
     command.set_defaults(act=_summarize)

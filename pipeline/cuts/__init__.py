@@ -1,1 +1,1 @@
-"""Cuts of event tables of any size: verdicts, and what each cut finds in the channels."""
+"""Cuts of event tables of any size: whether they are consistent, and which messages their channels hold."""

@@ -1,4 +1,7 @@
-"""The lines of cuts (CUT_TYPES), as an audit needs them: numbered, checked, and in slices that a worker can hold."""
+"""Prepares cuts for an audit: numbers them, checks them, and divides them into slices that fit into memory.
+
+A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut.
+"""
 
 from __future__ import annotations
 
@@ -15,30 +18,30 @@ from sim.core.errors import InputError, nearest
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-MOST_LINES = 1_000_000  # that every worker holds at once
+MOST_LINES = 1_000_000  # in a slice: every worker holds all of them
 
 
 def numbered(cuts: DataFrame) -> DataFrame:
-    """The lines of `cuts`, each with the number of its cut (`cut`) within the run."""
+    """`cuts` with another column: `cut`, the number of the cut within its run."""
     number = F.dense_rank().over(Window.partitionBy("run_id").orderBy("cut_id"))
     return cuts.select("run_id", "cut_id", "process", "index", number.alias("cut"))
 
 
-def heads_of(lines: DataFrame) -> DataFrame:
-    """A row for each cut: run_id, cut, cut_id, its `lowest` and `highest` number, and what its lines are."""
-    is_whole = F.expr("run_id IS NOT NULL AND cut_id IS NOT NULL AND process IS NOT NULL AND index IS NOT NULL")
+def by_cut(lines: DataFrame) -> DataFrame:
+    """A row for each cut: run_id, cut, cut_id, its `lowest` and `highest` index, its processes, and counts of lines."""
+    is_complete = F.expr("run_id IS NOT NULL AND cut_id IS NOT NULL AND process IS NOT NULL AND index IS NOT NULL")
     return lines.groupBy("run_id", "cut").agg(
         F.any_value("cut_id").alias("cut_id"),
         F.min("index").alias("lowest"),
         F.max("index").alias("highest"),
         F.count("*").alias("lines"),
-        F.count_if(is_whole).alias("whole"),
+        F.count_if(is_complete).alias("complete"),
         F.collect_set("process").alias("processes"),
     )
 
 
 class Extent(NamedTuple):
-    """What all lines of an audit have between them: how many there are, of which runs and processes."""
+    """Totals of an audit: its number of lines and runs, the lowest and highest run_id, and all processes."""
 
     lines: int
     runs: int
@@ -48,17 +51,17 @@ class Extent(NamedTuple):
 
 
 class Slice(NamedTuple):
-    """Which cuts are judged together: a condition on the runs, and one on the cuts (`run_id` and `cut`)."""
+    """Cuts that are audited together: a condition on run_id for events, and one on run_id and cut for the cuts."""
 
     of_runs: Column
     of_cuts: Column
 
 
 def slices_of(lines: DataFrame, extent: Extent) -> list[Slice]:
-    """Slices of about MOST_LINES of the lines each.
+    """Slices of about MOST_LINES lines each.
 
-    A slice is a range of runs, so that no more is read of an event table in the order of its runs than has to
-    be; a run with many cuts is several slices.
+    A slice is a range of runs, so that Spark skips the other runs of the event table; a run with many cuts becomes
+    several slices.
     """
     run = F.col("run_id")
     ends = [extent.last_run]
@@ -79,15 +82,15 @@ def slices_of(lines: DataFrame, extent: Extent) -> list[Slice]:
     return found
 
 
-# ------------------------------------------------------------------ what makes no sense
+# ------------------------------------------------------------------ checks
 
 
-def check_lines(lines: DataFrame, heads: DataFrame) -> Extent:
-    """What the lines have between them. Raises InputError for those that make no sense."""
+def check_lines(lines: DataFrame, per_cut: DataFrame) -> Extent:
+    """The totals of the lines. Raises InputError for missing values, negative indices and repeated processes."""
     own = F.struct("run_id", "cut_id")
-    count, whole, negative, twice, runs, first, last, names = heads.agg(
+    count, complete, negative, twice, runs, first, last, names = per_cut.agg(
         F.sum("lines"),
-        F.sum("whole"),
+        F.sum("complete"),
         F.min(F.when(F.col("lowest") < 0, own)),
         F.min(F.when(F.size("processes") < F.col("lines"), own)),
         F.count_distinct("run_id"),
@@ -97,30 +100,30 @@ def check_lines(lines: DataFrame, heads: DataFrame) -> Extent:
     ).collect()[0]
     if not count:
         raise InputError("there are no cuts to audit; give lines of run_id, cut_id, process, index")
-    if whole < count:
-        raise InputError(f"{count - whole} lines of the cuts lack a run_id, cut_id, process or index; give all four")
+    if complete < count:
+        raise InputError(f"{count - complete} lines of the cuts lack a run_id, cut_id, process or index; give all four")
     if negative is not None:
-        place = _place(lines.where("index < 0"), *negative)
-        raise InputError(f"{place} has a negative index; it is the number of events inside, from 0 on")
+        name = _name_line(lines.where("index < 0"), *negative)
+        raise InputError(f"{name} has a negative index; it is the number of events inside, from 0 on")
     if twice is not None:
         several = lines.groupBy("run_id", "cut_id", "process").count().where("count > 1")
-        raise InputError(f"{_place(several, *twice)} is there twice; give one line for each process of a cut")
+        raise InputError(f"{_name_line(several, *twice)} is there twice; give one line for each process of a cut")
     return Extent(count, runs, first, last, frozenset(names))
 
 
-def _place(lines: DataFrame, run_id: int, cut_id: str) -> str:
+def _name_line(lines: DataFrame, run_id: int, cut_id: str) -> str:
     own = lines.where((F.col("run_id") == run_id) & (F.col("cut_id") == cut_id))
     return f"run {run_id}, cut {cut_id}, process {own.agg(F.min('process')).collect()[0][0]}"
 
 
-def check_names(events: DataFrame, heads: DataFrame, extent: Extent, found: Path) -> None:
-    """Raises InputError for runs and processes of the cuts of which there are no events.
+def check_names(events: DataFrame, per_cut: DataFrame, extent: Extent, found: Path) -> None:
+    """Raises InputError if the cuts name runs or processes without events.
 
-    Those of which something was found (the folder `found`) need not be looked for, and often that is all of them.
+    `found` is the folder with the messages found: their runs and processes have events, which often saves the search.
     """
-    runs, channels = _found_in(found)
+    runs, channels = _names_in(found)
     if len(runs) < extent.runs:
-        given = heads.select("run_id").distinct()
+        given = per_cut.select("run_id").distinct()
         known = events.select("run_id").join(F.broadcast(given), "run_id", how="left_semi").distinct()
         missing = given.join(known, "run_id", how="left_anti").agg(F.min("run_id")).collect()[0][0]
         if missing is not None:
@@ -133,8 +136,8 @@ def check_names(events: DataFrame, heads: DataFrame, extent: Extent, found: Path
             raise InputError(f"the cuts name a process {name!r} that has no events; {nearest(name, there)}")
 
 
-def _found_in(folder: Path) -> tuple[set[int], set[str]]:
-    """The runs and the channels of which there are rows."""
+def _names_in(folder: Path) -> tuple[set[int], set[str]]:
+    """The runs and channels in the Parquet files of `folder`."""
     runs: set[int] = set()
     channels: set[str] = set()
     parts = [str(part) for part in sorted(folder.rglob("*.parquet"))]

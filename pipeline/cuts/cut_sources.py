@@ -1,4 +1,4 @@
-"""The cuts that an audit is asked for: from a file, from snapshots, or drawn at random. All have CUT_TYPES."""
+"""The cuts to audit: from a file, from snapshots, or drawn at random. All are frames with the columns of CUT_TYPES."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql import functions as F
 
-from pipeline.store.folder import read_parquet
+from pipeline.store.parquet_files import read_parquet
 from pipeline.store.schema import CUT_TYPES, spark_type
 from sim.core.errors import InputError, nearest
 from sim.core.model import APPLICATION_KINDS, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def from_file(spark: SparkSession, file: Path) -> DataFrame:
-    """The cuts in a Parquet file, or a CSV file whose first line names the columns. Raises InputError."""
+    """The cuts in a Parquet file, or in a CSV file whose first line names the columns. Raises InputError."""
     if not file.exists():
         raise InputError(f"{file}: there is no such file; give one of {', '.join(CUT_TYPES)}")
     if file.suffix.lower() == ".csv":
@@ -48,43 +48,45 @@ def _from_csv(spark: SparkSession, file: Path) -> DataFrame:
 
 
 class Snapshots(NamedTuple):
-    """The cuts of snapshots, and of how many snapshots there is none, since not every process recorded."""
+    """The cuts of snapshots, and how many snapshots were left out because not every process recorded."""
 
     cuts: DataFrame
     left_out: int
 
 
 def from_snapshots(events: DataFrame) -> Snapshots:
-    """The cuts that snapshots recorded: one for each that every process of the run has recorded.
+    """The cut of each snapshot that was not aborted and that every process of its run has recorded.
 
-    The processes of a run are those with rows, and those to which something is on its way. Services, which only tell
-    and are told things, are none.
+    The processes of a run are those with rows, and those to which a message or marker is in flight. Services, which
+    only exchange control messages, are no processes.
     """
-    is_on_its_way = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
+    is_in_flight = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
     target = F.substring_index("channel", "->", -1).alias("process")
-    told = events.where(F.col("kind") == CONTROL_SEND).select("run_id", target)
-    silent = told.join(events.select("run_id", "process").distinct(), ["run_id", "process"], how="left_anti")
+    targets = events.where(F.col("kind") == CONTROL_SEND).select("run_id", target)
+    without_rows = targets.join(events.select("run_id", "process").distinct(), ["run_id", "process"], how="left_anti")
     own = _of_processes(events).select("run_id", "process")
-    names = own.union(events.where(is_on_its_way).select("run_id", target)).union(silent)
+    names = own.union(events.where(is_in_flight).select("run_id", target)).union(without_rows)
     processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
     recordings = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
     recorded = recordings.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
         F.count_if(F.col("kind") == RECORD).alias("records"), F.count_if(F.col("kind") != RECORD).alias("aborted")
     )
-    is_whole = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
-    judged = recorded.join(processes, "run_id", how="inner").select("run_id", "cut_id", is_whole.alias("whole"))
+    is_complete = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
+    snapshots = recorded.join(processes, "run_id", how="inner").select(
+        "run_id", "cut_id", is_complete.alias("complete")
+    )
     lines = recordings.where(F.col("kind") == RECORD).withColumnRenamed("snapshot_id", "cut_id").select(*CUT_TYPES)
-    cuts = lines.join(judged.where("whole"), ["run_id", "cut_id"], how="left_semi")
-    return Snapshots(cuts.select(*CUT_TYPES), judged.where(~F.col("whole")).count())
+    cuts = lines.join(snapshots.where("complete"), ["run_id", "cut_id"], how="left_semi")
+    return Snapshots(cuts.select(*CUT_TYPES), snapshots.where(~F.col("complete")).count())
 
 
 def _of_processes(events: DataFrame) -> DataFrame:
-    """Without the rows that services may leave as well."""
+    """The rows whose kinds only processes have; services may have the others."""
     return events.where(~F.col("kind").isin(*sorted(SERVICE_KINDS)))
 
 
 def at_random(events: DataFrame, count: int, seed: int) -> DataFrame:
-    """`count` cuts for each run: of each process between none and all of its events, by a hash of seed and names."""
+    """`count` cuts for each run, each with none to all events of each process, drawn by a hash of `seed` and names."""
     is_event = F.col("kind").isin(*sorted(APPLICATION_KINDS))
     ends = (
         _of_processes(events)

@@ -1,6 +1,6 @@
-"""One cut of one execution, examined: the verdict, and what each channel holds, in words.
+"""Reports on one cut of one execution: the verdict, and the messages in each channel by name.
 
-The audit of a whole folder (pipeline.cuts.audits) says it of many cuts in numbers; this asks the same of one.
+pipeline.cuts.audits does the same for many cuts, with message ids instead of names.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from sim.core.model import SEND, label_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_NAMED = 500  # messages of a cut that are told by name
+MOST_NAMED = 500  # messages of a cut that are listed by name
 
 
-class Finding(NamedTuple):
-    """Whether a cut is consistent, the message that decides against it, and what it finds in the channels.
+class CutReport(NamedTuple):
+    """Whether a cut is consistent, a message that violates it (None: consistent), and the messages in its channels.
 
-    Messages are told by the events that send them, as `send on channel` for the witness. `in_channels` holds the
-    channels with messages, each with the first of them (`counts` has all); `unknown` those of which nothing can be
-    said. Where not `exact`, a channel holds at least what is told.
+    A message is named after its send event; the witness is written `send on channel`. `in_channels` has the first
+    messages of each channel that holds some, `counts` the number of all of them. The content of the channels `unknown`
+    is unknown. Unless `exact`, a channel may hold more messages.
     """
 
     consistent: bool
@@ -35,8 +35,8 @@ class Finding(NamedTuple):
     exact: bool
 
 
-def examine(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> Finding:
-    """What the cut `frontier` (events inside, by process) of execution `run_id` finds. Raises InputError."""
+def report_on_cut(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> CutReport:
+    """The report on the cut `frontier` (events inside, by process) of execution `run_id`. Raises InputError."""
     from pyspark.sql import functions as F
 
     events = store.read(spark, "events").where(F.col("run_id") == run_id)
@@ -51,7 +51,7 @@ def examine(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[st
     sends = events.where((F.col("kind") == SEND) & F.col("message_id").isin(wanted)).collect() if wanted else []
     name_of = {row.message_id: row.label or label_of(row.process, row["index"], None) for row in sends}
     channel_of = {row.message_id: row.channel for row in sends}
-    return Finding(
+    return CutReport(
         consistent=verdict.consistent,
         witness=None if verdict.witness is None else f"{name_of[verdict.witness]} on {channel_of[verdict.witness]}",
         in_channels={

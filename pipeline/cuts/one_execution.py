@@ -1,4 +1,4 @@
-"""What is asked of one execution in an event table of any size, worked out by Spark: windows, extents, cuts."""
+"""Queries about one execution in an event table of any size, by Spark: windows, event counts, consistent cuts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyarrow
 from pipeline.store.folder import Store
 from sim.core.errors import InputError, nearest
 from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, RECEIVE, Event
-from sim.theory.causality import consistent_below as inside_of
+from sim.theory import causality
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,50 +21,48 @@ _CUT = pyarrow.schema([("process", pyarrow.string()), ("index", pyarrow.int32())
 
 
 def executions(spark: SparkSession, store: Store) -> list[dict[str, Any]]:
-    """What was understood of each execution of a log: the rows of traces, by run_id. Raises InputError."""
+    """The rows of the table traces, one for each execution of a log, by run_id. Raises InputError if there is none."""
     rows: list[dict[str, Any]] = store.read(spark, "traces").orderBy("run_id").toArrow().to_pylist()
     return rows
 
 
 def window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> list[Event]:
-    """At most `rows` rows of an execution, from row number `first_row` on. Raises InputError."""
+    """At most `rows` rows of an execution, from row number `first_row` on. Raises InputError if there is no table."""
     found = rows_between(store.read(spark, "events"), run_id, first_row, first_row + rows)
     return [Event(*cells) for cells in zip(*(column.to_pylist() for column in found.toArrow().columns), strict=True)]
 
 
 def rows_between(events: DataFrame, run_id: int, first: int, end: int) -> DataFrame:
-    """The rows of a run from number `first` up to `end`, in their order."""
+    """The rows of a run from number `first` up to `end` (excluded), in their order."""
     from pyspark.sql import functions as F
 
     is_wanted = (F.col("run_id") == run_id) & (F.col("row") >= first) & (F.col("row") < end)
     return events.where(is_wanted).orderBy("row").select(*EVENT_TYPES)
 
 
-def length(spark: SparkSession, store: Store, run_id: int) -> int:
-    """How many rows an execution has. Raises InputError."""
+def row_count(spark: SparkSession, store: Store, run_id: int) -> int:
+    """How many rows an execution has. Raises InputError if there is no table."""
     from pyspark.sql import functions as F
 
     last = store.read(spark, "events").where(F.col("run_id") == run_id).agg(F.max("row")).collect()[0][0]
     return 0 if last is None else int(last) + 1
 
 
-def extents(spark: SparkSession, store: Store, run_id: int) -> dict[str, int]:
-    """The number of application events of each process, in the order of the processes. Raises InputError."""
-    counts = {
-        row["process"]: row["events"] for row in _counts(store.read(spark, "events"), run_id).toArrow().to_pylist()
-    }
+def event_counts(spark: SparkSession, store: Store, run_id: int) -> dict[str, int]:
+    """The number of application events of each process, in the order of the log's processes, else by name.
+
+    Raises InputError if there is no table.
+    """
+    from pyspark.sql import functions as F
+
+    is_own = (F.col("run_id") == run_id) & F.col("kind").isin(*sorted(APPLICATION_KINDS))
+    counted = store.read(spark, "events").where(is_own).groupBy("process").agg(F.max("index").alias("events"))
+    counts = {row["process"]: row["events"] for row in counted.toArrow().to_pylist()}
     return {name: counts.get(name, 0) for name in _processes(spark, store, run_id) or sorted(counts)}
 
 
-def _counts(events: DataFrame, run_id: int) -> DataFrame:
-    from pyspark.sql import functions as F
-
-    own = events.where((F.col("run_id") == run_id) & F.col("kind").isin(*sorted(APPLICATION_KINDS)))
-    return own.groupBy("process").agg(F.max("index").alias("events"))
-
-
 def _processes(spark: SparkSession, store: Store, run_id: int) -> list[str]:
-    """The processes in the order of the log, where it is one."""
+    """The processes in the order of the log; none for a folder without traces."""
     from pyspark.sql import functions as F
 
     if not store.has("traces"):
@@ -74,23 +72,23 @@ def _processes(spark: SparkSession, store: Store, run_id: int) -> list[str]:
 
 
 def consistent_below(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> dict[str, int]:
-    """The biggest consistent cut inside `frontier` (missing: nothing of that process), over all processes.
+    """The greatest consistent cut inside `frontier`. Processes missing from `frontier` have no event inside.
 
     Raises InputError for a process that the execution does not have.
     """
-    events = extents(spark, store, run_id)
+    events = event_counts(spark, store, run_id)
     for name in frontier:
         if name not in events:
             raise InputError(f"{store.path}: execution {run_id} has no process {name!r}; {nearest(name, events)}")
     limit = {name: min(frontier.get(name, 0), count) for name, count in events.items()}
-    work = partial(_in_one_pass, limit)
+    work = partial(_consistent_below_on_worker, limit)
     receipts = receipts_of(store.read(spark, "events"), run_id)
     found = receipts.mapInArrow(work, "process string, index int").toArrow().to_pylist()
     return limit | {row["process"]: row["index"] for row in found}
 
 
 def receipts_of(events: DataFrame, run_id: int) -> DataFrame:
-    """The receipts of a run as one partition, in the order of rows, in which causes come first."""
+    """The receives of a run: process, index, sender, peer_index; in one partition and in causal order."""
     from pyspark.sql import functions as F
 
     is_receipt = (F.col("run_id") == run_id) & (F.col("kind") == RECEIVE) & F.col("peer_index").isNotNull()
@@ -99,10 +97,12 @@ def receipts_of(events: DataFrame, run_id: int) -> DataFrame:
     return in_order.select("process", "index", sender, "peer_index")
 
 
-def _in_one_pass(limit: Mapping[str, int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
-    """On a worker: the cut inside `limit`, from batches of receipts."""
+def _consistent_below_on_worker(
+    limit: Mapping[str, int], batches: Iterator[pyarrow.RecordBatch]
+) -> Iterator[pyarrow.RecordBatch]:
+    """The greatest consistent cut inside `limit`. One pass is enough, since `batches` are in causal order."""
     receipts = chain.from_iterable(
         zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
     )
-    inside = inside_of(limit, receipts)
+    inside = causality.consistent_below(limit, receipts)
     yield pyarrow.RecordBatch.from_pydict({"process": list(inside), "index": list(inside.values())}, _CUT)

@@ -1,1 +1,1 @@
-"""Ensembles: a grid of parameters, its runs, what is measured of them, and summaries."""
+"""Ensembles: grids of parameters, their runs, measures, summaries and predictions."""

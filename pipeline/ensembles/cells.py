@@ -1,4 +1,4 @@
-"""From a grid to its cells: each one combination of values, as a scenario that lacks nothing but its seed."""
+"""Makes the cells of a grid: each is a combination of parameter values, as a scenario without a seed."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from sim.document.validate import may_initiate
 from sim.document.writing import dumps
 from sim.run.execution import run
 
-BUSY = 500  # application events of a run, about, where no parameter says how busy its workload is
-MOST_CHANNELS = 500_000  # of all cells together
-MOST_ROWS = 10**11  # of the event table, of all runs together, as estimated
+BUSY = 500  # about as many application events in a run, unless the workload's parameters are given
+MOST_CHANNELS = 500_000  # in all cells together
+MOST_ROWS = 10**11  # event rows of all runs together, as estimated
 
 
 class Cell(NamedTuple):
-    """One combination: its scenario with seed 0, the same as TOML, and about how many rows a run leaves."""
+    """One combination: its scenario with seed 0, the same as TOML, and an estimate of the event rows of a run."""
 
     number: int
     scenario: Scenario
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
 
 
 class _Trial(NamedTuple):
-    """What one run came to: the time of its last step, and the rows it left."""
+    """A trial run: the time of its last step, and its number of event rows."""
 
     duration: float
     rows: int
@@ -42,11 +42,11 @@ class _Trial(NamedTuple):
 
 @lru_cache(maxsize=8)
 def cells_of(grid: Grid) -> tuple[Cell, ...]:
-    """The cells of `grid`, in order of their numbers. Runs some of them once, to see how long they take.
+    """The cells of `grid`, in the order of their numbers. Makes trial runs to estimate the durations.
 
-    Raises InputError for one that is no sensible scenario, or for too big a grid.
+    Raises InputError for a cell that is no valid scenario, or a grid that is too big.
     """
-    build = _Builder(grid)
+    build = _CellBuilder(grid)
     cells = []
     channels = rows = 0
     drafts = list(_drafts(grid))
@@ -64,18 +64,20 @@ def cells_of(grid: Grid) -> tuple[Cell, ...]:
 
 # ------------------------------------------------------------------ combinations
 
-_Draft = tuple[Scenario, int]  # without its snapshots, and how many processes initiate each
+_Draft = tuple[Scenario, int]  # a scenario without snapshots, and how many processes initiate each snapshot
 _NOT_FIFO = {YES: (), NO: (EVERY_CHANNEL,)}
 
 
 def _drafts(grid: Grid) -> Iterator[_Draft]:
-    """Every combination; what varies most slowly comes first."""
+    """Every combination of values; the parameters that vary most slowly come first. None stands for the base's own."""
     own: Sequence[Any] = (None,)
     for base in _bases(grid):
         for values in itertools.product(*grid.parameters.values()):
             parameters = {**base.parameters, **dict(zip(grid.parameters, values, strict=True))}
             rest = (grid.delays, grid.marker_delays, grid.initiators, grid.fifo, grid.algorithms)
-            for delay, marker_delay, initiators, fifo, algorithm in itertools.product(*(axis or own for axis in rest)):
+            for delay, marker_delay, initiators, fifo, algorithm in itertools.product(
+                *(listed or own for listed in rest)
+            ):
                 draft = replace(
                     base,
                     parameters=parameters,
@@ -91,7 +93,7 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
 
 
 def _refuse_without_fifo(grid: Grid, drafts: Sequence[_Draft]) -> None:
-    """Raises InputError where `fifo` is no for an algorithm that needs FIFO channels, and says for which."""
+    """Raises InputError if `fifo` includes "no" and an algorithm needs FIFO channels; names the algorithms."""
     if NO not in grid.fifo:
         return
     used = dict.fromkeys(draft.algorithm for draft, _ in drafts if grid.snapshots or draft.snapshots)
@@ -100,12 +102,12 @@ def _refuse_without_fifo(grid: Grid, drafts: Sequence[_Draft]) -> None:
         able = [ALGORITHMS[name].title for name in ALGORITHMS if not ALGORITHMS[name].needs_fifo]
         wish = f", or only algorithms that need none: {', '.join(able)}" if able else ""
         needs = "need FIFO channels and cannot be" if len(refused) > 1 else "needs FIFO channels and cannot be"
-        told = f"{' and '.join(refused)} {needs} combined with channels that are not FIFO"
-        raise InputError(f"--fifo: {told}; choose FIFO channels{wish}")
+        problem = f"{' and '.join(refused)} {needs} combined with channels that are not FIFO"
+        raise InputError(f"--fifo: {problem}; choose FIFO channels{wish}")
 
 
 def _bases(grid: Grid) -> Iterator[Scenario]:
-    """The scenarios that the axes which both kinds of grid have are applied to."""
+    """The grid's scenario; or one for each topology and number of processes of the grid's workload."""
     if grid.scenario is not None:
         yield parse_toml(grid.scenario, grid.name)
         return
@@ -125,70 +127,70 @@ def _bases(grid: Grid) -> Iterator[Scenario]:
 
 
 def is_busy(workload: str) -> bool:
-    """Whether processes do something of their own accord when a grid says nothing of the workload's parameters."""
+    """Whether processes take turns by themselves with the default parameters of a grid."""
     known = WORKLOADS[workload]
     return known(("P1", "P2"), 0, **known.busy(2, BUSY)).takes_turns
 
 
-def _tried(scenario: Scenario) -> _Trial:
+def _try(scenario: Scenario) -> _Trial:
     execution = run(scenario)
     return _Trial(execution.times[-1], len(execution.log))
 
 
-class _Builder:
-    """Completes drafts, and remembers how long their runs take."""
+class _CellBuilder:
+    """Makes cells of drafts, and caches trial runs."""
 
     def __init__(self, grid: Grid) -> None:
         self._grid = grid
         self._trials: dict[str, _Trial] = {}
 
     def cell(self, number: int, draft: _Draft) -> Cell:
-        """The cell of a draft, checked as the scenario file that it also is. Raises InputError."""
+        """The cell of a draft, checked like a scenario file. Raises InputError if it is invalid."""
         scenario, initiators = draft
-        place = f"cell {number} ({scenario.workload}, {scenario.topology.kind} of {len(scenario.processes)})"
+        where = f"cell {number} ({scenario.workload}, {scenario.topology.kind} of {len(scenario.processes)})"
         if self._grid.scenario is not None:
             document = dumps(scenario)
-            scenario = parse_toml(document, scenario.name, place)
+            scenario = parse_toml(document, scenario.name, where)
             return Cell(number, scenario, document, self._rows_of(scenario))
-        trial = self._trial(scenario, place)
+        trial = self._trial(scenario, where)
         snapshots = tuple(self._initiations(scenario, initiators, trial.duration))
         document = dumps(replace(scenario, snapshots=snapshots))
-        scenario = parse_toml(document, scenario.name, place)
+        scenario = parse_toml(document, scenario.name, where)
         control_rows = self._grid.snapshots * (2 * len(scenario.processes) + 3 * len(scenario.channels))
         return Cell(number, scenario, document, trial.rows + control_rows)
 
     def _rows_of(self, scenario: Scenario) -> int:
-        """The rows of a scenario's first run; none where it cannot be carried out, which each run's row will say."""
+        """The number of event rows of a scenario's first run; 0 if it fails, since each run's row will say why."""
         try:
-            return _tried(replace(scenario, seed=self._grid.seed)).rows
+            return _try(replace(scenario, seed=self._grid.seed)).rows
         except InputError:
             return 0
 
-    def _trial(self, scenario: Scenario, place: str) -> _Trial:
-        """A run of the workload, shared by the cells that differ in their snapshots only: those start together."""
+    def _trial(self, scenario: Scenario, where: str) -> _Trial:
+        """A trial run of the workload. Cells that differ in snapshots only share it, so theirs start together."""
         plain = dumps(
             replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm, algorithm_parameters={})
         )
         if plain not in self._trials:
-            workload = parse_toml(plain, scenario.name, place)
+            workload = parse_toml(plain, scenario.name, where)
             if not workload.engine().workload.takes_turns:
                 raise InputError(
                     f"--workload: {workload.workload} does nothing by itself with these parameters; "
                     "--set those that make it busy, or give a --scenario with a script"
                 )
-            self._trials[plain] = _tried(replace(workload, seed=self._grid.seed))
+            self._trials[plain] = _try(replace(workload, seed=self._grid.seed))
         return self._trials[plain]
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
-        """Snapshot after snapshot, evenly over the run or all at once; each shifts its initiators by one process."""
+        """The snapshots, spread over the run, or all at the grid's time; each shifts its initiators by one process."""
         grid, able = self._grid, may_initiate(scenario)
         count = len(able)
         if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):
-            initiators = count  # all of them, or some process would not be reached
+            initiators = count  # with fewer, some process would not be reached
         if initiators > count:
             raise InputError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")
         for number in range(1, grid.snapshots + 1):
             spread = duration * number / (grid.snapshots + 1)
             at = float(f"{spread:.3g}") if grid.at is None else grid.at
-            for place in range(initiators):
-                yield Initiation(f"S{number}", able[(place * count // initiators + number - 1) % count], at)
+            for initiator in range(initiators):
+                yield Initiation(f"S{number}", able[(initiator * count // initiators + number - 1) % count], at)

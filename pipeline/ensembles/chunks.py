@@ -1,8 +1,8 @@
-"""The runs of an ensemble, divided into chunks, and what a worker does with one.
+"""Divides the runs of an ensemble into chunks, and carries out a chunk on a worker.
 
-A worker carries out the runs of its chunk, writes their events, then their rows of runs, each as one part whose name is
-the chunk's. A chunk is done when its part of runs is there: so a task may be tried again, and an ensemble resumed,
-without doing anything twice.
+A worker carries out the runs of its chunk, then writes their events, then their rows of runs, as one part each. The
+parts are named after the chunk. A chunk is done when its part of runs exists. So Spark may retry tasks, and an ensemble
+may be resumed, without repeating finished chunks.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event
 from sim.run.execution import Execution, run
 
-CHUNKS = 32  # at least, where there are runs enough: so that all workers end at about the same time
-MOST_CHUNKS = 4_096  # unless runs are very long: a reader looks at every part
-LEAST_RUNS, MOST_RUNS = 8, 250  # of a chunk: what a killed worker loses
-MOST_ROWS = 500_000  # of the event table, of a chunk, as estimated: a worker holds them all
+CHUNKS = 32  # at least, if there are enough runs: so that all workers finish at about the same time
+MOST_CHUNKS = 4_096  # unless runs are very long; readers open every part
+LEAST_RUNS, MOST_RUNS = 8, 250  # in a chunk; a killed worker loses its chunk
+MOST_ROWS = 500_000  # event rows in a chunk, as estimated; a worker holds all of them
 
 
 class Plan(NamedTuple):
-    """What workers need to know: the folder, the cells' documents, and which runs a chunk has.
+    """What workers need: the folder, the documents of the cells, and how runs are divided into chunks of `size` runs.
 
-    Run r of cell c has the number c * runs + r, and the seed `seed` + r.
+    Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid.
     """
 
     path: str
@@ -47,16 +47,16 @@ class Plan(NamedTuple):
 
     @property
     def run_count(self) -> int:
-        """How many runs there are in all cells together."""
+        """The number of runs of all cells."""
         return self.runs * len(self.documents)
 
     @property
     def chunk_count(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         return -(-self.run_count // self.size)
 
     def run_ids(self, chunk: int) -> range:
-        """The runs of a chunk."""
+        """The run_ids of a chunk."""
         return range(chunk * self.size, min((chunk + 1) * self.size, self.run_count))
 
     def part(self, chunk: int) -> str:
@@ -66,7 +66,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(store: Store, grid: Grid) -> Plan:
-    """The chunks of `grid`, always the same ones. Raises InputError for a cell that makes no sense."""
+    """The plan of `grid`, the same at every call. Raises InputError for an invalid grid."""
     cells = cells_of(grid)
     size = min(max(LEAST_RUNS, grid.run_count // CHUNKS), MOST_RUNS)
     size = max(size, -(-grid.run_count // MOST_CHUNKS))
@@ -87,7 +87,7 @@ def plan_of(store: Store, grid: Grid) -> Plan:
 
 
 def carry_out(plan: Plan, chunk: int) -> None:
-    """Carry out the runs of a chunk, and commit them. Raises InputError where they cannot be written."""
+    """Carries out the runs of a chunk and writes their parts. Raises InputError if they cannot be written."""
     rows: list[Row] = []
     kept: list[tuple[int, list[Event]]] = []
     for run_id in plan.run_ids(chunk):
@@ -103,7 +103,7 @@ def carry_out(plan: Plan, chunk: int) -> None:
 
 
 def measured(plan: Plan, run_id: int) -> tuple[list[Row], Execution | None]:
-    """The rows of a run but for `has_events`, and the run itself, unless it could not be carried out."""
+    """The rows of a run without `has_events`, and its execution; None if it failed, and the row says why."""
     cell, ordinal = divmod(run_id, plan.runs)
     row: Row = {
         "run_id": run_id, "cell": cell, "seed": plan.seed + ordinal, "document": plan.documents[cell],
@@ -114,7 +114,7 @@ def measured(plan: Plan, run_id: int) -> tuple[list[Row], Execution | None]:
     try:
         execution = run(scenario)
         return [{**row, **found} for found in measure(execution)], execution
-    except Exception as problem:  # of a rule book, whoever wrote it: one run's failure does not end the others
+    except Exception as problem:  # an error in a user's algorithm fails its run, not the ensemble
         words = str(problem) if isinstance(problem, InputError) else f"{type(problem).__name__}: {problem}"
         return [{**row, "failed": True, "error": words}], None
 
@@ -126,7 +126,7 @@ def _wants_events(plan: Plan, run_id: int, rows: Sequence[Row]) -> bool:
 
 
 def event_table(runs: Sequence[tuple[int, Sequence[Event]]]) -> pyarrow.Table:
-    """The event table of several runs, by their ids."""
+    """The event table of several runs, given as (run_id, events)."""
     columns: list[list[Any]] = [[] for _ in EVENT_TYPES]
     for _, events in runs:
         for column, values in zip(columns, zip(*events, strict=True), strict=bool(events)):

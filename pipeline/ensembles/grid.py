@@ -1,14 +1,14 @@
-"""A grid of parameters: every combination of the listed values is a cell, which is run many times.
+"""A grid of parameters: every combination of the listed values is a cell, and each cell is run many times.
 
-A grid is of a workload, and what it leaves out has a default; or of a scenario, and what it leaves out is as the
-scenario has it. In every cell the runs have the same seeds: cells differ in their parameters and in nothing else.
+A grid varies a workload, whose other parameters have the values of DEFAULTS; or a scenario, which keeps its other
+parameters. The runs of every cell have the same seeds, so cells differ in their parameters only.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pipeline.ensembles import parameter_values
@@ -26,7 +26,7 @@ MOST_CELLS = 2_000
 MOST_RUNS = 10_000_000
 MOST_SNAPSHOTS = 100
 
-# The options of a grid, in the order in which they are asked for, with what they mean.
+# The options of a grid in the order of the form, with their help texts.
 OPTIONS: Mapping[str, str] = {
     "scenario": "a scenario: a path, or the name of a bundled one",
     "workload": "what the processes compute, where there is no scenario",
@@ -43,22 +43,22 @@ OPTIONS: Mapping[str, str] = {
     "seed": "of a cell's first run; the next ones follow",
     "events": "whose events are kept: sample (of each cell's first run, and of every run that fails), all or none",
 }
-# What is taken for an option that is left out; a scenario says all but `runs` and `events` itself.
+# The values of options that are not given; with a scenario, only `runs` and `events` have a default.
 DEFAULTS: Mapping[str, str] = {
     "topology": "complete", "processes": "8", "delay": "uniform:1:9", "marker_delay": parameter_values.SAME,
     "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0",
     "events": SAMPLE,
 }  # fmt: skip
-_OF_A_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", "runs", "seed", "events")  # may be said beside it
+_WITH_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", "runs", "seed", "events")  # allowed beside a scenario
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Every combination of the listed values, `runs` times each. An empty list: as the scenario has it.
+    """Every combination of the listed values, `runs` times each. An empty list means the scenario's own value.
 
-    `scenario` is TOML, `name` its name, or that of the workload. Delays and topologies are texts as parameter_values
-    writes them; `fifo` holds YES and NO. Snapshots start at time `at` (None: spread evenly over the run). Runs have the
-    seeds from `seed` on. `events` says whose events are kept: OPTIONS.
+    `scenario` is TOML, `name` its name or that of the workload. Delays and topologies are texts as parameter_values
+    writes them; `fifo` holds YES and NO. Snapshots start at time `at` (None: spread evenly over the run). The seeds are
+    `seed`, `seed` + 1, and so on. `events` says whose events are kept (SAMPLE, ALL or NONE): see OPTIONS.
     """
 
     name: str
@@ -80,15 +80,15 @@ class Grid:
 
     @classmethod
     def read(cls, given: Mapping[str, str], parameters: Mapping[str, str] | None = None) -> Grid:
-        """The grid that texts describe: `given` by the names of OPTIONS, `parameters` of the workload by their own.
+        """The grid from texts: `given` by the names of OPTIONS, and `parameters` of the workload by their names.
 
-        Raises InputError, which names the option.
+        Raises InputError, which names the option, for values that cannot be read, and for a grid that is too big.
         """
         if "scenario" in given:
             plain = {key: text for key, text in DEFAULTS.items() if key in ("runs", "events")}
         else:
             plain = {"workload": "bank", **DEFAULTS}
-        grid = cls(**_told({**plain, **given}, parameters or {}))
+        grid = cls(**_read_fields({**plain, **given}, parameters or {}))
         if grid.cell_count > MOST_CELLS or grid.run_count > MOST_RUNS:
             raise InputError(
                 f"the grid has {grid.cell_count} cells and {grid.run_count} runs; "
@@ -98,42 +98,42 @@ class Grid:
 
     @property
     def cell_count(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         listed = (
             self.topologies, self.processes, self.delays, self.marker_delays, self.fifo, self.algorithms,
             self.initiators, *self.parameters.values(),
         )  # fmt: skip
-        return math.prod(len(axis) for axis in listed if axis)
+        return math.prod(len(values) for values in listed if values)
 
     @property
     def run_count(self) -> int:
-        """How many runs there are in all cells together."""
+        """The number of runs of all cells."""
         return self.cell_count * self.runs
 
     def agree(self, given: Mapping[str, str], parameters: Mapping[str, str]) -> None:
-        """Raises InputError where an option says something else than this grid does."""
+        """Raises InputError if an option or parameter differs from this grid."""
         origin = {} if "scenario" in given else {"workload": self.workload}
-        told = _told({**origin, **given}, parameters)
-        wanted = {option: told[_field(option)] for option in given}
+        read = _read_fields({**origin, **given}, parameters)
+        wanted = {option: read[_field(option)] for option in given}
         has = {option: getattr(self, _field(option)) for option in given}
-        for name, values in told.get("parameters", {}).items():
+        for name, values in read.get("parameters", {}).items():
             wanted[f"set {name}"], has[f"set {name}"] = values, self.parameters.get(name)
         for option, value in wanted.items():
             if value != has[option]:
-                is_said = has[option] not in (None, (), "")
-                begun = f"with {brief(_thawed(has[option]))}, not" if is_said else "without it, not with"
+                is_given = has[option] not in (None, (), "")
+                begun = f"with {_quoted(has[option])}, not" if is_given else "without it, not with"
                 raise InputError(
-                    f"{_flag(option)}: the folder was begun {begun} {brief(_thawed(value))}; "
+                    f"{_flag(option)}: the folder was begun {begun} {_quoted(value)}; "
                     "leave the option out to resume, or name a new folder"
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """This grid as plain values; `from_json` gives an equal one back."""
-        return {part.name: _thawed(getattr(self, part.name)) for part in fields(self)}
+        """This grid as plain JSON values, for `from_json`."""
+        return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Grid:
-        """The grid that `to_json` wrote. Raises InputError for anything else."""
+        """The grid that `to_json` wrote. Raises InputError if `values` are no such grid."""
         try:
             parameters = {name: tuple(listed) for name, listed in values["parameters"].items()}
             return cls(**{**{name: _frozen(value) for name, value in values.items()}, "parameters": parameters})
@@ -145,53 +145,52 @@ def _frozen(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _thawed(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _thawed(inner) for key, inner in value.items()}
-    return list(value) if isinstance(value, tuple) else value
+def _quoted(value: Any) -> str:
+    return brief(list(value) if isinstance(value, tuple) else value)
 
 
 # ------------------------------------------------------------------ from texts
 
 
 def _flag(option: str) -> str:
-    """An option as the command line writes it, which is how errors name it."""
+    """An option as on the command line; errors name it so."""
     return f"--{option.replace('_', '-')}"
 
 
 def _field(option: str) -> str:
+    """The field of Grid that an option sets."""
     return _READERS[option][0] if option in _READERS else option
 
 
-def _told(given: Mapping[str, str], parameters: Mapping[str, str]) -> dict[str, Any]:
-    """The fields of a grid that the options name."""
+def _read_fields(given: Mapping[str, str], parameters: Mapping[str, str]) -> dict[str, Any]:
+    """The fields of a grid that the options set. Raises InputError, which names the option."""
     for option in given:
         if option not in OPTIONS:
             raise InputError(f"{option}: is no option of a grid; {nearest(option, list(OPTIONS))}")
-    told = _origin(given)
+    values = _origin(given)
     for option, text in given.items():
         if option in _READERS:
             name, read = _READERS[option]
-            told[name] = _frozen(read(_flag(option), text))
+            values[name] = _frozen(read(_flag(option), text))
     if parameters:
-        told["parameters"] = _parameters(told["workload"], parameters)
-    return told
+        values["parameters"] = _parameters(values["workload"], parameters)
+    return values
 
 
 def _origin(given: Mapping[str, str]) -> dict[str, Any]:
-    """What a grid is of: a workload, or a scenario with its workload and seed."""
+    """The fields for the workload, or for the scenario with its workload and seed."""
     if "scenario" not in given:
         workload = parameter_values.single(
             "--workload", parameter_values.names("--workload", given["workload"], WORKLOADS)
         )
         return {"name": workload, "workload": workload}
     for option in given:
-        if option not in (*_OF_A_SCENARIO, "scenario"):
+        if option not in (*_WITH_SCENARIO, "scenario"):
             raise InputError(
                 f"{_flag(option)}: a scenario says that itself; leave the option out, or give --workload instead"
             )
     scenario = library.find(given["scenario"])
-    text = dumps(replace(scenario, seed=0, expect={}))  # what was expected of it is not to be expected of its variants
+    text = dumps(replace(scenario, seed=0, expect={}))  # `expect` need not hold for variants
     return {"name": scenario.name, "scenario": text, "workload": scenario.workload, "seed": scenario.seed}
 
 
@@ -215,8 +214,8 @@ def _delays(option: str, text: str) -> list[str]:
 Reader = Callable[[str, str], Any]
 
 
-def _wholes(least: int, most: int) -> Reader:
-    return lambda option, text: parameter_values.wholes(option, text, least, most)
+def _whole_numbers(least: int, most: int) -> Reader:
+    return lambda option, text: parameter_values.whole_numbers(option, text, least, most)
 
 
 def _single(read: Reader) -> Reader:
@@ -227,18 +226,18 @@ def _names(known: Iterable[str]) -> Reader:
     return lambda option, text: parameter_values.names(option, text, known)
 
 
-# By option: the field of Grid that it sets, and how it is read.
+# By option: the field of Grid that it sets, and the function that reads its text.
 _READERS: Mapping[str, tuple[str, Reader]] = {
     "topology": ("topologies", parameter_values.topology_texts),
-    "processes": ("processes", _wholes(1, MOST_PROCESSES)),
+    "processes": ("processes", _whole_numbers(1, MOST_PROCESSES)),
     "delay": ("delays", _delays),
     "marker_delay": ("marker_delays", parameter_values.delay_texts),
     "fifo": ("fifo", _names((YES, NO))),
     "algorithm": ("algorithms", _names(ALGORITHMS)),
-    "initiators": ("initiators", _wholes(1, MOST_PROCESSES)),
-    "snapshots": ("snapshots", _single(_wholes(0, MOST_SNAPSHOTS))),
+    "initiators": ("initiators", _whole_numbers(1, MOST_PROCESSES)),
+    "snapshots": ("snapshots", _single(_whole_numbers(0, MOST_SNAPSHOTS))),
     "at": ("at", _single(parameter_values.numbers)),
-    "runs": ("runs", _single(_wholes(1, MOST_RUNS))),
-    "seed": ("seed", _single(_wholes(0, MOST_NUMBER - MOST_RUNS))),
+    "runs": ("runs", _single(_whole_numbers(1, MOST_RUNS))),
+    "seed": ("seed", _single(_whole_numbers(0, MOST_NUMBER - MOST_RUNS))),
     "events": ("events", _single(_names((SAMPLE, ALL, NONE)))),
 }

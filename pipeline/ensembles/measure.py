@@ -1,4 +1,4 @@
-"""What an ensemble keeps of a run: the columns of RUN_TYPES, one row per snapshot."""
+"""Measures a run: the columns of RUN_TYPES, a row per snapshot."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
 Row = dict[str, Any]
 
-_ON_THEIR_WAY = {SEND: 1, RECEIVE: -1}
+_IN_FLIGHT_CHANGE = {SEND: 1, RECEIVE: -1}
 
 
 def describe(scenario: Scenario) -> Row:
-    """The columns that say what a scenario is, but for its name and its seed."""
+    """The columns that describe a scenario, except its name and seed."""
     delay, marker_delay = scenario.delay, scenario.marker_delay
     return {
         "workload": scenario.workload,
@@ -38,9 +38,9 @@ def describe(scenario: Scenario) -> Row:
 
 
 def measure(execution: Execution) -> list[Row]:
-    """The columns that say what a run did: a row for each snapshot, or one without where there is none.
+    """The measures of a run: a row for each snapshot, or one row without a snapshot if there is none.
 
-    Times are in time units, messages those of the application, bytes those of their bodies as JSON.
+    Times are in time units. Messages are those of the application; their size is that of their bodies as JSON.
     """
     run = _measure_run(execution)
     verdicts = verdicts_of(execution)
@@ -55,7 +55,7 @@ def _measure_run(execution: Execution) -> Row:
         "steps": execution.steps,
         "duration": execution.times[-1],
         "messages": kinds.count(SEND),
-        "in_flight_peak": max(accumulate((_ON_THEIR_WAY.get(kind, 0) for kind in kinds), initial=0)),
+        "in_flight_peak": max(accumulate((_IN_FLIGHT_CHANGE.get(kind, 0) for kind in kinds), initial=0)),
     }
 
 
@@ -78,7 +78,7 @@ def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[V
 
 
 def _latency(execution: Execution, snapshot: Snapshot) -> float | None:
-    """From the first recording to the completion of the last process (None: it did not complete)."""
+    """The time from the first recording until the last process completes; None if the snapshot did not complete."""
     if snapshot.began is None or snapshot.completed is None:
         return None
     return execution.times[snapshot.completed] - execution.times[snapshot.began]

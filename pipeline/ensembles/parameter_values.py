@@ -1,8 +1,8 @@
-"""What a person writes to say which values a parameter takes, read into those values.
+"""Parses the values of a parameter, as users write them on the command line and in the form.
 
-`4,8,16` is a list, `4..16:4` a range (both ends included; steps of 1 where none is given), and both may be mixed.
-A delay is `fixed:1`, `exponential:5`, `uniform:1:9` or `whole:0:4`; a number alone is a fixed one, and where there is
-one number there may be a range, as in `fixed:1..9:2`. Every error names the option.
+`4,8,16` is a list and `4..16:4` a range (both ends included; the default step is 1); lists may contain ranges. A delay
+is `fixed:1`, `exponential:5`, `uniform:1:9` or `whole:0:4`; a number alone is a fixed delay. Kinds with one number take
+a range too, as in `fixed:1..9:2`. Every error names the option.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from sim.core.topology import KINDS, Topology
 from sim.document.toml_table import MOST_NUMBER
 
 MOST_VALUES = 1_000  # of one parameter
-SAME = "same"  # markers take as long as messages do
+SAME = "same"  # as a marker delay: the delay of messages
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,9})?"
 _RANGE = re.compile(rf"({_NUMBER})(?:\.\.({_NUMBER})(?::({_NUMBER}))?)?")
-_ENDS = {"fixed": 1, "exponential": 1, "uniform": 2, "whole": 2}  # numbers that each kind of delay takes
+_NUMBER_COUNT = {"fixed": 1, "exponential": 1, "uniform": 2, "whole": 2}  # numbers that each kind of delay takes
 
 
 def items(option: str, text: str) -> list[str]:
-    """The items of a list, which has at least one. Raises InputError."""
+    """The items of a list with commas. Raises InputError for an empty item."""
     found = [item.strip() for item in text.split(",")]
     if not all(found):
         raise InputError(f"{option}: {brief(text)} has nothing between two commas or at an end; write it as 4,8,16")
@@ -35,17 +35,17 @@ def items(option: str, text: str) -> list[str]:
 
 
 def numbers(option: str, text: str, least: float = 0) -> list[float]:
-    """The numbers that a list of numbers and ranges names, in its order, each once. Raises InputError."""
-    found = _each(option, text)
+    """The numbers in a list of numbers and ranges, in order, without repetitions. Raises InputError."""
+    found = _all_numbers(option, text)
     for number in found:
         if number < least:
             raise InputError(f"{option}: expected numbers of at least {least:g}, not {number}")
     return [float(number) for number in found]
 
 
-def wholes(option: str, text: str, least: int = 0, most: int = MOST_NUMBER) -> list[int]:
-    """The whole numbers that a list of numbers and ranges names, in its order, each once. Raises InputError."""
-    found = _each(option, text)
+def whole_numbers(option: str, text: str, least: int = 0, most: int = MOST_NUMBER) -> list[int]:
+    """The whole numbers in a list of numbers and ranges, in order, without repetitions. Raises InputError."""
+    found = _all_numbers(option, text)
     for number in found:
         if number != int(number) or not least <= number <= most:
             right = f"{least} to {most}" if most < MOST_NUMBER else f"at least {least}"
@@ -57,18 +57,18 @@ Value = TypeVar("Value")
 
 
 def single(option: str, found: list[Value]) -> Value:
-    """The only one of the values that were read. Raises InputError where there are several."""
+    """The only value in `found`. Raises InputError if there are several."""
     if len(found) != 1:
         raise InputError(f"{option}: expected one value, not {len(found)}; this is the same in all cells")
     return found[0]
 
 
-def _each(option: str, text: str) -> list[Decimal]:
-    return _once(option, [number for item in items(option, text) for number in _numbers(option, item)])
+def _all_numbers(option: str, text: str) -> list[Decimal]:
+    return _unique(option, [number for item in items(option, text) for number in _numbers(option, item)])
 
 
 def _numbers(option: str, item: str) -> list[Decimal]:
-    """A number or a range, exactly: a step of 0.1 makes no 0.30000000000000004."""
+    """The numbers of one item, a number or a range; exact decimals, so that steps of 0.1 give 0.3."""
     match = _RANGE.fullmatch(item)
     if match is None:
         raise InputError(f"{option}: {brief(item)} is no number of at least 0 and no range; write 4, 4,8,16 or 4..16:4")
@@ -78,10 +78,10 @@ def _numbers(option: str, item: str) -> list[Decimal]:
     count = (high - low) // step + 1
     if count > MOST_VALUES:
         raise InputError(f"{option}: {item} names {count} values; {MOST_VALUES} are the most, so take bigger steps")
-    return [low + place * step for place in range(int(count))]
+    return [low + index * step for index in range(int(count))]
 
 
-def _once(option: str, values: Iterable[Value]) -> list[Value]:
+def _unique(option: str, values: Iterable[Value]) -> list[Value]:
     found = list(dict.fromkeys(values))
     if len(found) > MOST_VALUES:
         raise InputError(f"{option}: names {len(found)} values; {MOST_VALUES} are the most")
@@ -89,29 +89,29 @@ def _once(option: str, values: Iterable[Value]) -> list[Value]:
 
 
 def names(option: str, text: str, known: Iterable[str]) -> list[str]:
-    """The names of a list, each one of `known`. Raises InputError, which names the nearest known one."""
+    """The names in a list. Raises InputError for one that is not in `known`, with the nearest known name."""
     options = list(known)
     for name in items(option, text):
         if name not in options:
             raise InputError(f"{option}: {brief(name)} is unknown; {nearest(name, options)}")
-    return _once(option, items(option, text))
+    return _unique(option, items(option, text))
 
 
 # ------------------------------------------------------------------ delays
 
 
 def delay_texts(option: str, text: str) -> list[str]:
-    """The delays that a list names, each as `delay_text` writes it, and `same`. Raises InputError."""
-    return _once(option, (each for item in items(option, text) for each in _delays(option, item)))
+    """The delays in a list, each as `delay_text` writes it, or SAME. Raises InputError."""
+    return _unique(option, (each for item in items(option, text) for each in _delays(option, item)))
 
 
 def _delays(option: str, item: str) -> list[str]:
     if item == SAME:
         return [SAME]
     kind, colon, rest = item.partition(":") if item[0].isalpha() else ("fixed", ":", item)
-    if kind not in _ENDS or not colon:
+    if kind not in _NUMBER_COUNT or not colon:
         raise InputError(f"{option}: {brief(item)} is no delay; write fixed:1, uniform:1:9, whole:0:4 or exponential:5")
-    if _ENDS[kind] == 1:
+    if _NUMBER_COUNT[kind] == 1:
         return [delay_text(DelayRule(kind, float(number))) for number in _numbers(option, rest)]
     ends = [float(end) for end in rest.split(":") if re.fullmatch(_NUMBER, end)]
     if len(ends) != 2 or rest.count(":") != 1 or ends[1] < ends[0]:
@@ -120,13 +120,13 @@ def _delays(option: str, item: str) -> list[str]:
 
 
 def delay_text(rule: DelayRule) -> str:
-    """A rule as it is written: its kind and numbers; of a listed one the kind only."""
+    """A rule as text: its kind and numbers; for a listed rule the kind only."""
     ends = {"listed": (), "fixed": (rule.low,), "exponential": (rule.low,)}.get(rule.kind, (rule.low, rule.high))
     return ":".join((rule.kind, *(f"{end:.15g}" for end in ends)))
 
 
 def delay_rule(text: str) -> DelayRule | None:
-    """The rule that `delay_text` wrote (not a listed one); None for `same`."""
+    """The rule of a text that `delay_text` wrote, except for a listed rule; None for SAME."""
     if text == SAME:
         return None
     kind, low, *high = text.split(":")
@@ -134,42 +134,42 @@ def delay_rule(text: str) -> DelayRule | None:
 
 
 def mean_delay(rule: DelayRule) -> float | None:
-    """The mean of what a rule draws, in time units (None: it lists nothing)."""
+    """The mean delay of a rule, in time units; None for an empty list."""
     if rule.kind == "listed":
         return sum(rule.values) / len(rule.values) if rule.values else None
-    return (rule.low + rule.high) / 2  # both are the same where there is but one number
+    return (rule.low + rule.high) / 2  # low == high for kinds with one number
 
 
 # ------------------------------------------------------------------ topologies and parameters of a workload
 
 
 def topology_texts(option: str, text: str) -> list[str]:
-    """The topologies of a list: kinds, and `random:6` for a random one with six extra channels. Raises InputError."""
+    """The topologies in a list: kinds, and `random:6` for a random one with six extra channels. Raises InputError."""
     found = []
     for item in items(option, text):
         kind, colon, extra = item.partition(":")
         names(option, kind, [known for known in KINDS if known != "listed"])
         if colon and kind != "random":
             raise InputError(f"{option}: a {kind} topology has no extra channels; write {kind}, or random:{extra}")
-        found += [f"{kind}:{count}" for count in wholes(option, extra)] if colon else [kind]
-    return _once(option, found)
+        found += [f"{kind}:{count}" for count in whole_numbers(option, extra)] if colon else [kind]
+    return _unique(option, found)
 
 
 def topology_of(text: str) -> Topology:
-    """The topology that one of `topology_texts` names."""
+    """The topology of one of `topology_texts`."""
     kind, _, extra = text.partition(":")
     return Topology(kind, int(extra or 0))
 
 
 def topology_text(topology: Topology) -> str:
-    """A topology as it is written."""
+    """A topology as text."""
     return f"{topology.kind}:{topology.extra}" if topology.extra else topology.kind
 
 
 def values(option: str, text: str, parameter: Parameter) -> list[Any]:
-    """The values of a workload's parameter: numbers and ranges, texts, or tables as TOML writes them.
+    """The values of a workload's parameter: numbers and ranges, texts, or tables in TOML.
 
-    Raises InputError; what a table must hold is for the scenario to say.
+    Raises InputError. The content of a table is checked later, with the scenario.
     """
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -183,4 +183,4 @@ def values(option: str, text: str, parameter: Parameter) -> list[Any]:
         return items(option, text)
     if parameter.kind == "number":
         return numbers(option, text, parameter.least)
-    return wholes(option, text, int(parameter.least))
+    return whole_numbers(option, text, int(parameter.least))

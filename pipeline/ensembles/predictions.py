@@ -1,7 +1,7 @@
-"""A prediction: an arithmetic formula over the named quantities of a cell of the grid, held against what was measured.
+"""Predictions: arithmetic formulas over the quantities of a cell, compared with the measured values.
 
-A formula is what a student would write on a blackboard: `rate * delay * channels`. It is parsed, checked against a
-short list of what arithmetic is, and worked out step by step; nothing of it is ever run as a program.
+An example is `rate * delay * channels`. A formula is parsed, checked to contain arithmetic only, and evaluated on its
+syntax tree; it is never executed as code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from sim.document.toml_table import as_float
 MOST_LETTERS = 200
 EXAMPLE = "rate * delay * channels"
 
-# What every cell has, by the name it has in a formula. The workload's numbers join them under their own names.
+# The quantities that formulas may name, with their meaning; numeric parameters of the workload are added to them.
 QUANTITIES: Mapping[str, str] = {
     "processes": "processes",
     "channels": "channels",
@@ -40,13 +40,13 @@ _ARITHMETIC = "use numbers, + - * / **, ( ), min, max and sqrt"
 
 @dataclass(frozen=True)
 class Formula:
-    """A checked formula: its text, and what it is made of."""
+    """A checked formula: its text and its syntax tree."""
 
     text: str
     tree: ast.expr
 
     def value(self, quantities: Mapping[str, float]) -> float | None:
-        """What it comes to, given a number for each name (None: nothing, as it divides by zero or grows beyond all)."""
+        """The value for these quantities; None if it is undefined or infinite, as after a division by zero."""
         try:
             found = _value(self.tree, quantities)
         except (ArithmeticError, ValueError):
@@ -55,7 +55,7 @@ class Formula:
 
 
 def read_formula(text: str, known: Collection[str] = tuple(QUANTITIES)) -> Formula:
-    """The formula that `text` says, over the names in `known`. Raises InputError, naming what is known."""
+    """Parses a formula over the names in `known`. Raises InputError if `text` is anything else."""
     text = " ".join(text.split())
     if not text:
         raise InputError(f"the formula is empty; write something such as {EXAMPLE}")
@@ -70,7 +70,7 @@ def read_formula(text: str, known: Collection[str] = tuple(QUANTITIES)) -> Formu
 
 
 def _check(node: ast.expr, known: Collection[str]) -> None:
-    """Raises InputError for whatever is not arithmetic over `known`."""
+    """Raises InputError unless the tree is arithmetic over the names in `known`."""
     match node:
         case ast.Constant(value=int() | float()) if not isinstance(node.value, bool):
             parts: list[ast.expr] = []
@@ -78,7 +78,7 @@ def _check(node: ast.expr, known: Collection[str]) -> None:
             if name not in known:
                 raise InputError(f"{brief(name)} is no quantity of a cell; {nearest(name, known)}")
             parts = []
-        case ast.BinOp(left, way, right) if type(way) in _OPERATORS:
+        case ast.BinOp(left, operation, right) if type(operation) in _OPERATORS:
             parts = [left, right]
         case ast.UnaryOp(ast.UAdd() | ast.USub(), operand):
             parts = [operand]
@@ -104,19 +104,19 @@ def _value(node: ast.expr, quantities: Mapping[str, float]) -> float:
             return as_float(number)
         case ast.Name(id=name):
             return float(quantities[name])
-        case ast.BinOp(left, way, right):
-            return _OPERATORS[type(way)](_value(left, quantities), _value(right, quantities))
+        case ast.BinOp(left, operation, right):
+            return _OPERATORS[type(operation)](_value(left, quantities), _value(right, quantities))
         case ast.UnaryOp(sign, operand):
             return -_value(operand, quantities) if isinstance(sign, ast.USub) else _value(operand, quantities)
         case ast.Call(ast.Name(id=name), arguments):
             return _FUNCTIONS[name](*(_value(argument, quantities) for argument in arguments))
-    raise AssertionError(ast.dump(node))  # _check lets nothing else pass
+    raise AssertionError(ast.dump(node))  # _check has refused all else
 
 
 def quantities_of(cell: Mapping[str, Any]) -> dict[str, float]:
     """The quantities of one row of `summaries.cells`: those of QUANTITIES, and the numbers among its parameters.
 
-    What the cell cannot say, such as a mean delay where each message has a delay of its own, is left out.
+    Unknown ones are left out, such as the mean delay if every message has a delay of its own.
     """
     channels, duration, messages = cell["channels"], cell["duration_50"], cell["messages_50"]
     found = {
@@ -132,20 +132,20 @@ def quantities_of(cell: Mapping[str, Any]) -> dict[str, float]:
 
 
 def names_in(cells: Iterable[Mapping[str, float]]) -> list[str]:
-    """The quantities that every one of `cells` has: what a formula may name."""
-    kept: list[str] | None = None
+    """The quantities that all `cells` have, which a formula may name; QUANTITIES if there are no cells."""
+    common: list[str] | None = None
     for cell in cells:
-        kept = list(cell) if kept is None else [name for name in kept if name in cell]
-    return sorted(kept or QUANTITIES, key=lambda name: (name not in QUANTITIES, name))
+        common = list(cell) if common is None else [name for name in common if name in cell]
+    return sorted(common or QUANTITIES, key=lambda name: (name not in QUANTITIES, name))
 
 
 def error_of(predicted: float, measured: float) -> float | None:
-    """How far off a prediction is, as a share of what was measured (None: nothing was)."""
+    """The relative error of a prediction; None if the measured value is 0."""
     return (predicted - measured) / measured if measured else None
 
 
 def typical_error(pairs: Iterable[tuple[float | None, float]]) -> float | None:
-    """The median size of the error over (predicted, measured) pairs (None: there is no pair to compare)."""
+    """The median absolute relative error of (predicted, measured) pairs; None if no pair has an error."""
     errors = [error_of(predicted, measured) for predicted, measured in pairs if predicted is not None]
     sizes = [abs(error) for error in errors if error is not None]
     return median(sizes) if sizes else None

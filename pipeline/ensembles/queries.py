@@ -1,11 +1,10 @@
-"""What a page asks of an ensemble: small answers from tables of any size, worked out by Spark."""
+"""Spark queries for the Ensembles page: small results from tables of any size."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
-from pipeline.store.folder import Store, data_root
-from sim.core.errors import InputError
+from pipeline.store.catalog import entries
+from pipeline.store.folder import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,7 +23,7 @@ Row = Mapping[str, Any]
 MOST_CELLS = 2_000
 MOST_POINTS = 1_500  # single runs in a chart
 MOST_EXTREMES = 1  # of each kind
-MOST_ROWS = 200  # of a table on the page
+MOST_ROWS = 200  # in a table on the page
 
 EVERY, FAILED, INCOMPLETE, IMPOSSIBLE = "all", "failed", "incomplete", "impossible"
 KINDS = {
@@ -36,8 +35,8 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Answers:
-    """An ensemble in short: its cells, a fair sample of its rows, and its extremes, as `summaries` gives them."""
+class Overview:
+    """An ensemble's cells, a random sample of its rows, and its extremes: see pipeline.ensembles.summaries."""
 
     cells: Sequence[Row]
     points: Sequence[Row]
@@ -45,8 +44,8 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which rows of the runs a table shows: of which kind and cells (None: all), and in which order."""
+class RunQuery:
+    """Which rows of the table runs to show: the kind (of KINDS), cells (None: all), order, and how many at most."""
 
     kind: str = EVERY
     cells: tuple[int, ...] | None = None
@@ -56,34 +55,28 @@ class Wanted:
 
 
 def ensembles() -> list[str]:
-    """The names of the ensembles in the data root that have something to show, the newest first."""
-    found = []
-    for path in data_root().glob("[!._]*/manifest.json"):
-        with suppress(InputError):  # the catalog says what is wrong with it
-            manifest = Store(path.parent).manifest
-            if manifest.get("kind") == "ensemble" and Store(path.parent).has("runs"):
-                found.append((str(manifest.get("created")), path.parent.name))
-    return [name for _, name in sorted(found, reverse=True)]
+    """The names of the ensembles in the data root that have runs, newest first."""
+    return [entry.name for entry in entries() if entry.kind == "ensemble" and Store(entry.path).has("runs")]
 
 
-def ask(spark: SparkSession, store: Store) -> Answers:
-    """The answers on what there is in `store`. Raises InputError where there is nothing, or it cannot be read."""
-    from pipeline.ensembles import summaries  # with it comes PySpark, for which no page waits that does not ask
+def load_overview(spark: SparkSession, store: Store) -> Overview:
+    """The overview of an ensemble. Raises InputError if the table runs is missing or cannot be read."""
+    from pipeline.ensembles import summaries  # imports PySpark, which is slow: pages without queries do not wait for it
 
     runs = store.read(spark, "runs")
-    questions = (
+    frames = (
         summaries.cells(runs).limit(MOST_CELLS),
         summaries.sample(runs, MOST_POINTS).drop("document"),
         summaries.extremes(runs, MOST_EXTREMES).drop("document"),
     )
-    with ThreadPoolExecutor(len(questions)) as asking:  # at once: most of the time is Spark's planning
-        return Answers(*asking.map(collected, questions))
+    with ThreadPoolExecutor(len(frames)) as pool:  # in parallel: most of the time is Spark's planning
+        return Overview(*pool.map(to_rows, frames))
 
 
-def rehearse(spark: SparkSession) -> None:
-    """Carry out a few small runs and ask everything of them: Spark is slow at whatever it does for the first time.
+def warm_up_queries(spark: SparkSession) -> None:
+    """Runs and queries a small ensemble, since everything that Spark does for the first time is slow.
 
-    Not on a cluster, which sees no temporary folder of this machine.
+    Does nothing on a cluster, which cannot write into a temporary folder of this machine.
     """
     if os.environ.get("SPARK_REMOTE"):
         return
@@ -91,17 +84,17 @@ def rehearse(spark: SparkSession) -> None:
     with TemporaryDirectory(prefix="consistent-cut-rehearsal-") as folder:
         store = Store.create(Path(folder) / "runs", "ensemble", grid.to_json())
         run_ensemble(spark, store, grid)
-        ask(spark, store)
+        load_overview(spark, store)
 
 
-def collected(rows: DataFrame) -> list[Row]:
-    """Few rows, as plain values."""
+def to_rows(rows: DataFrame) -> list[Row]:
+    """The rows of a small frame, as plain values."""
     found: list[Row] = rows.toArrow().to_pylist()
     return found
 
 
-def matching(runs: DataFrame, wanted: Wanted) -> DataFrame:
-    """The rows that a table wants, without their documents."""
+def select_runs(runs: DataFrame, query: RunQuery) -> DataFrame:
+    """The rows that `query` selects, without the column document."""
     from pyspark.sql import functions as F
 
     conditions = {
@@ -110,17 +103,17 @@ def matching(runs: DataFrame, wanted: Wanted) -> DataFrame:
         INCOMPLETE: F.col("status") != "complete",
         IMPOSSIBLE: F.col("error").isNotNull(),
     }
-    kept = runs.where(conditions[wanted.kind])
-    if wanted.cells is not None:
-        kept = kept.where(F.col("cell").isin(list(wanted.cells)))
-    order = F.col(wanted.by).desc_nulls_last() if wanted.descending else F.col(wanted.by).asc_nulls_last()
-    return kept.drop("document").orderBy(order, "run_id", "snapshot_id").limit(wanted.most)
+    selected = runs.where(conditions[query.kind])
+    if query.cells is not None:
+        selected = selected.where(F.col("cell").isin(list(query.cells)))
+    order = F.col(query.by).desc_nulls_last() if query.descending else F.col(query.by).asc_nulls_last()
+    return selected.drop("document").orderBy(order, "run_id", "snapshot_id").limit(query.most)
 
 
-def nearest(runs: DataFrame, cell: int, measure: str, value: float) -> DataFrame:
-    """The row of a cell whose measure is nearest to `value`, such as its median: a typical run."""
+def nearest_run(runs: DataFrame, cell: int, measure: str, value: float) -> DataFrame:
+    """The row of a cell whose measure is nearest to `value`; with the cell's median, it is a typical run."""
     from pyspark.sql import functions as F
 
-    away = F.abs(F.col(measure) - F.lit(value))
+    distance = F.abs(F.col(measure) - F.lit(value))
     measured = runs.where((F.col("cell") == cell) & F.col(measure).isNotNull())
-    return measured.drop("document").orderBy(away, "run_id").limit(1)
+    return measured.drop("document").orderBy(distance, "run_id").limit(1)

@@ -1,4 +1,4 @@
-"""From a row of an ensemble's runs back to the run: the same scenario, so the same events, to the byte."""
+"""Makes the scenario of a row of the table runs; running it gives the same events again, byte for byte."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from sim.document.scenario import Scenario
 
 
 def scenario_of(row: Mapping[str, Any]) -> Scenario:
-    """The run that `row` of RUN_TYPES tells of: its document and seed; the other columns name it.
+    """The scenario of the run in `row` (RUN_TYPES), from its document and seed.
 
-    Raises InputError where the row is no such row, or where another version wrote it: that one's run may differ.
+    Raises InputError if these are missing, or if another version made the run, since this version's run may differ.
     """
     if not isinstance(row.get("document"), str) or not isinstance(row.get("seed"), int):
         raise InputError("a row of runs has a document and a seed; this one lacks them")
@@ -31,5 +31,5 @@ def scenario_of(row: Mapping[str, Any]) -> Scenario:
 
 @lru_cache(maxsize=64)
 def _parsed(document: str, name: str) -> Scenario:
-    """Thousands of runs share a document."""
+    """The parsed document, cached, since thousands of runs share one."""
     return parse_toml(document, name)

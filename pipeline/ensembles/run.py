@@ -1,4 +1,4 @@
-"""Carries out every run of a grid on Spark's workers; a task is a chunk of runs (pipeline/ensembles/chunks.py)."""
+"""Carries out the runs of a grid on Spark's workers; a task is a chunk of runs (pipeline/ensembles/chunks.py)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def grid_of(store: Store) -> Grid:
-    """The grid of an ensemble that was begun, to go on with. Raises InputError where that cannot be."""
+    """The grid of an ensemble that is to be resumed. Raises InputError if this version cannot resume it."""
     manifest = store.manifest
     if manifest.get("kind") != "ensemble":
         raise InputError(f"{store.path}: holds no ensemble; name a folder that ensemble has begun")
@@ -45,10 +45,10 @@ def run_ensemble(
     progress: Progress = silent,
     stop: threading.Event | None = None,
 ) -> None:
-    """Carry out what is not yet done of `grid` in `store`, until all is done or `stop` is set: the manifest says which.
+    """Carries out the missing runs of `grid` in `store`, until all are done or `stop` is set; the status tells which.
 
-    `progress` counts runs. Raises InputError for a grid that makes no sense, a folder that cannot be written or is
-    at work already, or where Spark gives up; what was finished by then is kept.
+    `progress` counts runs. Raises InputError for an invalid grid, a folder that cannot be written or that another
+    process writes, and if Spark fails. Finished chunks are kept.
     """
     if store.status == "running" and store.manifest.get("pid") != os.getpid():
         raise InputError(f"{store.path}: is being written by another process; stop that one first")
@@ -56,42 +56,43 @@ def run_ensemble(
     chunks = _undone(store, plan)
     done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
     progress(done, grid.run_count)
-    store.begin()
+    store.mark_running()
     try:
-        for runs in _answers(spark, plan, chunks, stop or threading.Event()):
+        for runs in _run_on_workers(spark, plan, chunks, stop or threading.Event()):
             done += runs
             progress(done, grid.run_count)
     except BaseException:
-        with suppress(OSError, InputError):  # of a full disk: what is wrong has been said
+        with suppress(OSError, InputError):  # such as a full disk, which the first exception reports
             store.finish("stopped")
         raise
     store.finish("stopped" if _undone(store, plan) else "complete")
 
 
 def is_done(store: Store, grid: Grid) -> bool:
-    """Whether every run of `grid` is in `store`. Raises InputError for a grid that makes no sense."""
+    """Whether every run of `grid` is in `store`. Raises InputError for an invalid grid."""
     return not _undone(store, plan_of(store, grid))
 
 
 def _undone(store: Store, plan: Plan) -> list[int]:
+    """The chunks without a part of runs."""
     committed = {part.stem for part in store.parts("runs")}
     return [chunk for chunk in range(plan.chunk_count) if plan.part(chunk) not in committed]
 
 
-def _answers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
-    """How many runs each chunk had, as they are done in order; ends when all are, or when `stop` is set."""
+def _run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
+    """The number of runs of each chunk, as soon as it is done, in order. Ends early when `stop` is set."""
     from pyspark.errors import PySparkException
 
     if not chunks or stop.is_set():
         return
-    work = partial(_carry_out_all, plan, chunks)
-    frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_ANSWER))
+    work = partial(_run_task, plan, chunks)
+    frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
     try:
         with interrupted_by(stop, spark):
-            for answer in frame.toLocalIterator():
-                if answer.problem is not None:
-                    raise InputError(answer.problem)
-                yield answer.runs
+            for result in frame.toLocalIterator():
+                if result.problem is not None:
+                    raise InputError(result.problem)
+                yield result.runs
     except PySparkException as problem:
         if not stop.is_set():
             words = " ".join(str(problem).split())[:200]
@@ -102,17 +103,16 @@ def _answers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threa
 
 # ------------------------------------------------------------------ on a worker
 
-_ANSWER: Types = {"runs": "int64", "problem": "string"}  # to each chunk: how many runs it had, and what went wrong
+_RESULT_TYPES: Types = {"runs": "int64", "problem": "string"}  # of each chunk; problem: why it cannot be written
 
 
-def _carry_out_all(plan: Plan, chunks: Sequence[int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
-    """What a task does: its rows are places in `chunks`. A bad place for data is told at once, not tried again."""
-    gc.freeze()  # Spark collects garbage after each task: it need not look at all the modules there are
-    for batch in batches:
-        for place in batch.column(0).to_pylist():
-            answer: dict[str, list[Any]] = {"runs": [len(plan.run_ids(chunks[place]))], "problem": [None]}
-            try:
-                carry_out(plan, chunks[place])
-            except InputError as problem:
-                answer["problem"] = [str(problem)]
-            yield pyarrow.RecordBatch.from_pydict(answer, arrow_schema(_ANSWER))
+def _run_task(plan: Plan, chunks: Sequence[int], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
+    """Carries out the chunks in `batches`. Results report problems, since Spark would retry after an error."""
+    gc.freeze()  # Spark collects garbage after each task; this keeps the imported modules out of it
+    for chunk in (chunks[index] for batch in batches for index in batch.column(0).to_pylist()):
+        result: dict[str, list[Any]] = {"runs": [len(plan.run_ids(chunk))], "problem": [None]}
+        try:
+            carry_out(plan, chunk)
+        except InputError as problem:
+            result["problem"] = [str(problem)]
+        yield pyarrow.RecordBatch.from_pydict(result, arrow_schema(_RESULT_TYPES))

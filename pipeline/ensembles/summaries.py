@@ -1,6 +1,6 @@
-"""What an ensemble comes to: quantiles for each cell of its grid, its extremes, and a fair sample of its runs.
+"""Summaries of an ensemble: quantiles for each cell of its grid, extreme snapshots, and a random sample of its runs.
 
-Each is a transformation of the table of runs (RUN_TYPES); its answer is small, however many runs there are.
+Each function transforms the table runs (RUN_TYPES) into a small frame.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pipeline.store.schema import EXTREME_TYPES, MEASURES, PARAMETERS, QUANTILES
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-ACCURACY = 10_000  # of quantiles: those of a cell with fewer rows are exact
-MOST_EXTREMES = 100  # of each kind, that are written down
-MIDDLE = 2.563  # standard deviations between the 10 % and the 90 % quantile, where things are distributed normally
-STRANGE = ("latency", "recorded_messages")  # by which a snapshot may be strange
+ACCURACY = 10_000  # of approximate quantiles: they are exact for cells with fewer rows
+MOST_EXTREMES = 100  # of each kind, in the table extremes
+MIDDLE_80 = 2.563  # standard deviations between the 10 % and 90 % quantiles of a normal distribution
+OUTLIER_MEASURES = ("latency", "recorded_messages")  # the measures of the outlier score
 
 
 def cells(runs: DataFrame) -> DataFrame:
@@ -40,9 +40,9 @@ def cells(runs: DataFrame) -> DataFrame:
 
 
 def _count_runs() -> Column:
-    """How many runs there are among the rows of a cell: all that take snapshots take the same ones."""
-    kinds = F.greatest(F.size(F.collect_set("snapshot_id")), F.lit(1))
-    return F.count_if(F.col("snapshot_id").isNull()) + (F.count("snapshot_id") / kinds).cast("bigint")
+    """The number of runs in a cell. A run has a row for each snapshot of its cell, or one row without a snapshot."""
+    snapshots = F.greatest(F.size(F.collect_set("snapshot_id")), F.lit(1))
+    return F.count_if(F.col("snapshot_id").isNull()) + (F.count("snapshot_id") / snapshots).cast("bigint")
 
 
 def _quantiles(measure: str) -> Column:
@@ -51,59 +51,59 @@ def _quantiles(measure: str) -> Column:
 
 
 def _columns() -> list[Column]:
-    """The columns of SUMMARY_TYPES, from a row that holds the quantiles of each measure in an array."""
-    places = {f"{m}_{percent}": (m, place) for m in MEASURES for place, percent in enumerate(QUANTILES)}
-    return [
-        F.col(places[name][0])[places[name][1]].alias(name) if name in places else F.col(name) for name in SUMMARY_TYPES
-    ]
+    """The columns of SUMMARY_TYPES, from rows with an array of quantiles for each measure."""
+    quantiles = {f"{m}_{percent}": F.col(m)[index] for m in MEASURES for index, percent in enumerate(QUANTILES)}
+    return [quantiles.get(name, F.col(name)).alias(name) for name in SUMMARY_TYPES]
 
 
 def extremes(runs: DataFrame, most: int = MOST_EXTREMES) -> DataFrame:
-    """The failing, the longest, those that recorded most and the strangest: EXTREME_TYPES, at most `most` of each."""
-    strange = F.col("outlier_score")
+    """At most `most` snapshots of each kind: failing, longest, most recorded, highest outlier score. EXTREME_TYPES."""
+    score = F.col("outlier_score")
     ranks = {
         "failing": F.when(F.col("failed"), F.lit(0.0)),
         "longest": F.col("latency"),
         "most recorded": F.col("recorded_messages").cast("double"),
-        "strangest": F.when(strange > 0, strange),
+        "strangest": F.when(score > 0, score),
     }
     row = F.struct("outlier_score", *RUN_TYPES)
     found = [
-        F.transform(F.max_by(row, F.when(rank.isNotNull(), F.struct(rank, -F.col("run_id"))), most), _because(why))
+        F.transform(F.max_by(row, F.when(rank.isNotNull(), F.struct(rank, -F.col("run_id"))), most), _with_reason(why))
         for why, rank in ranks.items()
     ]
     together = with_outlier_scores(runs).agg(F.flatten(F.array_compact(F.array(*found))).alias("found"))
     return together.select(F.explode("found").alias("one")).select("one.why", "one.row.*").select(*EXTREME_TYPES)
 
 
-def _because(why: str) -> Callable[[Column], Column]:
+def _with_reason(why: str) -> Callable[[Column], Column]:
     return lambda row: F.struct(F.lit(why).alias("why"), row.alias("row"))
 
 
 def with_outlier_scores(runs: DataFrame) -> DataFrame:
-    """The rows with their `outlier_score`: how far a snapshot is from the median of its cell.
+    """`runs` with another column: `outlier_score`, the distance of a snapshot from the median of its cell.
 
-    In (normal) standard deviations, estimated from where the middle 80 % of the cell lie, and by the measure of
-    STRANGE in which that is furthest; null where a cell shows no variation to measure it by.
+    The distance is in standard deviations, estimated from the 10 % and 90 % quantiles of the cell as if values were
+    normally distributed. It is the greater one of OUTLIER_MEASURES; null for a cell without variation.
     """
-    spots = runs.groupBy("cell").agg(*(_quantiles(name).alias(f"of_{name}") for name in STRANGE))
+    per_cell = runs.groupBy("cell").agg(*(_quantiles(name).alias(f"of_{name}") for name in OUTLIER_MEASURES))
     low, middle, high = (QUANTILES.index(percent) for percent in (10, 50, 90))
-    away = []
-    for name in STRANGE:
+    distances = []
+    for name in OUTLIER_MEASURES:
         quantiles = F.col(f"of_{name}")
-        spread = F.nullif((quantiles[high] - quantiles[low]) / MIDDLE, F.lit(0.0))
-        away.append(F.abs(F.col(name) - quantiles[middle]) / spread)
-    return runs.join(F.broadcast(spots), "cell", how="inner").withColumn("outlier_score", F.greatest(*away))
+        spread = F.nullif((quantiles[high] - quantiles[low]) / MIDDLE_80, F.lit(0.0))
+        distances.append(F.abs(F.col(name) - quantiles[middle]) / spread)
+    return runs.join(F.broadcast(per_cell), "cell", how="inner").withColumn("outlier_score", F.greatest(*distances))
 
 
 def sample(runs: DataFrame, most: int) -> DataFrame:
-    """At most `most` rows, chosen by a hash of run and snapshot: always the same, and fair to every cell."""
+    """At most `most` rows, those with the lowest hash of run and snapshot: the same rows at every call."""
     return runs.orderBy(F.xxhash64("run_id", "snapshot_id"), "run_id", "snapshot_id").limit(most)
 
 
 def summarize(spark: SparkSession, store: Store) -> None:
-    """Write the tables summaries (a row for each cell) and extremes of an ensemble. Raises InputError."""
+    """Writes the tables summaries and extremes of an ensemble. Raises InputError if the table runs cannot be read."""
     runs = store.read(spark, "runs")
     for table, found in (("summaries", cells(runs)), ("extremes", extremes(runs))):
         with store.replacing(table) as staging:
-            found.coalesce(1).write.parquet(str(staging.resolve()))  # Spark works in a folder of its own
+            found.coalesce(1).write.parquet(
+                str(staging.resolve())
+            )  # absolute: Spark's server has another working directory

@@ -1,7 +1,4 @@
-"""The formats that ingest reads: one module each, found by its presence here.
-
-pipeline/logs/format.py says what such a module has.
-"""
+"""The log formats that ingest reads: each module in this folder is one, as pipeline/logs/format.py describes it."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ from sim.core.errors import InputError, nearest
 
 
 def names() -> list[str]:
-    """The formats there are."""
+    """The names of all formats, sorted."""
     return sorted(info.name for info in pkgutil.iter_modules(__path__))
 
 
 def find(name: str) -> Format:
-    """The format of that name. Raises InputError where there is none."""
+    """The format of that name. Raises InputError if there is none."""
     if name not in names():
         raise InputError(f"--format: {name!r} is no format; {nearest(name, names())}")
     module: Format = importlib.import_module(f"{__name__}.{name}")
@@ -28,23 +25,23 @@ def find(name: str) -> Format:
 
 
 def options_of(name: str) -> tuple[Option, ...]:
-    """What the format of that name wants to know."""
+    """The options of a format."""
     return getattr(find(name), "OPTIONS", ())
 
 
 def suffixes_of(name: str) -> tuple[str, ...]:
-    """How names of its files end, most likely."""
+    """The usual suffixes of a format's files."""
     return getattr(find(name), "SUFFIXES", ())
 
 
-def guessed(files: Sequence[str]) -> str:
-    """The format that files of these names have, most likely: that of the first whose suffix is known."""
+def guess(files: Sequence[str]) -> str:
+    """The likely format of files with these names: that of the first file with a known suffix."""
     suffixes = [PurePath(file).suffix.lower() for file in files]
     return next(name for suffix in (*suffixes, ANYTHING) for name in names() if suffix in suffixes_of(name))
 
 
 def check_options(name: str, options: Options) -> None:
-    """Raises InputError for what the format of that name does not want to know, or a value that cannot be."""
+    """Raises InputError for an option that the format does not have, or a value that the option does not take."""
     known = {option.name: option for option in options_of(name)}
     for option, value in options.items():
         if option not in known:
@@ -54,6 +51,6 @@ def check_options(name: str, options: Options) -> None:
             raise InputError(f"--{option}: {value!r} is not known; say {' or '.join(values)}")
 
 
-def in_full(name: str, options: Options) -> dict[str, str | None]:
-    """What was said of each option of the format of that name (None: nothing), as a manifest keeps it."""
+def all_options(name: str, options: Options) -> dict[str, str | None]:
+    """The value of every option of a format (None: not given), for the manifest."""
     return {option.name: options.get(option.name) for option in options_of(name)}

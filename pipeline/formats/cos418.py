@@ -1,7 +1,8 @@
-"""Cases of Princeton's COS 418 snapshot assignment, carried out: CASE.top, CASE.events and, if given, CASE.json.
+"""Runs test cases of Princeton's COS 418 snapshot assignment: CASE.top, CASE.events and, if given, CASE.json.
 
-A case is an .events file. Its topology is the .top file of the same name, else the last one named before it; its delays
-are the .json file of the same name, else the one named right after it, else drawn as `python -m sim cos418` draws them.
+A case is an .events file. Its topology is the .top file of the same name, else the last .top file listed before it. Its
+delays are the .json file of the same name, else a .json file listed right after it, else they are drawn as
+`python -m sim cos418` draws them.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ SUFFIXES = (".top", ".events")
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """One for each case. Raises InputError for a file of another kind, or one without its case."""
+    """A piece for each case. Raises InputError for a file of another kind, or one that belongs to no case."""
     for path in files:
         if path.suffix not in (".top", ".events", ".json"):
             raise InputError(
@@ -61,7 +62,7 @@ def _delays(files: Sequence[Path], number: int) -> list[Path]:
 
 
 def read(piece: Piece) -> Reading:
-    """The run of a case. Raises InputError, naming file and line."""
+    """Runs a case. Raises InputError, naming file and line, if it is malformed."""
     top, events, *delays = map(Path, piece.paths)
     files = (top.name, events.name, delays[0].name if delays else "")
     given = [read_delays(_text(path), path.name) for path in delays]

@@ -18,29 +18,31 @@ from sim.core.errors import InputError
 TITLE = "an event table, comma-separated, with a line of column names"
 SUFFIXES = (".csv",)
 
-csv.field_size_limit(MOST_LINE)  # a quotation mark that is never closed would swallow the file
+csv.field_size_limit(MOST_LINE)  # after a quotation mark that is never closed, the rest of the file is one field
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """The runs of all files."""
+    """A piece for each run. Raises InputError for bad columns, no rows, or text that is no CSV."""
     return [piece for path in files for piece in _pieces(path)]
 
 
 def _pieces(path: Path) -> list[Piece]:
-    feed = _Feed(path)
-    reader = csv.reader(feed)
+    source_lines = _Lines(path)
+    reader = csv.reader(source_lines)
     try:
         names = [name.strip() for name in next(reader, [])]
         check_columns(names, f"{path}:1")
         if len(set(names)) < len(names):
             raise InputError(f"{path}:1: names a column twice; every column has its own name")
-        return pieces_by_run(path, _records(feed, reader, names), json.dumps(names))
+        return pieces_by_run(path, _records(source_lines, reader, names), json.dumps(names))
     except csv.Error as problem:
-        raise InputError(f"{path}:{feed.last.number}: is no CSV ({problem}); is a quotation mark missing?") from None
+        raise InputError(
+            f"{path}:{source_lines.last.number}: is no CSV ({problem}); is a quotation mark missing?"
+        ) from None
 
 
-class _Feed:
-    """The lines of a file as a CSV reader takes them, one at a time; `last` is the one it took last."""
+class _Lines:
+    """The lines of a file as text for csv.reader; `last` is the latest line, `problem` says if one is too long."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -59,21 +61,21 @@ class _Feed:
         return self.last.text.decode("utf-8", "replace")
 
 
-def _records(feed: _Feed, reader: Iterator[list[str]], names: Sequence[str]) -> Iterator[Record]:
-    place = names.index("run_id") if "run_id" in names else len(names)
+def _records(source_lines: _Lines, reader: Iterator[list[str]], names: Sequence[str]) -> Iterator[Record]:
+    column = names.index("run_id") if "run_id" in names else len(names)
     while True:
-        begin, line = feed.last.end, feed.last.number + 1
+        begin, line = source_lines.last.end, source_lines.last.number + 1
         record = next(reader, None)
         if record is None:
             return
-        if record or feed.problem:
-            run = record[place] if place < len(record) else SAME
-            yield Record(run, begin, feed.last.end, line, feed.problem)
-            feed.problem = None
+        if record or source_lines.problem:
+            run = record[column] if column < len(record) else SAME
+            yield Record(run, begin, source_lines.last.end, line, source_lines.problem)
+            source_lines.problem = None
 
 
 def read(piece: Piece) -> Reading:
-    """The records of one run."""
+    """Reads one run. Raises InputError, naming file and line."""
     names: list[str] = json.loads(piece.how)
     text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
     columns: dict[str, list[str | None]] = {name: [] for name in names}

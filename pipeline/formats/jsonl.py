@@ -1,4 +1,4 @@
-"""Event tables as JSON Lines: an object for each row, with columns of sim.core.model.EVENT_TYPES."""
+"""Event tables as JSON Lines: an object for each row, whose keys are columns of sim.core.model.EVENT_TYPES."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES = (".jsonl",)
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """The runs of all files."""
+    """A piece for each run. Raises InputError for a file without rows."""
     return [piece for path in files for piece in pieces_by_run(path, _records(path))]
 
 
@@ -32,7 +32,7 @@ def _records(path: Path) -> Iterator[Record]:
 
 
 def _run_of(text: bytes) -> object:
-    """The row's run_id; a line that is no JSON object is refused by whoever reads it."""
+    """The row's run_id. A line that is no JSON object counts to the current run; `read` refuses it."""
     try:
         row = json.loads(text)
     except (ValueError, RecursionError):
@@ -42,7 +42,7 @@ def _run_of(text: bytes) -> object:
 
 
 def read(piece: Piece) -> Reading:
-    """The rows of one run."""
+    """Reads one run. Raises InputError, naming file and line."""
     text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []

@@ -17,12 +17,12 @@ from sim.core.errors import InputError
 TITLE = "an event table, as Parquet"
 SUFFIXES = (".parquet",)
 
-MOST_ROWS = 5_000_000  # of one execution: a worker holds them, some 1 kB each
+MOST_ROWS = 5_000_000  # of one execution: a worker holds all of them, about 1 kB each
 _BATCH = 65_536
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """The runs of all files."""
+    """A piece for each run; `begin` and `end` count rows. Raises InputError for bad columns or no rows."""
     return [piece for path in files for piece in pieces_by_run(path, _records(path))]
 
 
@@ -51,7 +51,7 @@ def _cut_off(source: str) -> InputError:
 
 
 def read(piece: Piece) -> Reading:
-    """The rows of one run."""
+    """Reads one run. Raises InputError, naming file and row."""
     if piece.end - piece.begin > MOST_ROWS:
         raise InputError(
             f"{piece.source}: row {piece.first_line}: an execution of {piece.end - piece.begin:,} rows; use at most "
@@ -66,7 +66,7 @@ def read(piece: Piece) -> Reading:
 
 
 def _rows(file: parquet.ParquetFile, begin: int, end: int) -> pyarrow.Table:
-    """Rows from `begin` up to `end`, of the row groups that hold them."""
+    """Rows from `begin` up to `end`. Reads only the row groups that hold them."""
     groups, first, skipped = [], 0, None
     for group in range(file.metadata.num_row_groups):
         after = first + file.metadata.row_group(group).num_rows

@@ -1,11 +1,11 @@
-"""Logs with vector clocks as ShiViz reads them (https://bestchai.bitbucket.io/shiviz): text, taken apart by a pattern.
+"""Logs with vector clocks, as ShiViz reads them (https://bestchai.bitbucket.io/shiviz): text that a pattern parses.
 
-Groups of the pattern: `host`, `clock` (a JSON object: the host's own entry, and those of others) and `event` (its text,
-which becomes the label) have to be there. `kind` (send, sent, sending, receive, received, receiving, ...: anything else
-is neither), `peer` (the other host) and `msg` (what names the message, which becomes its body) say what the clocks
-cannot (pipeline.logs.pairing). `time` or `timestamp` is a number. What other groups find is left out.
+The pattern must have the groups `host`, `clock` (a JSON object with an entry per host) and `event` (its text, which
+becomes the label). The groups `kind` (send, sent, receive, received, ...; any other word is neither), `peer` (the other
+host) and `msg` (the message's name, which becomes its body) add what clocks cannot tell (pipeline.logs.pairing). `time`
+or `timestamp` is a number. Other groups are ignored.
 
-A log may bring its own pattern, as GoVector writes it: in its first line, and in the second the delimiter, if any.
+A log may contain its own pattern, as GoVector writes it: in its first line, and its delimiter, if any, in the second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pipeline.logs.format import ANYTHING, Option, Options, Piece, Reading
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
 from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
-from pipeline.logs.patterns import TooSlow, compiled, watched
+from pipeline.logs.patterns import TooSlow, compile_pattern, time_limit
 from pipeline.logs.statements import Statement, statements_of
 from sim.core.errors import InputError
 
@@ -58,45 +58,45 @@ PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"  # ShiViz's own default
 # ------------------------------------------------------------------ where executions are
 
 
-class _Head(NamedTuple):
-    """How to take a file apart, and how many lines at its top say so."""
+class _Syntax(NamedTuple):
+    """How to parse a file: pattern, delimiter, and the number of lines at its top that contain these."""
 
     pattern: str
     delimiter: str | None
-    lines: int
+    header_lines: int
 
 
 def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
-    """What stands between two delimiters, before the first and after the last, unless it is blank."""
+    """A piece for each execution: the text between delimiters, unless it is blank. Raises InputError."""
     if "pattern" in options:
-        compiled(options["pattern"], "--pattern", GROUPS)
+        compile_pattern(options["pattern"], "--pattern", GROUPS)
     if "delimiter" in options:
-        compiled(options["delimiter"], "--delimiter")
+        compile_pattern(options["delimiter"], "--delimiter")
     found = []
     for path in files:
-        own = _pieces(path, _head(path, options))
+        own = _pieces(path, _syntax_of(path, options))
         if not own:
             raise InputError(f"{path}: is empty; bring a log with events")
         found += own
     return found
 
 
-def _head(path: Path, options: Options) -> _Head:
-    """As ShiViz does, the expressions in a log are about whole lines."""
+def _syntax_of(path: Path, options: Options) -> _Syntax:
+    """The syntax from the options or the file's first lines. A pattern in a file matches whole lines, as in ShiViz."""
     if "pattern" not in options:
         top = [(line.text or b"").decode("utf-8", "replace").strip() for line in islice(lines(path), 2)]
         first, second = [*top, "", ""][:2]
         if all(re.search(rf"\(\?P?<{group}>", first) for group in GROUPS):
-            compiled(first, f"{path}:1", GROUPS)
+            compile_pattern(first, f"{path}:1", GROUPS)
             if second:
-                compiled(second, f"{path}:2")
-            return _Head(f"^{first}$", options.get("delimiter") or (f"^{second}$" if second else None), 2)
-    return _Head(options.get("pattern") or PATTERN, options.get("delimiter"), 0)
+                compile_pattern(second, f"{path}:2")
+            return _Syntax(f"^{first}$", options.get("delimiter") or (f"^{second}$" if second else None), 2)
+    return _Syntax(options.get("pattern") or PATTERN, options.get("delimiter"), 0)
 
 
 @dataclass
-class _Open:
-    """An execution whose end has not been seen yet."""
+class _OpenExecution:
+    """An execution whose end is not yet found."""
 
     name: str
     begin: int
@@ -105,25 +105,25 @@ class _Open:
     problem: str | None = None
 
     def closed(self, path: Path, pattern: str, number: int, end: int) -> Piece:
-        """It ends there, as number `number` of its file."""
+        """The piece of this execution, which ends at byte `end`; it is number `number` of its file, from 1."""
         name = self.name or (path.stem if number == 1 else f"{path.stem} {number}")
-        place = (self.begin, end, self.first_line)
-        return Piece(name, str(path), (str(path.resolve()),), *place, pattern, self.problem)
+        paths = (str(path.resolve()),)
+        return Piece(name, str(path), paths, self.begin, end, self.first_line, pattern, self.problem)
 
 
-def _pieces(path: Path, head: _Head) -> list[Piece]:
-    delimiter = None if head.delimiter is None else compiled(head.delimiter, "--delimiter")
+def _pieces(path: Path, syntax: _Syntax) -> list[Piece]:
+    delimiter = None if syntax.delimiter is None else compile_pattern(syntax.delimiter, "--delimiter")
     found: list[Piece] = []
-    current = _Open("", 0, 1)
+    current = _OpenExecution("", 0, 1)
     line = Line(0, 0, 0, b"")
     try:
-        with watched(lambda: line.number):
+        with time_limit(lambda: line.number):
             for line in lines(path):
-                name = "" if line.number <= head.lines else _divides(delimiter, line)
+                name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line)
                 if name is not None:
                     if not current.is_blank:
-                        found.append(current.closed(path, head.pattern, len(found) + 1, line.begin))
-                    current = _Open(name, line.end, line.number + 1)
+                        found.append(current.closed(path, syntax.pattern, len(found) + 1, line.begin))
+                    current = _OpenExecution(name, line.end, line.number + 1)
                 elif line.text is None:
                     current.problem = current.problem or too_long(str(path), line)
                     current.is_blank = False
@@ -131,11 +131,11 @@ def _pieces(path: Path, head: _Head) -> list[Piece]:
                     current.is_blank = line.text.isspace()
     except TooSlow:
         raise InputError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
-    return found if current.is_blank else [*found, current.closed(path, head.pattern, len(found) + 1, line.end)]
+    return found if current.is_blank else [*found, current.closed(path, syntax.pattern, len(found) + 1, line.end)]
 
 
-def _divides(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
-    """What a dividing line calls the execution after it ("": nothing); None for any other line."""
+def _delimited_name(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
+    """The name that a delimiter line gives the next execution ("" if it gives none); None for any other line."""
     if delimiter is None or line.text is None:
         return None
     found = delimiter.search(line.text.decode("utf-8", "replace").rstrip("\r\n"))
@@ -146,14 +146,17 @@ def _divides(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
 
 
 def read(piece: Piece) -> Reading:
-    """The events that the pattern finds, and the messages that clocks and text tell of."""
+    """Reads one execution: the events that the pattern matches, and the messages that follow from clocks and text.
+
+    Raises InputError, naming file and line.
+    """
     text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
-    log = parse_log(text, compiled(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
+    log = parse_log(text, compile_pattern(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
     processes = log.processes()
     clocks = Clocks(piece.source, log.host, log.clock, log.line)
     if clocks.order is not None:
         log.reorder(clocks.order)
-    pairing = pair(clocks, _claims(log, clocks))
+    pairing = pair(clocks, _statements(log, clocks))
     rows = _rows(log, clocks, pairing, processes)
     table, notes = to_table(rows)
     if clocks.late:
@@ -171,8 +174,8 @@ def read(piece: Piece) -> Reading:
     )  # fmt: skip
 
 
-def _claims(log: ParsedLog, clocks: Clocks) -> dict[int, Statement] | None:
-    """What the text says of events, where the pattern asks it."""
+def _statements(log: ParsedLog, clocks: Clocks) -> dict[int, Statement] | None:
+    """The sends and receives that the text names; None if the pattern has no group `kind`."""
     if "kind" not in log.others:
         for group in ("peer", "msg"):
             if group in log.others:
@@ -185,20 +188,20 @@ def _claims(log: ParsedLog, clocks: Clocks) -> dict[int, Statement] | None:
 
 
 def _rows(log: ParsedLog, clocks: Clocks, pairing: Pairing, processes: list[str]) -> EventRows:
-    """A row for each message that an event sends or receives, else one row."""
+    """A row for each message that an event sends or receives; one row for an event without messages."""
     name_of = {(m.source, m.target): f"{processes[m.source]}->{processes[m.target]}" for m in pairing.messages}
     ends = [(message.send, message.receive) for message in pairing.messages]
     event, kind, message, partner = partner_rows(len(log.host), ends)
     bodies, times = log.bodies(), log.times()
     return EventRows(
         event=event,
-        process=[processes[clocks.host[place]] for place in event],
-        index=[clocks.index[place] for place in event],
+        process=[processes[clocks.host[number]] for number in event],
+        index=[clocks.index[number] for number in event],
         kind=kind,
         channel=[None if number is None else name_of[pairing.messages[number][2:]] for number in message],
         partner=partner,
-        label=[log.event[place] for place in event],
-        body=[bodies[place] for place in event],
+        label=[log.event[number] for number in event],
+        body=[bodies[number] for number in event],
         where=lambda row: clocks.where(event[row]),
-        time=None if times is None else [times[place] for place in event],
+        time=None if times is None else [times[number] for number in event],
     )

@@ -1,1 +1,1 @@
-"""From a foreign log to an event table: text, vector clocks, pairs of sends and receives, checks."""
+"""Turns a foreign log into an event table: parsing, vector clocks, pairing sends with receives, checks."""

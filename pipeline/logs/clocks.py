@@ -1,17 +1,16 @@
-"""Vector clocks of a log (Fidge 1988, Mattern 1989): whether they can be believed, and which messages they tell of.
+"""Vector clocks of a log (Fidge 1988, Mattern 1989): checks that they are valid, and derives messages from them.
 
-A clock can be believed if it could have come about: a host's own entry rises with each of its events, its other
-entries never fall, every entry is of an event that its host reaches, and whoever knows of an event knows all that this
-event knew, but is not known by it. ShiViz draws logs that break these rules; here they are refused, naming the line.
+Clocks are valid if some execution produces them: a host's own entry rises with each of its events; its other entries
+never fall; no entry exceeds the last event of its host; an event that knows of another has at least all its entries;
+and no two events know of each other. ShiViz draws logs that break these rules; here an error names the line.
 
-Where an event's clock newly knows host h up to v, its cause is event v of h, unless another of its causes knew of that
-already. What remains are messages, without doubt: had the knowledge come through somebody else, then that one's
-own entry would be new too, and would imply it. So in a log without gaps each remaining cause is the very event that
-sent a message to this one, and clocks computed from these messages are the clocks of the log.
+When the entry of host h rises to v in an event's clock, its cause is event v of h, unless another new cause of the
+event already knew of it. The remaining causes sent messages to this event: knowledge that came through a third host
+would raise that host's entry too. So in a log without gaps, these messages reproduce exactly the clocks of the log.
 
-A gap is an event that a clock counts and nobody logged. Then the latest event logged before it stands for it: what
-happened before what, among logged events, stays exact, and so does the verdict on a cut. But of the message itself
-it cannot be said where it was sent or received (`Cause.is_sure`).
+A gap is an event that clocks count and the log lacks. The latest logged event before it stands for it. Happened-before
+among logged events stays exact, and so do verdicts on cuts; but where the message was sent or received is not certain
+(`Cause.is_sure`).
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from typing import NamedTuple
 
 from sim.core.errors import InputError, brief
 
-MOST_ENTRIES = 400_000_000  # of all clocks of an execution together: 4 bytes each
+MOST_ENTRIES = 400_000_000  # in all clocks of an execution, 4 bytes each
 MOST_COUNT = 2**31 - 1
-MOST_LATE = 0.01  # of a log's lines that may stand after a later event of their host
+MOST_LATE = 0.01  # share of a log's lines that may stand after a later event of their host
 
 
 class Cause(NamedTuple):
-    """Event number `event` of the log, or one of its host's that was not logged after it, sent a message."""
+    """Event number `event` of the log sent a message; unless `is_sure`, an event in the gap after it may have."""
 
     event: int
     is_sure: bool
@@ -39,14 +38,13 @@ class Cause(NamedTuple):
 class Clocks:
     """The clocks of one execution. Events are numbered from 0 in the order of the log, hosts by their first event.
 
-    `own[e]` is an event's own entry, `index[e]` its number among the logged events of its host, from 1. `gaps` counts
-    the events that were not logged, `follows_gap` holds those events that come right after one. `order` is the log's
-    order where some of its lines had to change places: event e is the log's event number order[e]. `late` are
-    the lines that stood too late.
+    `own[e]` is event e's entry for its own host, `index[e]` its number among the logged events of its host, from 1.
+    `gaps` counts the events that were not logged; `follows_gap` holds the events right after a gap. If some lines were
+    late, `late` holds their numbers, and `order` the new order: event e is the log's event number order[e].
     """
 
     def __init__(self, source: str, hosts: Sequence[str], texts: Sequence[str], lines: Sequence[int]) -> None:
-        """Reads and checks the clocks `texts`, one per event. Raises InputError, naming file and line."""
+        """Parses and checks the clocks `texts`, one per event. Raises InputError, naming file and line."""
         self.source = source
         self.lines = lines
         self.hosts = list(dict.fromkeys(hosts))
@@ -64,22 +62,22 @@ class Clocks:
         self.order: list[int] | None = None
         self.late: list[int] = []
         self._logged: list[list[int]] = [[] for _ in self.hosts]  # per host, the own entries of its events
-        self._at: list[list[int]] = [[] for _ in self.hosts]  # per host, its events
-        self._learned: dict[int, list[int]] = {}  # per event that learns something, the hosts of which it does
-        self._entries = self._read(texts)  # all clocks, one after the other, an entry per host
+        self._events_of: list[list[int]] = [[] for _ in self.hosts]  # per host
+        self._learned: dict[int, list[int]] = {}  # per event, the hosts of which it learns something
+        self._entries = self._read(texts)  # all clocks, one after the other, with an entry per host
         self._put_in_order()
         self._check_all()
 
     def known(self, event: int, host: int) -> int:
-        """Up to which of its own entries an event knows of `host` (0: nothing)."""
+        """The entry for `host` in an event's clock (0: it knows no event of that host)."""
         return self._entries[event * len(self.hosts) + host]
 
     def where(self, event: int) -> str:
-        """The place of an event's clock, as errors name it."""
+        """File and line of an event's clock, for errors."""
         return f"{self.source}:{self.lines[event]}"
 
-    def told(self, event: int) -> str:
-        """An event as errors name it: its host and own entry, and where it stands."""
+    def name(self, event: int) -> str:
+        """An event for errors: its host, own entry and line."""
         return f"{self.hosts[self.host[event]]}:{self.own[event]} (line {self.lines[event]})"
 
     # ------------------------------------------------------------------ one clock after the other
@@ -119,7 +117,7 @@ class Clocks:
             found = json.loads(text)
         except (ValueError, RecursionError):
             try:
-                found = json.loads(text.replace('\\"', '"'))  # a clock that was logged within a string
+                found = json.loads(text.replace('\\"', '"'))  # a clock inside a quoted string
             except (ValueError, RecursionError):
                 found = None
         if not isinstance(found, dict):
@@ -129,7 +127,7 @@ class Clocks:
         return found
 
     def _put_in_order(self) -> None:
-        """Threads that race for a log write a few lines in the wrong order: these change places with their host's."""
+        """Sorts the events of each host that has late lines, as threads write that race for the log."""
         highest = [0] * len(self.hosts)
         late = []
         for event, (host, own) in enumerate(zip(self.host, self.own, strict=True)):
@@ -164,8 +162,8 @@ class Clocks:
             if missing:
                 self._note_gap(event, missing)
             self._logged[host].append(clock[host])
-            self._at[host].append(event)
-            self.index.append(len(self._at[host]))
+            self._events_of[host].append(event)
+            self.index.append(len(self._events_of[host]))
             learned = [other for other in range(width) if clock[other] != before[other] and other != host]
             if learned:
                 self._learned[event] = learned
@@ -191,7 +189,7 @@ class Clocks:
 
     def _refuse_fall(self, event: int, other: int, now: int, before: int) -> None:
         host = self.host[event]
-        line = self.lines[self._at[host][-2]]
+        line = self.lines[self._events_of[host][-2]]
         raise InputError(
             f"{self.where(event)}: {self.hosts[host]!r} knew {before} events of {self.hosts[other]!r} (line {line}) "
             f"and now {now}; what a clock knows it keeps"
@@ -202,12 +200,12 @@ class Clocks:
     def causes(self) -> Iterator[tuple[int, list[Cause]]]:
         """Each event that receives messages, with the events that sent them, in the order of the log.
 
-        Raises InputError for a clock that knows what nobody reaches, that is known by what it knows, or that does
-        not know what its causes knew.
+        Raises InputError for an entry beyond the host's last event, for two events that know of each other, and for an
+        event that does not know what its causes knew.
         """
         for event, learned in self._learned.items():
-            # the cause that knows most first: what another knew already comes after it
-            found = sorted(((self._latest(event, other), other) for other in learned), key=self._weight, reverse=True)
+            # An event that knows of another has the bigger sum of entries: a cause comes before those that it implies.
+            found = sorted(((self._latest(event, other), other) for other in learned), key=self._sum, reverse=True)
             sure = event not in self.follows_gap
             kept: list[int] = []
             for cause, other in found:
@@ -222,35 +220,36 @@ class Clocks:
                 yield event, [Cause(cause, sure) for cause in sorted(kept, key=self.host.__getitem__)]
 
     def _latest(self, event: int, other: int) -> int | None:
-        """The latest logged event of `other` that `event` knows of."""
+        """The latest logged event of host `other` that `event` knows of; None if none of those is logged."""
         value = self.known(event, other)
         logged = self._logged[other]
         if value > logged[-1]:
             raise InputError(
                 f"{self.where(event)}: the clock knows {value} events of {self.hosts[other]!r}, which reaches only "
-                f"{logged[-1]} (line {self.lines[self._at[other][-1]]}); a log has to be whole"
+                f"{logged[-1]} (line {self.lines[self._events_of[other][-1]]}); a log has to be whole"
             )
-        place = bisect_right(logged, value)
-        return self._at[other][place - 1] if place else None
+        count = bisect_right(logged, value)
+        return self._events_of[other][count - 1] if count else None
 
-    def _weight(self, found: tuple[int | None, int]) -> int:
-        """Whoever knows of another event knows more than it does."""
+    def _sum(self, found: tuple[int | None, int]) -> int:
+        """The sum of the entries of a cause; -1 if there is none."""
         cause = found[0]
         width = len(self.hosts)
         return -1 if cause is None else sum(self._entries[cause * width : (cause + 1) * width])
 
     def _check(self, event: int, cause: int) -> None:
+        """Raises InputError if the two know of each other, or `cause` knew an event that `event` does not."""
         host = self.host[event]
         for other in range(len(self.hosts)):
             known = self.known(cause, other)
             if other == host:
                 if known >= self.own[event]:
                     raise InputError(
-                        f"{self.where(event)}: {self.told(event)} and {self.told(cause)} know of each other; of two "
+                        f"{self.where(event)}: {self.name(event)} and {self.name(cause)} know of each other; of two "
                         "events only the later one can know of the other"
                     )
             elif known > self.known(event, other):
                 raise InputError(
-                    f"{self.where(event)}: {self.told(event)} knows of {self.told(cause)}, which knew {known} events "
+                    f"{self.where(event)}: {self.name(event)} knows of {self.name(cause)}, which knew {known} events "
                     f"of {self.hosts[other]!r}, but knows only {self.known(event, other)} of them itself"
                 )

@@ -1,4 +1,4 @@
-"""The columns of an event table that others give us: which there may be, and the types of their cells."""
+"""The columns of a foreign event table: which are allowed, and the types of their cells."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_known(name: str, where: str) -> None:
 
 
 def check_columns(names: Iterable[str], where: str) -> None:
-    """Raises InputError unless these can be the columns of an event table."""
+    """Raises InputError for an unknown column, or if process, kind, or both message_id and channel are missing."""
     known = set()
     for name in names:
         check_known(name, where)
@@ -40,10 +40,10 @@ def check_columns(names: Iterable[str], where: str) -> None:
 
 
 def typed(columns: Columns, where: Where) -> Columns:
-    """Every column of an event table, in the order of `row`, else as the rows come, with cells of its type or None.
+    """All columns of EVENT_TYPES, with every cell converted to its column's type; a missing cell is None.
 
-    A cell may be a text that says the value. Message ids are whole numbers where all of them are, else texts.
-    Raises InputError, naming the row by `where`, for a cell that is not of its column's type.
+    Cells may be texts, such as "3". Message ids are whole numbers if all of them are, else texts. Raises InputError,
+    naming the row by `where`, for a cell that cannot be converted.
     """
     size = len(next(iter(columns.values())))
     found: Columns = {}
@@ -56,18 +56,21 @@ def typed(columns: Columns, where: Where) -> Columns:
 
 
 def order_of(rows: Sequence[int | None], where: Where) -> list[int]:
-    """The places of rows in the order of their numbers, or as they are where they have none. Raises InputError."""
+    """The indices of `rows`, sorted by row number; in the given order if no row has a number.
+
+    Raises InputError for a number that is missing or given twice.
+    """
     if all(number is None for number in rows):
         return list(range(len(rows)))
     seen: dict[int, int] = {}
-    for place, number in enumerate(rows):
+    for index, number in enumerate(rows):
         if number is None:
-            raise InputError(f"{where(place)}: has no number in the column row, though other rows have one")
+            raise InputError(f"{where(index)}: has no number in the column row, though other rows have one")
         if number in seen:
             raise InputError(
-                f"{where(place)}: is row {number}, as {where(seen[number])} is; number rows from 0, each once"
+                f"{where(index)}: is row {number}, as {where(seen[number])} is; number rows from 0, each once"
             )
-        seen[number] = place
+        seen[number] = index
     return [seen[number] for number in sorted(seen)]
 
 
@@ -76,21 +79,21 @@ def _cell(name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
         return _body(cell)
     if name == "message_id":
         number = _whole(cell, 2**63)
-        return cell if number is None and isinstance(cell, str) else _known(number, name, "int64", cell, row, where)
+        return cell if number is None and isinstance(cell, str) else _required(number, name, "int64", cell, row, where)
     if kind == "string":
-        return cell if type(cell) is str else _known(_text(cell), name, kind, cell, row, where)
+        return cell if type(cell) is str else _required(_text(cell), name, kind, cell, row, where)
     value = _number(cell) if kind == "float64" else _whole(cell, _MOST[kind])
-    return _known(value, name, kind, cell, row, where)
+    return _required(value, name, kind, cell, row, where)
 
 
-def _known(value: Any, name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
+def _required(value: Any, name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
     if value is None:
         raise InputError(f"{where(row)}: {name} is {brief(cell)}; it has to be {_RIGHT[kind]} ({kind})")
     return value
 
 
 def _body(cell: Any) -> str:
-    """The JSON of a body; a text that is JSON already stays as it is."""
+    """A body as JSON; a text that is JSON already stays as it is."""
     if isinstance(cell, str):
         try:
             json.loads(cell)
@@ -101,12 +104,12 @@ def _body(cell: Any) -> str:
 
 
 def _text(cell: Any) -> str | None:
-    """A name may be a number."""
+    """A whole number as a text, since names may be numbers; None for anything else."""
     return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
 
 
 def _whole(cell: Any, most: int) -> int | None:
-    """A number of events, rows or bytes; some programs write 3 as 3.0."""
+    """A whole number from 0 up to `most`, also written as 3.0; None for anything else."""
     number = _number(cell)
     if number is None or isinstance(cell, bool) or not number.is_integer():
         return None

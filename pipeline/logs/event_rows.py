@@ -1,7 +1,6 @@
-"""From the rows of one execution, in the order of its log, to its event table.
+"""Makes the event table of one execution from its rows.
 
-The order of the table's rows is one in which nothing comes before its causes (a linear extension of happened-before):
-that of the log, wherever it can be.
+The table's rows are in a causal order (a linear extension of happened-before): the order of the log, if that is one.
 """
 
 from __future__ import annotations
@@ -26,10 +25,9 @@ Value = TypeVar("Value")
 class EventRows:
     """The rows of one execution: a list for each column, in the order of the log.
 
-    `event` numbers the events from 0, by their first row: rows of one event share its number. `partner` is the row at
-    the other end of a row's message (-1: none). `message` identifies a message where `are_ids` says that these are the
-    ids to keep; else messages are numbered by their sends. `time` and `step` may be left out. `where` says where a row
-    comes from, for errors.
+    `event` numbers the events from 0, by their first row; rows of one event share its number. `partner` is the index of
+    the row at the other end of the message (-1: none). `message` holds the log's own message ids; if None, messages are
+    numbered by their sends. `where` names the source of a row, for errors.
     """
 
     event: list[int]
@@ -52,7 +50,7 @@ class EventRows:
         return len(self.event)
 
     def counts(self) -> dict[str, int]:
-        """How many application events, messages, and messages never received there are, as a Reading names them."""
+        """The numbers of application events, messages, and unreceived messages: fields of a Reading."""
         events = {e for e, kind in zip(self.event, self.kind, strict=True) if kind in APPLICATION_KINDS}
         sends = [partner for partner, kind in zip(self.partner, self.kind, strict=True) if kind == SEND]
         return {"count": len(events), "messages": len(sends), "unreceived": sends.count(-1)}
@@ -61,10 +59,10 @@ class EventRows:
 def partner_rows(
     events: int, messages: Sequence[tuple[int, int | None]]
 ) -> tuple[list[int], list[str], list[int | None], list[int]]:
-    """A row for each message that an event receives, then for each that it sends; an internal row where there is none.
+    """A row for each message that an event receives, then one for each that it sends; else one internal row.
 
-    `messages` are the events that send and receive (None: nobody does) each message. Returns the columns `event` and
-    `kind`, the place in `messages` of each row's message, and `partner`.
+    `messages` gives the events that send and receive (None: never received) each message. Returns the columns `event`
+    and `kind`, the index in `messages` of each row's message, and `partner`.
     """
     received: dict[int, list[int]] = {}
     sent: dict[int, list[int]] = {}
@@ -76,27 +74,24 @@ def partner_rows(
     kind: list[str] = []
     message: list[int | None] = []
     row_of = {SEND: [-1] * len(messages), RECEIVE: [-1] * len(messages)}
-    for place in range(events):
-        own = [(RECEIVE, number) for number in received.get(place, ())]
-        own += [(SEND, number) for number in sent.get(place, ())]
-        for what, number in own:
-            row_of[what][number] = len(event)
-            event.append(place)
+    for current in range(events):
+        own: list[tuple[str, int | None]] = [(RECEIVE, number) for number in received.get(current, ())]
+        own += [(SEND, number) for number in sent.get(current, ())]
+        for what, of_message in own or [(INTERNAL, None)]:
+            if of_message is not None:
+                row_of[what][of_message] = len(event)
+            event.append(current)
             kind.append(what)
-            message.append(number)
-        if not own:
-            event.append(place)
-            kind.append(INTERNAL)
-            message.append(None)
+            message.append(of_message)
     other = {SEND: row_of[RECEIVE], RECEIVE: row_of[SEND]}
-    partner = [-1 if at is None else other[what][at] for what, at in zip(kind, message, strict=True)]
+    partner = [-1 if of is None else other[what][of] for what, of in zip(kind, message, strict=True)]
     return event, kind, message, partner
 
 
 def to_table(rows: EventRows) -> tuple[pyarrow.Table, list[str]]:
-    """The event table, its run_id 0, and what there is to say about it.
+    """The event table, with run_id 0, and notes for the user.
 
-    Raises InputError where an event is its own cause, naming its place.
+    Raises InputError, naming the row, if an event is its own cause.
     """
     order = causal_order(rows)
     notes = []
@@ -124,7 +119,7 @@ def to_table(rows: EventRows) -> tuple[pyarrow.Table, list[str]]:
 
 
 def _steps(rows: EventRows, order: Sequence[int]) -> list[int]:
-    """The log's own numbers of steps where they rise, else the events numbered from 1."""
+    """The log's own step numbers if they never fall; else events are numbered from 1."""
     if rows.step is not None:
         given = [rows.step[row] for row in order]
         if _rises(given):
@@ -149,7 +144,7 @@ def _peer_indices(rows: EventRows) -> list[int | None]:
 
 
 def _numbers(rows: EventRows, order: Sequence[int]) -> list[int | None]:
-    """Messages numbered from 0 in the order of their sends."""
+    """Message ids: messages are numbered from 0 in the order of their sends."""
     found: list[int | None] = [None] * len(rows)
     number = 0
     for row in order:
@@ -172,10 +167,9 @@ def _labels(rows: EventRows) -> list[str | None]:
 
 
 def causal_order(rows: EventRows) -> Sequence[int]:
-    """The rows in an order in which causes come first and the rows of an event together.
+    """The indices of the rows in a causal order that keeps the rows of an event together (Kahn's algorithm).
 
-    Among those it is the order of time where the log has times, else that of the log. Raises InputError where
-    there is none.
+    Concurrent events are sorted by time if the log has times, else as in the log. Raises InputError for cyclic causes.
     """
     if _is_in_order(rows):
         return range(len(rows))
@@ -204,7 +198,7 @@ def causal_order(rows: EventRows) -> Sequence[int]:
 
 
 def _is_in_order(rows: EventRows) -> bool:
-    """Whether the rows are as they should be already; that is usual."""
+    """Whether the rows are in order already, which is usual."""
     event, partner = rows.event, rows.partner
     causes_first = all(
         partner[row] < 0 or event[partner[row]] < event[row] for row, kind in enumerate(rows.kind) if kind in RECEIVED
@@ -213,7 +207,7 @@ def _is_in_order(rows: EventRows) -> bool:
 
 
 def _edges(rows: EventRows, rows_of: list[list[int]]) -> tuple[list[int], list[list[int]]]:
-    """Per event, how many events come right before it, and which come right after it."""
+    """For each event, the number of its direct causes, and its direct effects."""
     causes = [0] * len(rows_of)
     effects: list[list[int]] = [[] for _ in rows_of]
     last: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""Event tables that others give us, with all columns or a few: checked, and completed.
+"""Checks foreign event tables and fills in missing columns.
 
-There have to be `process`, `kind`, and `message_id` or `channel`. Where there are message ids, they pair sends with
-receives; else the messages of a channel are received in the order in which they are sent. `index` and `peer_index` are
-computed anew and have to be what the table says, where it says it.
+A table must have the columns `process`, `kind`, and `message_id` or `channel`. Message ids pair sends with receives;
+without them, the messages of a channel are received in FIFO order. `index` and `peer_index` are computed, and must
+agree with the table's own values.
 """
 
 from __future__ import annotations
@@ -17,36 +17,19 @@ from pipeline.logs.pairing import FIFO, GIVEN, UNKNOWN
 from sim import VERSION
 from sim.core import model
 from sim.core.errors import InputError, brief, nearest
-from sim.core.model import (
-    APPLICATION_KINDS,
-    BLOCKED,
-    CHANNEL_CLOSED,
-    CONTROL_RECEIVE,
-    CONTROL_SEND,
-    INTERNAL,
-    MARKER_RECEIVE,
-    MARKER_SEND,
-    RECEIVE,
-    RECEIVED,
-    RECORD,
-    RECORDED,
-    SEND,
-    SENT,
-    SERVICE_KINDS,
-    UNBLOCKED,
-)
 from sim.document.validate import name_problem
 
 KINDS = (*model.KINDS, "crash", "restart")
-_AT_SOURCE, _AT_TARGET = tuple(SENT), (*RECEIVED, CHANNEL_CLOSED, RECORDED, BLOCKED, UNBLOCKED)
+_AS_GIVEN = ("process", "kind", "channel", "label", "body", "snapshot_id", "state_size", "epoch")
+_AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED)
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
-    """One execution of the rows that `columns` hold, all of one length; what is missing is None, or a missing column.
+    """The execution whose rows are in `columns`, lists of one length; a missing value is None.
 
-    `where` names the place of a row in errors. Raises InputError for what cannot be, or contradicts itself.
+    `where` names a row in errors. Raises InputError for invalid or contradictory rows.
     """
-    table = _Table(columns, where)
+    table = _TableReader(columns, where)
     events, notes = to_table(table.rows)
     return Reading(
         events, table.processes(), **table.rows.counts(), pairing=table.how, exact=not table.unknown,
@@ -54,29 +37,22 @@ def read_table(columns: Columns, where: Where) -> Reading:
     )  # fmt: skip
 
 
-class _Table:
-    """The rows of one execution while they are checked and completed."""
+class _TableReader:
+    """Checks and completes the rows of one execution."""
 
     def __init__(self, columns: Columns, where: Where) -> None:
         cells = typed(columns, where)
         order = order_of(cells["row"], where)
-        self.given: Columns = {name: [values[place] for place in order] for name, values in cells.items()}
+        self.given: Columns = {name: [values[row] for row in order] for name, values in cells.items()}
         self.how = GIVEN
         self.unknown: set[str] = set()
         self.notes: list[str] = []
         self.rows = EventRows(
             event=[],
-            process=self.given["process"],
             index=[],
-            kind=self.given["kind"],
-            channel=self.given["channel"],
             partner=[-1] * len(order),
-            label=self.given["label"],
-            body=self.given["body"],
             where=lambda row: where(order[row]),
-            snapshot_id=self.given["snapshot_id"],
-            state_size=self.given["state_size"],
-            epoch=self.given["epoch"],
+            **{name: self.given[name] for name in _AS_GIVEN},
         )
         for row in range(len(order)):
             self._check(row)
@@ -89,14 +65,14 @@ class _Table:
                 setattr(self.rows, name, self.given[name])
 
     def processes(self) -> list[str]:
-        """Those that have rows, in their order, then those that are only sent to; services are none."""
+        """The processes with rows, in their order, then those that are only sent to. Services are no processes."""
         rows = list(zip(self.rows.kind, self.rows.process, self.rows.channel, strict=True))
-        silent = {process for kind, process, _ in rows if kind in SERVICE_KINDS}
-        certain = [process for kind, process, _ in rows if kind not in SERVICE_KINDS]
-        channels = (channel for kind, _, channel in rows if channel is not None and kind not in SERVICE_KINDS)
+        may_be_services = {process for kind, process, _ in rows if kind in model.SERVICE_KINDS}
+        certain = [process for kind, process, _ in rows if kind not in model.SERVICE_KINDS]
+        channels = (channel for kind, _, channel in rows if channel is not None and kind not in model.SERVICE_KINDS)
         certain += [name for channel in channels for name in channel.split("->")]
-        told = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == CONTROL_SEND]
-        return list(dict.fromkeys([*certain, *(name for name in told if name and name not in silent)]))
+        targets = [(channel or "").partition("->")[2] for kind, _, channel in rows if kind == model.CONTROL_SEND]
+        return list(dict.fromkeys([*certain, *(name for name in targets if name and name not in may_be_services)]))
 
     def _fail(self, row: int, problem: str) -> InputError:
         return InputError(f"{self.rows.where(row)}: {problem}")
@@ -119,21 +95,21 @@ class _Table:
         source, arrow, target = channel.partition("->")
         if not arrow or name_problem(source) or name_problem(target) or source == target:
             raise self._fail(row, f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does")
-        own = source if kind in _AT_SOURCE else target if kind in _AT_TARGET else process
+        own = source if kind in model.SENT else target if kind in _AT_TARGET else process
         if own != process:
-            does = "sends on" if kind in _AT_SOURCE else "receives from"
+            does = "sends on" if kind in model.SENT else "receives from"
             raise self._fail(
                 row, f"{process} {does} {channel}, which it is not the end of; a channel is source->target"
             )
 
     def _number(self) -> None:
-        """Number the events and, within each process, its application events; rows of one event give its index."""
+        """Numbers all events, and the application events of each process. Rows with the same index are one event."""
         last: dict[str, tuple[int, int]] = defaultdict(lambda: (0, -1))  # per process: index, event
         events = 0
         for row, (process, kind) in enumerate(zip(self.rows.process, self.rows.kind, strict=True)):
             given = self.given["index"][row]
             index, event = last[process]
-            if kind in APPLICATION_KINDS and not (given == index > 0):
+            if kind in model.APPLICATION_KINDS and not (given == index > 0):
                 index += 1
                 if given not in (None, index):
                     raise self._fail(
@@ -141,32 +117,34 @@ class _Table:
                     )
                 last[process] = (index, events)
                 event = -1
-            if kind == RECORD and given is not None and given > index:
+            if kind == model.RECORD and given is not None and given > index:
                 raise self._fail(row, f"index is {given}, but {process} has recorded after {index} events")
-            if kind not in APPLICATION_KINDS or event < 0:
+            if kind not in model.APPLICATION_KINDS or event < 0:
                 event = events
                 events += 1
             self.rows.event.append(event)
-            self.rows.index.append(index if kind in APPLICATION_KINDS else given if kind == RECORD else None)
+            self.rows.index.append(
+                index if kind in model.APPLICATION_KINDS else given if kind == model.RECORD else None
+            )
 
     def _check_peer(self, row: int) -> None:
         given, partner = self.given["peer_index"][row], self.rows.partner[row]
-        if given is None or self.rows.kind[row] not in APPLICATION_KINDS:
+        if given is None or self.rows.kind[row] not in model.APPLICATION_KINDS:
             return
         found = self.rows.index[partner] if partner >= 0 else None
         if given != found:
-            told = "there is none" if found is None else f"that is {found} ({self.rows.where(partner)})"
-            raise self._fail(row, f"peer_index is {given}, but {told}; it is the partner's index")
+            right = "there is none" if found is None else f"that is {found} ({self.rows.where(partner)})"
+            raise self._fail(row, f"peer_index is {given}, but {right}; it is the partner's index")
 
     # ------------------------------------------------------------------ pairs
 
     def _pair(self) -> None:
-        ends = [row for row, kind in enumerate(self.rows.kind) if kind in (SEND, RECEIVE)]
+        ends = [row for row, kind in enumerate(self.rows.kind) if kind in (model.SEND, model.RECEIVE)]
         ids = self.given["message_id"]
         if any(ids[row] is not None for row in ends):
-            self._pair_ids(SEND, RECEIVE)
-            self._pair_ids(MARKER_SEND, MARKER_RECEIVE)
-            self._pair_ids(CONTROL_SEND, CONTROL_RECEIVE)
+            self._pair_ids(model.SEND, model.RECEIVE)
+            self._pair_ids(model.MARKER_SEND, model.MARKER_RECEIVE)
+            self._pair_ids(model.CONTROL_SEND, model.CONTROL_RECEIVE)
             if all(isinstance(number, int) for number in ids if number is not None):
                 self.rows.message = ids
         elif ends:
@@ -201,18 +179,16 @@ class _Table:
         for row in ends:
             if self.rows.channel[row] is None:
                 raise self._fail(row, f"a {self.rows.kind[row]} with neither message_id nor channel; give one of them")
-            if self.rows.kind[row] == SEND:
+            if self.rows.kind[row] == model.SEND:
                 waiting[self.rows.channel[row] or ""].append(row)
         for sends in waiting.values():
             sends.reverse()
         for row in ends:
-            if self.rows.kind[row] == RECEIVE:
+            if self.rows.kind[row] == model.RECEIVE:
                 sends = waiting[self.rows.channel[row] or ""]
                 if not sends:
-                    channel = self.rows.channel[row]
-                    raise self._fail(
-                        row, f"receives more messages from {channel} than are sent; a receive needs its send"
-                    )
+                    more = f"receives more messages from {self.rows.channel[row]} than are sent"
+                    raise self._fail(row, f"{more}; a receive needs its send")
                 self._join(sends.pop(), row)
 
     def _join(self, send: int, receive: int) -> None:
@@ -229,9 +205,9 @@ class _Table:
         rows.partner[send], rows.partner[receive] = receive, send
 
     def _fill_channel(self, row: int) -> None:
-        """A send that nobody receives, and of which the table does not say where to."""
+        """Makes a send without channel and receive internal; all channels from its process are then unknown."""
         process = self.rows.process[row]
-        self.rows.kind[row] = INTERNAL
+        self.rows.kind[row] = model.INTERNAL
         self.unknown.update(f"{process}->{other}" for other in self.processes() if other != process)
         if self.how != UNKNOWN:
             self.notes.append(

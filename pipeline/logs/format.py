@@ -1,14 +1,14 @@
-"""What a log format is: a module of pipeline.formats.
+"""The interface of a log format: a module in pipeline/formats.
 
 A module has
     TITLE               what it reads, in a line
-    SUFFIXES            how names of its files end, most likely, or ANYTHING; may be left out: it is never guessed
-    OPTIONS             what it wants to know besides the files; may be left out: nothing
+    SUFFIXES            the usual suffixes of its files, or ANYTHING; optional: without it, the format is never guessed
+    OPTIONS             the options it takes; optional
     pieces(files, options) -> list[Piece]
-                        where each execution lies; asked where the work is started, so it reads the files a line at a
-                        time and keeps none of it. Raises InputError for what concerns a whole file or an option.
+                        finds the executions in the files. It runs on the user's machine, so it reads a line at a time
+                        and keeps none. Raises InputError for a problem with an option or a whole file.
     read(piece) -> Reading
-                        one execution, on a worker. Raises InputError, naming file and line, for a contradiction.
+                        reads one execution, on a worker. Raises InputError, naming file and line, for a contradiction.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from typing import NamedTuple, Protocol
 
 import pyarrow
 
-Options = Mapping[str, str]  # what was said, by the names of the format's OPTIONS
+Options = Mapping[str, str]  # the values given, by the names of the format's OPTIONS
 NO_OPTIONS: Options = {}
-ANYTHING = "*"  # among the suffixes of one format: where no other knows the file
+ANYTHING = "*"  # as a suffix: this format is guessed for files that no other format's suffix matches
 
 
 @dataclass(frozen=True)
 class Option:
-    """Something that a format wants to know: a flag of `ingest`, and a field in the form of the Traces page.
+    """An option of a format: a flag of `ingest`, and a field in the form of the Traces page.
 
-    name: of the flag. label: of the field. help: for both, in a line. takes: what stands for the value in --help.
-    placeholder: what an empty field shows, as an example.
-    choices: ready-made values, by what the form calls them; the first is the form's own choice.
-    other: what the form calls a value that is none of them; empty: there are no others.
-    default: what the form's field holds at first, where there are no choices.
+    name: of the flag. label: of the field. help: for both, in a line. takes: stands for the value in --help.
+    placeholder: an example that the empty field shows.
+    choices: ready-made values by their labels in the form; the first is preselected.
+    other: the form's label for a value that is not among the choices; empty if only the choices are allowed.
+    default: the field's first value if there are no choices.
     """
 
     name: str
@@ -47,11 +47,11 @@ class Option:
 
 
 class Piece(NamedTuple):
-    """One execution where it lies: in `paths` (one, but for formats of several files), from `begin` up to `end`.
+    """Where to find one execution: in `paths` (several only if the format needs several files), from `begin` to `end`.
 
-    These are bytes of a text, rows of a Parquet file. `source` is the file as it was named, `first_line` where the
-    execution begins in it, `how` what the format needs to know to read it, `problem` why it cannot be read, where that
-    is known already.
+    `begin` and `end` count bytes of a text, or rows of a Parquet file; `end` is excluded. `source` is the file as the
+    user named it, `first_line` the line where the execution begins, `how` whatever the format's `read` needs to know,
+    and `problem` why the execution cannot be read, if that is known already.
     """
 
     name: str
@@ -66,11 +66,10 @@ class Piece(NamedTuple):
 
 @dataclass
 class Reading:
-    """One execution as it was understood.
+    """One execution as a format has read it.
 
-    `events` has the columns of EVENT_TYPES, `run_id` still 0. `pairing`, `exact` and `unknown_channels` are those of
-    TRACE_TYPES; `gaps` counts the events that clocks count and nobody logged; `notes` are sentences for whoever brings
-    the log.
+    `events` is a table with the columns of EVENT_TYPES and run_id 0. `count` is the number of application events. For
+    `pairing`, `exact`, `unknown_channels` and `gaps` see TRACE_TYPES. `notes` are sentences for the user.
     """
 
     events: pyarrow.Table
@@ -86,12 +85,12 @@ class Reading:
 
 
 class Format(Protocol):
-    """What every module of pipeline.formats has."""
+    """What every module in pipeline/formats provides."""
 
     TITLE: str
 
     def pieces(self, files: Sequence[Path], options: Options) -> list[Piece]:
-        """Where each execution lies."""
+        """Finds the executions."""
 
     def read(self, piece: Piece) -> Reading:
-        """One execution."""
+        """Reads one execution."""

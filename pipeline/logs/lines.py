@@ -1,4 +1,4 @@
-"""Text files of any size, read so that no line and no execution is larger in memory than is stated here."""
+"""Reads text files of any size; the lines and executions held in memory are limited in size."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import BinaryIO, NamedTuple
 from sim.core.errors import InputError
 
 MOST_LINE = 1_000_000  # bytes
-MOST_BYTES = 500_000_000  # of one execution: the worker that reads it needs some eight times as much memory
+MOST_BYTES = 500_000_000  # of one execution: the worker that reads it needs about eight times as much memory
 _BLOCK = 1_000_000
-_MARK = b"\xef\xbb\xbf"  # with which some programs begin a text
+_MARK = b"\xef\xbb\xbf"  # the byte order mark with which some programs begin a text
 
 
 class Line(NamedTuple):
-    """A line with its number (from 1) and place in bytes; `text` is None where it is longer than MOST_LINE."""
+    """A line: its number from 1, its position in bytes, its text; the text is None if it is longer than MOST_LINE."""
 
     number: int
     begin: int
@@ -24,14 +24,14 @@ class Line(NamedTuple):
 
 
 def lines(path: Path) -> Iterator[Line]:
-    """The lines of a file, one at a time. Raises InputError where there is no such file."""
+    """The lines of a file, one at a time. Raises InputError if there is no such file, or it cannot be read."""
     try:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file; name a log")
         with path.open("rb") as file:
             yield from _lines(file)
     except OSError as problem:
-        raise unreadable(path, problem) from None
+        raise read_error(path, problem) from None
 
 
 def _lines(file: BinaryIO) -> Iterator[Line]:
@@ -49,7 +49,7 @@ def _lines(file: BinaryIO) -> Iterator[Line]:
 
 
 def _skip_line(file: BinaryIO) -> int:
-    """Go to the end of the line, holding little of it; how many bytes that was."""
+    """Skips to the end of the line, in blocks. Returns the number of bytes skipped."""
     skipped = 0
     while text := file.readline(_BLOCK):
         skipped += len(text)
@@ -59,7 +59,7 @@ def _skip_line(file: BinaryIO) -> int:
 
 
 def too_long(source: str, line: Line) -> str:
-    """The sentence for a line that is."""
+    """The text of the error for a line that is too long."""
     return (
         f"{source}:{line.number}: a line of {line.end - line.begin:,} bytes; a line has at most {MOST_LINE:,}: "
         "is this a log, and is its end of line missing?"
@@ -67,9 +67,9 @@ def too_long(source: str, line: Line) -> str:
 
 
 def text_of(path: Path, source: str, begin: int, end: int, first_line: int) -> str:
-    """The text between two places, its lines ending in a line feed.
+    """The text from byte `begin` up to `end`, whose first line has number `first_line`. Lines end in a line feed.
 
-    Raises InputError for more than MOST_BYTES, or for what is no UTF-8, naming the line.
+    Raises InputError for more than MOST_BYTES, or, naming the line, for text that is not UTF-8.
     """
     if end - begin > MOST_BYTES:
         raise InputError(
@@ -81,7 +81,7 @@ def text_of(path: Path, source: str, begin: int, end: int, first_line: int) -> s
             file.seek(begin)
             content = file.read(end - begin)
     except OSError as problem:
-        raise unreadable(path, problem) from None
+        raise read_error(path, problem) from None
     try:
         return content.removeprefix(_MARK).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as problem:
@@ -89,6 +89,6 @@ def text_of(path: Path, source: str, begin: int, end: int, first_line: int) -> s
         raise InputError(f"{source}:{line}: is no UTF-8 text; save the log as UTF-8") from None
 
 
-def unreadable(path: Path, problem: OSError) -> InputError:
-    """The sentence for a file that cannot be read."""
+def read_error(path: Path, problem: OSError) -> InputError:
+    """The error for a file that cannot be read."""
     return InputError(f"{path}: cannot be read ({problem.strerror}); give the path of a log")

@@ -1,20 +1,20 @@
-"""Which event sent what another received, in a log with vector clocks whose text may name sends and receives.
+"""Pairs sends with receives in a log with vector clocks. The log's text may name sends and receives.
 
-The clocks alone tell of messages without doubt (clocks.py), but not of all: one that was never received, or that
-told its receiver nothing new, leaves no trace in them. So where the text names no sends and receives, what a cut
-finds in a channel is at least what the table says (`exact` is false); verdicts on cuts are exact all the same.
+Messages that follow from the clocks are certain (clocks.py). But a message that was never received, or that told its
+receiver nothing new, leaves no trace in the clocks. So if the text names no sends and receives, a channel may hold more
+messages than the table has (`exact` is false). Verdicts on cuts are exact all the same.
 
-Where the text names them (a group `kind`, and perhaps `peer` and `msg`), the text decides which event is what. A
-receive is matched with a send of the same peers and the same message, if it names them: with that of which its clock
-newly knows, which the clocks prove, else with the next one in FIFO order, as long as its clock knows of that one. Text
-and clocks that contradict each other are refused, naming the line. A send that nobody received stays in its channel.
+If the text names them (the group `kind`, perhaps `peer` and `msg`), the text decides which events are sends and
+receives. A receive is matched with a send of the same peers and message, as far as it names them: with the send that
+its clock proves; else with the next one in FIFO order, if the receive's clock knows of it. An error names the line
+where text and clocks contradict each other. A send without a receive stays in its channel.
 
-The state of a channel is unknown (`unknown`) where the table could be wrong about what it holds:
-- a message was sent or received at a gap, so that it is not known where (pipeline.logs.clocks);
-- a send is not received in the log, but its receiver has events that nobody logged;
-- a receive could be of several sends, some of which later ones have overtaken;
-- a receive of which neither text nor clocks tell the sender (then every channel to it), a send of which neither tells
-  the receiver (every channel from it). Such an event is a row of kind internal.
+The state of a channel is unknown (`unknown`) in these cases:
+- a message was sent or received at a gap (pipeline.logs.clocks);
+- a send has no receive in the log, and its receiver has gaps;
+- a receive may belong to several sends, since a later send has overtaken earlier ones;
+- neither text nor clocks give the sender of a receive (then all channels to its host are unknown), or the receiver of a
+  send (all channels from its host). Such an event becomes a row of kind internal.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from pipeline.logs.statements import Queue, Statement
 from sim.core.errors import InputError
 from sim.core.model import RECEIVE, SEND
 
-GIVEN, CLOCK, FIFO, UNKNOWN = "given", "clock", "fifo", "unknown"  # from the surest way to match to none
+GIVEN, CLOCK, FIFO, UNKNOWN = "given", "clock", "fifo", "unknown"  # how sends were matched, the most certain first
 PAIRINGS = (GIVEN, CLOCK, FIFO, UNKNOWN)
 
 
 class Message(NamedTuple):
-    """A message between two hosts by the numbers of its events; `receive` is None where it was never received."""
+    """A message: the numbers of its events and hosts; `receive` is None if it was never received."""
 
     send: int
     receive: int | None
@@ -44,7 +44,7 @@ class Message(NamedTuple):
 
 @dataclass
 class Pairing:
-    """The messages of an execution and how well they are known; see the module's text."""
+    """The messages of an execution. `unknown` holds channels (source, target); `how` is TRACE_TYPES' `pairing`."""
 
     messages: list[Message] = field(default_factory=list)
     unknown: set[tuple[int, int]] = field(default_factory=set)
@@ -53,14 +53,14 @@ class Pairing:
     notes: list[str] = field(default_factory=list)
 
     def use(self, how: str) -> None:
-        """Something was matched in that way: the least sure one counts."""
+        """Notes that a message was matched in this way; the least certain way counts."""
         self.how = max(self.how, how, key=PAIRINGS.index)
 
 
 def pair(clocks: Clocks, statements: dict[int, Statement] | None) -> Pairing:
-    """The messages of a log; `statements` holds what its text says of events (None: it was not asked).
+    """The messages of a log; `statements` are the sends and receives that its text names (None: it names none).
 
-    Raises InputError, naming file and line, where clocks cannot be believed, or text contradicts them.
+    Raises InputError, naming file and line, for invalid clocks, or text that contradicts them.
     """
     causes = dict(clocks.causes())
     if statements is None:
@@ -69,14 +69,14 @@ def pair(clocks: Clocks, statements: dict[int, Statement] | None) -> Pairing:
             for cause in senders:
                 _add(found, clocks, cause, event)
     else:
-        found = _Text(clocks, statements, causes).pairing()
+        found = _TextPairing(clocks, statements, causes).pairing()
     if clocks.gaps:
         found.exact = False
     return found
 
 
 def _add(found: Pairing, clocks: Clocks, cause: Cause, event: int) -> None:
-    """A message of which the clocks tell."""
+    """Adds a message that follows from the clocks."""
     channel = (clocks.host[cause.event], clocks.host[event])
     found.messages.append(Message(cause.event, event, *channel))
     found.use(CLOCK)
@@ -84,41 +84,41 @@ def _add(found: Pairing, clocks: Clocks, cause: Cause, event: int) -> None:
         found.unknown.add(channel)
 
 
-class _Text:
-    """Pairing in a log whose text names sends and receives."""
+class _TextPairing:
+    """Pairs sends with receives in a log whose text names them."""
 
     def __init__(self, clocks: Clocks, statements: dict[int, Statement], causes: dict[int, list[Cause]]) -> None:
         self._clocks = clocks
-        self._claims = statements
+        self._statements = statements
         self._causes = causes
         self._found = Pairing()
         self._queues: dict[tuple[int, int, str | None], Queue] = {}
         self._sends: dict[tuple[int, int | None, str | None], list[int]] = defaultdict(list)
-        self._senders: dict[str | None, dict[int, None]] = defaultdict(dict)  # by message: who sends it
+        self._senders: dict[str | None, dict[int, None]] = defaultdict(dict)  # by message, the hosts that send it
         self._with_gap = {clocks.host[event] for event in clocks.follows_gap}
-        self._told: set[int] = set()  # hosts whose sends the text names
-        self._received: set[int] = set()  # sends
+        self._senders_in_text: set[int] = set()  # hosts
+        self._received: set[int] = set()  # sends that are matched with a receive
         self._undecided: list[int] = []
         for event, statement in statements.items():
             if statement.kind == SEND:
                 self._sends[clocks.host[event], statement.peer, statement.message].append(event)
                 self._senders[statement.message][clocks.host[event]] = None
-                self._told.add(clocks.host[event])
+                self._senders_in_text.add(clocks.host[event])
 
     def pairing(self) -> Pairing:
-        """All messages."""
+        """The pairing of the whole log. Raises InputError."""
         proven = 0
         for event in sorted(
-            {*self._causes, *(e for e, statement in self._claims.items() if statement.kind == RECEIVE)}
+            {*self._causes, *(e for e, statement in self._statements.items() if statement.kind == RECEIVE)}
         ):
-            statement = self._claims.get(event)
+            statement = self._statements.get(event)
             causes = self._causes.get(event, [])
             if statement is not None and statement.kind == RECEIVE:
                 causes = self._receive(event, statement, causes)
             for cause in causes:
-                self._prove(event, cause)
+                self._add_proven(event, cause)
             proven += len(causes)
-        self._never_received()
+        self._add_unreceived()
         self._found.exact = self._found.exact and not (proven or self._found.unknown)
         if proven:
             self._found.notes.append(f"{proven} messages are known from the clocks alone: the text does not name them")
@@ -131,10 +131,10 @@ class _Text:
             )
         return self._found
 
-    def _prove(self, event: int, cause: Cause) -> None:
-        """A message of which the clocks tell and the text does not."""
+    def _add_proven(self, event: int, cause: Cause) -> None:
+        """Adds a message that the clocks prove and the text does not name. Raises InputError if they contradict."""
         host = self._clocks.host[event]
-        statement = self._claims.get(cause.event)
+        statement = self._statements.get(cause.event)
         if statement is not None and statement.kind == SEND:
             taken = self._queue(self._clocks.host[cause.event], host, statement.message).take(cause.event)
             if not taken and cause.is_sure:
@@ -145,11 +145,11 @@ class _Text:
     # ------------------------------------------------------------------ receives
 
     def _receive(self, event: int, statement: Statement, causes: list[Cause]) -> list[Cause]:
-        """Match a receive that the text names. Returns what the clocks tell of besides."""
+        """Matches a receive that the text names. Returns the causes that belong to other messages."""
         source = self._source(statement, causes)
         if source is None:
             if not causes:
-                self._give_up(event, ((other, self._clocks.host[event]) for other in range(len(self._clocks.hosts))))
+                self._leave_open(event, ((other, self._clocks.host[event]) for other in range(len(self._clocks.hosts))))
             return causes
         own = [cause for cause in causes if self._clocks.host[cause.event] == source]
         others = [cause for cause in causes if cause not in own]
@@ -162,7 +162,7 @@ class _Text:
         return others
 
     def _source(self, statement: Statement, causes: list[Cause]) -> int | None:
-        """Who sent it, as far as text or clocks tell."""
+        """The sending host of a receive; None if neither text nor clocks give it."""
         if statement.peer is not None:
             return statement.peer
         if len(causes) == 1:
@@ -171,8 +171,8 @@ class _Text:
         return next(iter(senders)) if len(senders) == 1 else None
 
     def _receive_proven(self, event: int, statement: Statement, cause: Cause) -> None:
-        """The clocks prove which send it was; where the text says something of it, it must say the same."""
-        sent = self._claims.get(cause.event)
+        """Matches a receive with the send that the clocks prove. Raises InputError if the text contradicts."""
+        sent = self._statements.get(cause.event)
         if sent is None or sent.kind != SEND:
             self._found.exact = False
         else:
@@ -182,12 +182,12 @@ class _Text:
         self._match(cause.event, event, GIVEN if statement.message is not None else CLOCK)
 
     def _receive_next(self, event: int, statement: Statement, source: int, causes: list[Cause]) -> None:
-        """The clocks do not say which send it was: it is the next one in FIFO order."""
+        """Matches a receive whose send the clocks do not prove with the next send in FIFO order. Raises InputError."""
         clocks, target = self._clocks, self._clocks.host[event]
         queue = self._queue(source, target, statement.message)
         send = queue.first()
-        if send is not None and statement.message is None and self._claims[send].peer is None:
-            send = None  # a send to nobody in particular may be to somebody else
+        if send is not None and statement.message is None and self._statements[send].peer is None:
+            send = None  # without message and peer, the send may be to another host
         if send is not None and clocks.own[send] <= clocks.known(event, source):
             if queue.is_one_of_many() or not self._with_gap.isdisjoint((source, target)):
                 self._found.unknown.add((source, target))
@@ -195,14 +195,18 @@ class _Text:
             self._match(send, event, FIFO if statement.message is None or queue.left else GIVEN)
         elif causes:
             _add(self._found, clocks, causes[0], event)
-        elif source in self._with_gap or source not in self._told or self._sends.get((source, None, statement.message)):
-            self._give_up(event, [(source, target)])
+        elif (
+            source in self._with_gap
+            or source not in self._senders_in_text
+            or self._sends.get((source, None, statement.message))
+        ):
+            self._leave_open(event, [(source, target)])
         else:
             name = clocks.hosts[source]
             what = (
                 f"{statement.message!r} from {name!r}" if statement.message is not None else f"a message from {name!r}"
             )
-            known = "none is left" if send is None else f"of {clocks.told(send)}, the next one, its clock does not know"
+            known = "none is left" if send is None else f"of {clocks.name(send)}, the next one, its clock does not know"
             raise InputError(
                 f"{clocks.where(event)}: receives {what}, but no send of it can be the one: {known}; a receive needs "
                 "its send before it"
@@ -213,20 +217,21 @@ class _Text:
         self._found.use(how)
         self._found.messages.append(Message(send, event, self._clocks.host[send], self._clocks.host[event]))
 
-    def _give_up(self, event: int, channels: Iterable[tuple[int, int]]) -> None:
+    def _leave_open(self, event: int, channels: Iterable[tuple[int, int]]) -> None:
+        """Leaves an event without a partner: the state of `channels` is unknown."""
         self._undecided.append(event)
         self._found.unknown.update(channel for channel in channels if channel[0] != channel[1])
 
     def _contradiction(self, event: int, cause: int) -> InputError:
         clocks = self._clocks
         return InputError(
-            f"{clocks.where(event)}: {self._words(event)}, but its clock learns of {clocks.told(cause)}, which "
-            f"{self._words(cause)}; text and clocks have to agree"
+            f"{clocks.where(event)}: {self._describe(event)}, but its clock learns of {clocks.name(cause)}, which "
+            f"{self._describe(cause)}; text and clocks have to agree"
         )
 
-    def _words(self, event: int) -> str:
-        """What the text says of an event."""
-        statement = self._claims.get(event)
+    def _describe(self, event: int) -> str:
+        """The text's statement about an event, for errors."""
+        statement = self._statements.get(event)
         if statement is None:
             return "is no send and no receive"
         to, peer = ("to" if statement.kind == SEND else "from"), statement.peer
@@ -237,21 +242,22 @@ class _Text:
     # ------------------------------------------------------------------ sends
 
     def _queue(self, source: int, target: int, message: str | None) -> Queue:
-        """The sends of a message to a host: those that name it, and those that name nobody."""
+        """The sends of a message from `source` that name the host `target` or no host."""
         key = (source, target, message)
         if key not in self._queues:
             sends = (self._sends.get((source, peer, message), []) for peer in (target, None))
             self._queues[key] = Queue(sorted(event for events in sends for event in events))
         return self._queues[key]
 
-    def _never_received(self) -> None:
+    def _add_unreceived(self) -> None:
+        """Adds the sends without a receive; they stay in their channels."""
         clocks = self._clocks
         for (source, peer, _), events in self._sends.items():
             for event in events:
                 if event in self._received:
                     continue
                 if peer is None:
-                    self._give_up(event, ((source, other) for other in range(len(clocks.hosts))))
+                    self._leave_open(event, ((source, other) for other in range(len(clocks.hosts))))
                     continue
                 self._found.messages.append(Message(event, None, source, peer))
                 if peer in self._with_gap:

@@ -1,4 +1,4 @@
-"""The events of a log as a pattern finds them in its text."""
+"""Parses the text of a log into events, with a pattern."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NO_NAME = re.compile(r"\s+|->")
 class ParsedLog:
     """The events of one execution, in the order of the log: a list for each group of the pattern.
 
-    `line` is where an event's clock stands. `others` holds those groups of FURTHER that the pattern has.
+    `line` is the line of an event's clock. `others` holds the groups of FURTHER that the pattern has.
     """
 
     source: str
@@ -33,7 +33,10 @@ class ParsedLog:
     notes: list[str] = field(default_factory=list)
 
     def processes(self) -> list[str]:
-        """The hosts' names, in the order of their first events, with _ for what a process's name cannot hold."""
+        """The names of the hosts, in the order of their first events, with _ for white space and ->.
+
+        Raises InputError for an empty name, or two hosts that would get the same name.
+        """
         found: dict[str, str] = {}
         for host in dict.fromkeys(self.host):
             name = _NO_NAME.sub("_", host)
@@ -48,13 +51,13 @@ class ParsedLog:
         return list(found)
 
     def reorder(self, order: Sequence[int]) -> None:
-        """Let events of the same host change places: event e is what number order[e] was. Clocks are left alone."""
+        """Reorders the events: event e becomes what was event order[e]. Hosts and clocks stay as they are."""
         self.event = [self.event[event] for event in order]
         self.line = [self.line[event] for event in order]
         self.others = {name: [texts[event] for event in order] for name, texts in self.others.items()}
 
     def times(self) -> list[float] | None:
-        """The events' times, where the pattern has a group for them. Raises InputError for what is no number."""
+        """The times of the events; None without a group for them. Raises InputError for a time that is no number."""
         name = next((name for name in TIMES if name in self.others), None)
         return None if name is None else [self._number(event, text) for event, text in enumerate(self.others[name])]
 
@@ -71,15 +74,15 @@ class ParsedLog:
         return number
 
     def bodies(self) -> list[str | None]:
-        """What names the events' messages, as JSON, where the pattern has a group `msg`."""
+        """The names of the events' messages as JSON: the group `msg`, if the pattern has one."""
         messages = self.others.get("msg", [None] * len(self.host))
         return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
 
 
 def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> ParsedLog:
-    """The events that `pattern` finds in `text`, whose first line is line number `first_line` of `source`.
+    """The events that `pattern` matches in `text`, whose first line is line number `first_line` of `source`.
 
-    Raises InputError, naming file and line, where it finds no host, clock or event, or searches too long.
+    Raises InputError, naming file and line, for no match, a match without host, clock or event, or too slow a pattern.
     """
     names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
     log = ParsedLog(source, others={name: [] for name in names[len(GROUPS) :]})
@@ -91,7 +94,7 @@ def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int)
             start = match.start("clock")
             line += text.count("\n", counted, max(counted, start))
             counted = max(counted, start)
-            skipped.look(text, last, match.start(), counted, line)
+            skipped.add(text, last, match.start(), counted, line)
             last = match.end()
             host, clock, event, *more = match.group(*names)
             if host is None or clock is None or event is None:
@@ -109,7 +112,7 @@ def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int)
             f"{source}:{where}: from here on the pattern finds nothing in {patterns.MOST_SECONDS:g} s; write a "
             "simpler expression"
         ) from None
-    skipped.look(text, last, len(text), counted, line)
+    skipped.add(text, last, len(text), counted, line)
     if not log.host:
         raise InputError(
             f"{source}:{first_line}: the pattern matches nothing in this execution; give one that does: --pattern"
@@ -119,15 +122,15 @@ def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int)
 
 
 class _Skipped:
-    """Text that no match covers, apart from blank lines."""
+    """Counts the lines that are not blank and in no match."""
 
     def __init__(self, source: str) -> None:
         self._source = source
         self._count = 0
         self._first = ""
 
-    def look(self, text: str, begin: int, end: int, at: int, line: int) -> None:
-        """From `begin` to `end`; line number `line` is where `at` is, which is none of that text."""
+    def add(self, text: str, begin: int, end: int, at: int, line: int) -> None:
+        """Counts the lines from `begin` up to `end`. Position `at`, which is outside, is in line number `line`."""
         between = text[begin:end]
         if not between or between.isspace():
             return
@@ -138,5 +141,5 @@ class _Skipped:
         self._count += len(found)
 
     def notes(self) -> list[str]:
-        """One sentence, if there was any."""
+        """One sentence; none if every line matched."""
         return [f"{self._count} lines that the pattern does not match, the first {self._first}"] if self._count else []

@@ -1,4 +1,4 @@
-"""Regular expressions that users give: Python's or JavaScript's way of naming groups, and a bound on their patience."""
+"""Regular expressions that users write: in Python's or JavaScript's syntax, and with a time limit."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from sim.core.errors import InputError
 
-MOST_SECONDS = 10.0  # that the search for one match may take
+MOST_SECONDS = 10.0  # for the search for one match
 
 
-def compiled(text: str, where: str, groups: tuple[str, ...] = ()) -> re.Pattern[str]:
-    """`text` as an expression in which ^ and $ are the ends of lines. `where` opens every error, such as an option.
+def compile_pattern(text: str, where: str, groups: tuple[str, ...] = ()) -> re.Pattern[str]:
+    """Compiles `text`; ^ and $ match at the ends of lines. Errors begin with `where`, such as the name of an option.
 
-    Raises InputError where it is none, or lacks one of `groups`.
+    Raises InputError if `text` is no regular expression, or lacks one of `groups`.
     """
     python = re.sub(r"(?<!\\)\(\?<(?![=!])", "(?P<", text)  # JavaScript names a group (?<host>...)
     try:
@@ -36,38 +36,38 @@ def compiled(text: str, where: str, groups: tuple[str, ...] = ()) -> re.Pattern[
 
 
 class TooSlow(Exception):
-    """A search has gone on for MOST_SECONDS without finding anything."""
+    """A search took MOST_SECONDS without finding a match."""
 
 
 def matches(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """The matches of `pattern`, one after the other. Raises TooSlow."""
+    """The matches of `pattern`, one after the other. Raises TooSlow if one takes longer than MOST_SECONDS."""
     found = 0
-    with watched(lambda: found):
+    with time_limit(lambda: found):
         for match in pattern.finditer(text):
             found += 1
             yield match
 
 
 @contextmanager
-def watched(progress: Callable[[], int]) -> Iterator[None]:
-    """Raises TooSlow in the block once `progress` has stood still for MOST_SECONDS.
+def time_limit(progress: Callable[[], int]) -> Iterator[None]:
+    """Raises TooSlow in the block if the value of `progress` does not change for MOST_SECONDS.
 
-    An expression such as (a+)+$ can take longer than anybody lives. Python looks for signals while it searches;
-    only a main thread receives them, which is where Spark's workers work: in other threads nobody watches.
+    An expression such as (a+)+$ takes exponential time. A timer signal interrupts the search. Python delivers signals
+    to the main thread only; Spark's workers run there. In other threads there is no limit.
     """
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
-    seen = -1
+    last = -1
 
-    def look(*_: Any) -> None:
-        nonlocal seen
+    def check(*_: Any) -> None:
+        nonlocal last
         now = progress()
-        if now == seen:
+        if now == last:
             raise TooSlow
-        seen = now
+        last = now
 
-    before = signal.signal(signal.SIGALRM, look)
+    before = signal.signal(signal.SIGALRM, check)
     signal.setitimer(signal.ITIMER_REAL, MOST_SECONDS / 2, MOST_SECONDS / 2)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Where runs begin in an event table: its rows carry a run_id, or are all of one run."""
+"""Splits an event table into runs: by the column run_id; a table without it is one run."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import NamedTuple
 from pipeline.logs.format import Piece
 from sim.core.errors import InputError, brief
 
-SAME = object()  # the run of a row that does not say it
+SAME = object()  # the run of a row without run_id: that of the row before it
 
 
 class Record(NamedTuple):
-    """A row where it lies, from `begin` up to `end`, in line number `line`; its run, and why it cannot be read."""
+    """A row: its run, its position in the file from `begin` up to `end`, its line, and why it cannot be read if so."""
 
     run: object
     begin: int
@@ -23,7 +23,7 @@ class Record(NamedTuple):
 
 
 def pieces_by_run(path: Path, records: Iterable[Record], how: str = "") -> list[Piece]:
-    """The runs of a file. Raises InputError where it has no rows, or where a run goes on after another one began."""
+    """A piece for each run of a file. Raises InputError if there are no rows, or the rows of a run are not together."""
     first: dict[object, Record] = {}
     last: dict[object, Record] = {}
     problems: dict[object, str] = {}

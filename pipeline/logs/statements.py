@@ -1,4 +1,4 @@
-"""What the text of a log says of its events: which are sends and receives, with whom, of which message."""
+"""What the text of a log says about its events: which send, which receive, which host is the peer, which message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = {
 
 
 class Statement(NamedTuple):
-    """What the text says of an event: it sends or receives (SEND, RECEIVE), with which host, which message."""
+    """One event's text: its kind (SEND or RECEIVE), the number of the peer host, and the message's name, if given."""
 
     kind: str
     peer: int | None
@@ -27,7 +27,7 @@ class Statement(NamedTuple):
 def statements_of(
     clocks: Clocks, kinds: Sequence[str | None], peers: Sequence[str | None], messages: Sequence[str | None]
 ) -> dict[int, Statement]:
-    """What the text says of each event that it calls a send or a receive. Raises InputError for a peer nobody knows."""
+    """The statement of each event whose kind is a send or receive, by event. Raises InputError for an unknown peer."""
     rank = {name: number for number, name in enumerate(clocks.hosts)}
     statements: dict[int, Statement] = {}
     for event, (word, peer, message) in enumerate(zip(kinds, peers, messages, strict=True)):
@@ -44,7 +44,10 @@ def statements_of(
 
 
 class Queue:
-    """Sends of one kind of message on one channel, in their order, for which no receive has been found yet."""
+    """The sends of a message on one channel, in order, that are not matched with a receive yet.
+
+    `ahead` holds those after the last matched one; `overtaken` those before it.
+    """
 
     def __init__(self, sends: Iterable[int]) -> None:
         self.ahead = deque(sends)
@@ -52,7 +55,7 @@ class Queue:
         self._all = frozenset(self.ahead)
 
     def take(self, send: int) -> bool:
-        """Take this very one, if it is there."""
+        """Removes `send`. Returns whether it was in the queue."""
         if send in self.overtaken:
             del self.overtaken[send]
             return True
@@ -63,14 +66,14 @@ class Queue:
         return True
 
     def first(self) -> int | None:
-        """The one that comes next: in FIFO order, else the oldest of those that others have overtaken."""
+        """The next send in FIFO order; if none is ahead, the oldest overtaken one; None if the queue is empty."""
         return self.ahead[0] if self.ahead else next(iter(self.overtaken), None)
 
     def is_one_of_many(self) -> bool:
-        """Whether FIFO order has been broken before, so that it need not be the one that comes next."""
-        return len(self.overtaken) + bool(self.ahead) > 1 if self.overtaken else False
+        """Whether a send was overtaken and several are left: then the next receive may be of any of them."""
+        return bool(self.overtaken) and len(self.overtaken) + bool(self.ahead) > 1
 
     @property
     def left(self) -> list[int]:
-        """All that are still there."""
+        """All sends in the queue."""
         return [*self.overtaken, *self.ahead]

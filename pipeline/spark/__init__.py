@@ -1,1 +1,1 @@
-"""The Spark session, its own server and Java, and work that shows progress and can be interrupted."""
+"""The Spark session, the local server and its Java, progress reports, and interruption of jobs."""

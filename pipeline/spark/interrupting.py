@@ -1,4 +1,4 @@
-"""Ending what Spark does before it is done: when a person cancels it, or when whoever wanted it is gone."""
+"""Interrupts Spark jobs that somebody cancels, or whose caller has failed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]:
-    """What Spark does within the block ends when `stop` is set, and when the block ends with an exception."""
+    """Interrupts the Spark jobs of the block when `stop` is set, and when the block raises an exception."""
     tag = f"cut-{secrets.token_hex(8)}"
-    over = threading.Event()
+    finished = threading.Event()
 
     def watch() -> None:
-        while not over.wait(0.1):
+        while not finished.wait(0.1):
             if stop.is_set() and spark.interruptTag(tag):
                 return
 
@@ -33,5 +33,5 @@ def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]
         raise
     finally:
         spark.removeTag(tag)
-        over.set()
+        finished.set()
         watcher.join()

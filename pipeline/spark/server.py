@@ -1,7 +1,7 @@
 """`python -m pipeline.spark.server PORT CONF.json`: the app's own Spark Connect server, on the loopback address only.
 
-It runs until its standard input ends, which it does when the process that started it is gone, whatever way.
-The token that clients must show is taken from the environment, SPARK_CONNECT_AUTHENTICATE_TOKEN.
+It runs until its standard input is closed, which happens whenever the process that started it ends, even if killed.
+Clients must show the token in the environment variable SPARK_CONNECT_AUTHENTICATE_TOKEN.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ READY = "ready"
 
 
 def main(port: str, conf_file: str) -> None:
-    """Starts the server, says so on standard output, waits for the end of standard input, clears up.
+    """Starts the server, prints READY, waits for the end of standard input, then stops and clears up.
 
-    The folder of `conf_file` is the server's scratch folder: it goes with the server.
+    The folder of `conf_file` is the server's scratch folder: it is removed at the end.
     """
-    from pyspark import SparkConf, SparkContext  # whoever only asks for READY need not wait for this
+    from pyspark import SparkConf, SparkContext  # here: slow to import, and session.py imports READY from this module
 
     conf = SparkConf()
     conf.setAll(list(json.loads(Path(conf_file).read_text(encoding="utf-8")).items()))

@@ -1,7 +1,7 @@
-"""The one Spark session of this process: a Connect client of `SPARK_REMOTE`, or of an own local server.
+"""The Spark session of this process: a Spark Connect client of `SPARK_REMOTE`, or of a local server of our own.
 
-The own server is started once, by whoever first asks, is kept warm, and ends with this process. Nobody waits
-for it but who needs an answer of it: `warm_up` starts it in the background.
+The first call starts the local server, which then runs as long as this process. `session()` waits until it serves;
+`warm_up()` starts it in the background. Without Spark, an InputError says why.
 """
 
 from __future__ import annotations
@@ -33,37 +33,33 @@ if TYPE_CHECKING:
 log = logging.getLogger("pipeline")
 
 ROOT = Path(__file__).resolve().parents[2]
-OURS = ("sim", "pipeline")  # what a worker needs of the project
-CONNECT_PORT = 15002  # of a Connect server, unless its address says otherwise
-KNOCK_S = 10.0
-ATTEMPTS = 4  # of one task: a worker that is killed costs a retry, not the run
-
-
-class NoSpark(InputError):
-    """There is no Spark to work with. The text is one sentence that says why."""
+PACKAGES = ("sim", "pipeline")  # that workers import
+CONNECT_PORT = 15002  # the default port of a Connect server
+CONNECT_TIMEOUT_S = 10.0
+ATTEMPTS = 4  # for each task: after a worker is killed, its task is tried again
 
 
 def cores() -> int:
-    """The processors that this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Server:
-    """An own local Connect server: a child process, and the folder in which it keeps its scratch files."""
+    """A local Spark Connect server: a child process and its scratch folder."""
 
     def __init__(self, master: str | None = None, *, bundled_java: bool = False, sees_project: bool = True) -> None:
-        """Starts it and waits until it serves. Raises NoSpark.
+        """Starts the server and waits until it serves. Raises InputError if it cannot start.
 
-        `master`: local threads unless given. `sees_project`: whether workers import the project from its folder;
-        else they have what `connect` sends them, as on a cluster.
+        `master` is Spark's master, by default local threads. If `sees_project`, workers import the project from its
+        folder; else, as on a cluster, only what `send_project` sends them.
         """
         self.scratch = Path(tempfile.mkdtemp(prefix="consistent-cut-spark-"))
         self.token = secrets.token_hex(16)
         try:
             java = find_java(self.scratch, bundled=bundled_java)
-        except RuntimeError as problem:
+        except InputError:
             shutil.rmtree(self.scratch, ignore_errors=True)
-            raise NoSpark(str(problem)) from None
+            raise
         log.info("Spark runs on %s", java.words)
         self.port = _free_port()
         self._log = self.scratch / "server.log"
@@ -89,15 +85,15 @@ class Server:
         if self._process.stdout.readline().strip() != READY.encode():
             reason = self._last_line()
             self.stop()
-            raise NoSpark(f"Spark did not start: {reason}")
+            raise InputError(f"Spark did not start: {reason}")
 
     @property
     def url(self) -> str:
-        """What a client connects to."""
+        """The address for clients, with the token."""
         return f"sc://localhost:{self.port}/;token={self.token}"
 
     def stop(self) -> None:
-        """Ends the server and removes its files. May be called twice."""
+        """Stops the server and removes its files. May be called twice."""
         if self._process.stdin is not None and not self._process.stdin.closed:
             self._process.stdin.close()
         try:
@@ -110,11 +106,10 @@ class Server:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _last_line(self) -> str:
+        """The last error in the server's log, else its last line."""
         lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
-        told = [line.strip() for line in lines if "Error" in line or "Exception" in line] or [
-            line for line in lines if line
-        ]
-        return told[-1][:300] if told else "it ended without a word"
+        errors = [line.strip() for line in lines if "Error" in line or "Exception" in line]
+        return (errors or [line for line in lines if line] or ["it ended without a word"])[-1][:300]
 
 
 def _conf(master: str, scratch: Path) -> dict[str, str]:
@@ -142,47 +137,47 @@ def _free_port() -> int:
 
 
 def connect(url: str) -> SparkSession:
-    """A session of the server at `url`; one that is not our own gets the project's code. Raises NoSpark."""
+    """A new session of the server at `url`. Raises InputError if no Spark answers there."""
     from pyspark.sql import SparkSession
 
-    _knock(url)
+    _check_reachable(url)
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # so that pyspark.sql.functions speaks Connect
+    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # makes pyspark.sql.functions use Connect
     try:
         spark = SparkSession.builder.remote(url).create()
         spark.range(1).count()
-    except Exception as problem:  # of many libraries: one sentence for all
-        place = url.partition(";")[0]
-        raise NoSpark(f"no Spark answers at {place}: {' '.join(str(problem).split())[:200]}") from None
+    except Exception as problem:  # several libraries, each with exceptions of its own
+        address = url.partition(";")[0]
+        raise InputError(f"no Spark answers at {address}: {' '.join(str(problem).split())[:200]}") from None
     return spark
 
 
-def _knock(url: str) -> None:
-    """Raises NoSpark where nobody listens at `url`: the client would try again for many minutes."""
-    place = url.partition(";")[0]
+def _check_reachable(url: str) -> None:
+    """Raises InputError if no server listens at `url`. Spark's own client would retry for many minutes."""
+    address = url.partition(";")[0]
     try:
-        address = urlsplit(place)
-        host, port = address.hostname, address.port or CONNECT_PORT
-        if address.scheme != "sc" or not host:
+        parts = urlsplit(address)
+        host, port = parts.hostname, parts.port or CONNECT_PORT
+        if parts.scheme != "sc" or not host:
             raise ValueError("it is not written as sc://host:15002")
-        socket.create_connection((host, port), timeout=KNOCK_S).close()
+        socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S).close()
     except (OSError, ValueError) as problem:
-        raise NoSpark(f"no Spark answers at {place}: {problem}") from None
+        raise InputError(f"no Spark answers at {address}: {problem}") from None
 
 
 def send_project(spark: SparkSession) -> None:
-    """Send the project's code to the workers of a cluster, which cannot see this machine's files."""
+    """Sends the project's code to the workers of a cluster, which cannot read this machine's files."""
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder) / "project.zip"
         with zipfile.ZipFile(archive, "w") as zipped:
-            for package in OURS:
+            for package in PACKAGES:
                 for path in sorted((ROOT / package).rglob("*.py")):
                     zipped.write(path, path.relative_to(ROOT))
         spark.addArtifacts(str(archive), pyfile=True)
 
 
-class _Kept:
-    """What this process keeps: its session, and the server of its own if it has one."""
+class _State:
+    """The session of this process, and its local server if it has one."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -191,20 +186,20 @@ class _Kept:
         self.problem: str | None = None
 
 
-_KEPT = _Kept()
+_STATE = _State()
 
 
 def session() -> SparkSession:
-    """The session of this process; the first to ask waits for it to start. Raises NoSpark."""
-    with _KEPT.lock:
-        if _KEPT.spark is None:
+    """The session of this process; the first call starts it and waits. Raises InputError if there is no Spark."""
+    with _STATE.lock:
+        if _STATE.spark is None:
             try:
-                _KEPT.spark = _start()
-                _KEPT.problem = None
-            except NoSpark as problem:
-                _KEPT.problem = str(problem)
+                _STATE.spark = _start()
+                _STATE.problem = None
+            except InputError as problem:
+                _STATE.problem = str(problem)
                 raise
-        return _KEPT.spark
+        return _STATE.spark
 
 
 def _start() -> SparkSession:
@@ -214,16 +209,16 @@ def _start() -> SparkSession:
         spark = connect(remote)
         send_project(spark)
         return spark
-    _KEPT.server = Server()
+    _STATE.server = Server()
     atexit.register(stop)
-    return connect(_KEPT.server.url)
+    return connect(_STATE.server.url)
 
 
 def stop() -> None:
-    """End the session, and the own server with it. The next to ask starts anew."""
-    with _KEPT.lock:
-        spark, _KEPT.spark = _KEPT.spark, None
-        server, _KEPT.server = _KEPT.server, None
+    """Ends the session and the local server. The next call of `session` starts both again."""
+    with _STATE.lock:
+        spark, _STATE.spark = _STATE.spark, None
+        server, _STATE.server = _STATE.server, None
         if spark is not None:
             spark.client.close()
         if server is not None:
@@ -231,28 +226,28 @@ def stop() -> None:
 
 
 def is_warm() -> bool:
-    """Whether `session` answers at once."""
-    return _KEPT.spark is not None
+    """Whether the session is there, so that `session` returns at once."""
+    return _STATE.spark is not None
 
 
 def problem() -> str | None:
-    """Why the last attempt to start failed (None: it did not)."""
-    return _KEPT.problem
+    """Why the last attempt to start failed; None if it did not fail."""
+    return _STATE.problem
 
 
 def warm_up() -> None:
-    """Start the session in the background, unless it is there or on its way."""
-    if not is_warm() and not _KEPT.lock.locked():
-        threading.Thread(target=_quietly, name="spark-warm-up", daemon=True).start()
+    """Starts the session in the background, unless it is there or already starting."""
+    if not is_warm() and not _STATE.lock.locked():
+        threading.Thread(target=_start_first_worker, name="spark-warm-up", daemon=True).start()
 
 
-def _quietly() -> None:
+def _start_first_worker() -> None:
+    """Starts the session and a Python worker. Logs why, if there is no Spark."""
     try:
-        spark = session()
-        spark.range(8).mapInArrow(_same, "id long").count()  # the first Python worker takes its time as well
-    except NoSpark as problem:
+        session().range(8).mapInArrow(_identity, "id long").count()  # the first Python worker is slow to start
+    except InputError as problem:
         log.warning("%s", problem)
 
 
-def _same(batches: Iterator[Any]) -> Iterator[Any]:
+def _identity(batches: Iterator[Any]) -> Iterator[Any]:
     yield from batches

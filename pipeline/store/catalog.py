@@ -1,4 +1,4 @@
-"""What has been run, when, with which parameters and version, and where it lies: the folders of the data root."""
+"""The catalog: every data folder of the data root, with its parameters, times, version and size."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pipeline.store.folder import Store, data_root, named, unwritable
+from pipeline.store.data_root import data_root, folder_path
+from pipeline.store.folder import Store, write_error
 from sim.core.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -18,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """One data folder. `about` is what was asked for; times are ISO 8601, UTC; `rows` counts by table.
+    """One data folder. `about` is the user's request; times are ISO 8601, UTC; `rows` counts the rows of each table.
 
-    `problem` says why the folder cannot be read (None: it can); the rest is empty then.
+    `problem` says why the folder cannot be read, and the other fields are empty then; None if it can be read.
     """
 
     name: str
@@ -32,17 +34,25 @@ class Entry:
     finished: str | None = None
     version: str = ""
     rows: Mapping[str, int] = field(default_factory=dict)
-    size: int = 0  # bytes on disk
     problem: str | None = None
+
+    @cached_property
+    def size(self) -> int:
+        """Bytes on disk."""
+        size = 0
+        for file in self.path.rglob("*"):
+            with suppress(OSError):  # a part that was renamed just now
+                size += file.stat().st_size
+        return size
 
     @property
     def store(self) -> Store:
-        """The folder itself. Raises InputError where another version made it."""
+        """The folder itself. Raises InputError if an incompatible version made it."""
         return Store.open(self.path)
 
 
 class Difference(NamedTuple):
-    """Something that two entries say differently; None where one does not say it."""
+    """A property in which two entries differ, and its value in each; None if an entry lacks it."""
 
     what: str
     first: Any
@@ -50,7 +60,7 @@ class Difference(NamedTuple):
 
 
 def entries(root: Path | None = None) -> list[Entry]:
-    """Every data folder of the root, the newest first; those that cannot be read come last."""
+    """Every data folder of the root, newest first; folders that cannot be read come last."""
     root = root or data_root()
     folders = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
     found = [entry_of(path) for path in folders if path.name[0] not in "._"]
@@ -58,16 +68,14 @@ def entries(root: Path | None = None) -> list[Entry]:
 
 
 def entry_of(path: Path) -> Entry:
-    """What the folder at `path` says of itself."""
+    """The entry of the folder at `path`; its `problem` is set if the manifest is missing or damaged."""
     store = Store(path)
     try:
         manifest = store.manifest
     except InputError as problem:
-        return Entry(path.name, path, size=_size(path), problem=str(problem))
+        return Entry(path.name, path, problem=str(problem))
     if not manifest:
-        return Entry(
-            path.name, path, size=_size(path), problem=f"{path}: has no manifest, so it is no data folder of ours"
-        )
+        return Entry(path.name, path, problem=f"{path}: has no manifest, so it is no data folder of ours")
     return Entry(
         name=path.name,
         path=path,
@@ -78,13 +86,12 @@ def entry_of(path: Path) -> Entry:
         finished=manifest["finished"],
         version=manifest["version"],
         rows=manifest["rows"],
-        size=_size(path),
     )
 
 
 def find(name: str, root: Path | None = None) -> Entry:
-    """The entry called `name`. Raises InputError, naming the nearest one, where there is none that can be read."""
-    path = named(name, root)
+    """The entry called `name`. Raises InputError if it does not exist, naming the nearest one, or cannot be read."""
+    path = folder_path(name, root)
     if not path.is_dir():
         known = [entry.name for entry in entries(root)]
         raise InputError(f"there is no data folder {name!r}; {nearest(name, known)}")
@@ -95,18 +102,18 @@ def find(name: str, root: Path | None = None) -> Entry:
 
 
 def delete(name: str, root: Path | None = None) -> None:
-    """Delete a data folder and all that is in it. Raises InputError for one at work, or that is none of ours."""
+    """Deletes a data folder with its content. Raises InputError if it is being written or is not a data folder."""
     entry = find(name, root)
     if entry.status == "running":
         raise InputError(f"{entry.path}: is being written; stop that first")
     try:
         shutil.rmtree(entry.path)
     except OSError as problem:
-        raise unwritable(entry.path, problem) from None
+        raise write_error(entry.path, problem) from None
 
 
 def differences(first: Entry, second: Entry) -> list[Difference]:
-    """What the two were asked for, or made with, that is not the same, in the order of the first."""
+    """The kinds, versions and parameters in which two entries differ, in the order of the first."""
     a, b = dict(_facts(first)), dict(_facts(second))
     return [Difference(key, a.get(key), b.get(key)) for key in {**a, **b} if a.get(key) != b.get(key)]
 
@@ -121,7 +128,7 @@ def _facts(entry: Entry) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-OUTCOMES = {  # of an ensemble: a name in words, and how Spark works it out from the runs
+OUTCOMES = {  # of an ensemble: a name for people, and the SQL expression over the table runs
     "runs": "count(DISTINCT run_id)",
     "snapshots": "count(snapshot_id)",
     "failed": "count_if(failed)",
@@ -134,18 +141,10 @@ OUTCOMES = {  # of an ensemble: a name in words, and how Spark works it out from
 
 
 def outcome(spark: SparkSession, entry: Entry) -> dict[str, Any]:
-    """What came of it, in a few numbers; of a trace, its rows."""
+    """The result in a few numbers: OUTCOMES of an ensemble, the row counts of a trace. Raises InputError."""
     from pyspark.sql import functions as F
 
     if entry.kind != "ensemble" or not entry.store.has("runs"):
         return dict(entry.rows)
     runs = entry.store.read(spark, "runs")
     return runs.agg(*(F.expr(rule).alias(name) for name, rule in OUTCOMES.items())).collect()[0].asDict()
-
-
-def _size(path: Path) -> int:
-    size = 0
-    for file in path.rglob("*"):
-        with suppress(OSError):  # a part that has just got its name
-            size += file.stat().st_size
-    return size

@@ -1,6 +1,6 @@
-"""The tables of a data folder, as plain names of types, as Arrow types and as Spark types.
+"""The columns of the tables of a data folder, with their types for Arrow and for Spark.
 
-The event table is declared in sim/core/model.py. Every type is an Arrow alias; `list<...>` is a list of one.
+A type is written as its Arrow alias; `list<...>` is a list of another type. sim/core/model.py declares the event table.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from sim.verify.checks import CHECKS
 
 Types = Mapping[str, str]
 
-# A row per run and snapshot of an ensemble (a run without snapshots has one row, with a null snapshot_id).
-# `document` is the scenario as TOML but for its seed: with `seed` in it, it is the run. `fifo` says whether every
-# channel is FIFO. Times are in time units.
+# runs: a row per run and snapshot of an ensemble; a run without snapshots has one row, whose snapshot_id is null.
+# `document` is the scenario as TOML without its seed; document and `seed` together determine the run. `fifo` says
+# whether every channel is FIFO. Times are in time units.
 RUN_TYPES: Types = {
     "run_id": "int64", "snapshot_id": "string", "cell": "int32", "seed": "int64", "document": "string",
-    # what the cell of the grid says
+    # the parameters of the cell
     "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
     "fifo": "bool", "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
-    # what the run did: application events, steps, time of the last step, messages of the application
+    # the run: its application events, steps, time of the last step, application messages
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
-    # what the snapshot did: from the first recording to the last channel closed; recorded in channels; markers sent
+    # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
     "markers": "int64",
-    # verdicts (null: undecided), whether one does not hold, and the first witness, as `check: witness`
+    # the verdict of each check (null: undecided), whether one fails, and the first witness, as `check: witness`
     **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
-    # whether the run's events are in the event table; why it could not run (null: it did); by which version
+    # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it
     "has_events": "bool", "error": "string", "version": "string",
 }  # fmt: skip
 
-# A row per execution of a foreign log. `events` and `messages` count those of the computation. `pairing` is the least
-# sure way in which a send was matched with its receive: "given" (by the log's own ids), "clock", "fifo" or "unknown".
-# Where `exact`, the table holds every message; else what a cut finds in a channel is at least what it says, and of the
-# `unknown_channels` it cannot be said at all. `gaps` counts events that clocks count and nobody logged. `problem` is
-# why an execution was set aside, with no events in the table (null: it was not).
+# traces: a row per execution of a foreign log. `events` and `messages` count those of the application. `pairing` is the
+# least certain way in which a send was matched with its receive: "given" (by the log's own ids), "clock", "fifo" or
+# "unknown". If `exact`, the event table holds every message; else a channel holds at least the messages that a cut
+# finds in it. The content of the `unknown_channels` is unknown. `gaps` counts the events that clocks count and the log
+# lacks. `problem` says why an execution was set aside, without events in the table (null: it was not).
 TRACE_TYPES: Types = {
     "run_id": "int64", "name": "string", "source": "string", "format": "string", "first_line": "int64",
     "processes": "list<string>", "events": "int64", "messages": "int64", "unreceived": "int64", "pairing": "string",
@@ -50,7 +50,7 @@ CUT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "process": "string", 
 AUDIT_TYPES: Types = {"run_id": "int64", "cut_id": "string", "consistent": "bool", "witness": "int64"}
 CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "string", "messages": "list<int64>"}
 
-# A row per cell of an ensemble's grid: its parameters, how many there were, and the quantiles (per cent) of measures.
+# summaries: a row per cell of an ensemble's grid: its parameters, counts, and the quantiles (per cent) of each measure.
 PARAMETERS = (
     "scenario", "workload", "topology", "processes", "channels", "fifo", "algorithm", "initiators", "delay",
     "marker_delay", "mean_delay", "mean_marker_delay", "parameters",
@@ -80,7 +80,7 @@ _SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "str
 
 
 def arrow_schema(types: Types) -> pyarrow.Schema:
-    """`types` as Arrow has them; every column may be null."""
+    """`types` as an Arrow schema; every column may be null."""
     return pyarrow.schema([(name, _arrow_type(kind)) for name, kind in types.items()])
 
 
@@ -95,7 +95,7 @@ def spark_schema(types: Types) -> str:
 
 
 def spark_type(kind: str) -> str:
-    """One type as Spark writes it."""
+    """One type in Spark's SQL."""
     inner = _item_of(kind)
     return f"array<{spark_type(inner)}>" if inner else _SPARK[kind]
 

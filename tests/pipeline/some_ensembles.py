@@ -1,4 +1,4 @@
-"""Small ensembles, and what lies in their folders."""
+"""Small ensembles, and functions that read their folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pipeline.ensembles.grid import Grid
 from pipeline.spark import session
 from pipeline.store.folder import Store
 
-# P1 cannot pay 6 at time 9 in some of the runs. S2 begins after P1's fifth event, which there is not in all of them.
+# In some of the runs, P1 cannot pay 6 at time 9. S2 begins after P1's fifth event, which some of the runs do not have.
 MIXED = """
 processes = 3
 workload = { kind = "bank", balance = 20, transfers = 2, pace = 5 }
@@ -21,7 +21,7 @@ snapshots = [{ id = "S1", process = "P1", at = 3 }, { id = "S2", process = "P2",
 """
 RUNS, SEED = 30, 100
 
-MANY = 32 * session.cores()  # runs in chunks of eight or more: several rounds of them, however many work at once
+MANY = 32 * session.cores()  # runs; chunks have eight or more, so that every worker gets several
 LONG = {"processes": "4", "runs": str(MANY), "seed": "3"}, {"transfers": "400"}
 
 
@@ -31,11 +31,11 @@ def begin(path: Path, given: dict[str, str], parameters: dict[str, str] | None =
 
 
 def rows(store: Store, table: str) -> list[dict[str, Any]]:
-    """A table as it lies on the disk, read without Spark."""
+    """The rows of a table, read without Spark."""
     found: list[dict[str, Any]] = dataset.dataset([str(part) for part in store.parts(table)]).to_table().to_pylist()
     return found
 
 
 def content(store: Store) -> dict[str, bytes]:
-    """Every part, by its table and name."""
+    """The bytes of every part, by table and name."""
     return {f"{table}/{part.name}": part.read_bytes() for table in ("runs", "events") for part in store.parts(table)}

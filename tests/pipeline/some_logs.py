@@ -1,4 +1,4 @@
-"""Executions of which everything is known, and the logs that were kept of them: what pairing is measured by."""
+"""Random executions with all their events and messages, and the logs of them, for tests of formats and pairing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITHOUT_ID = TEXT.replace(r"(?P<msg>\S+)", r"\S+")
 
 
 class Step(NamedTuple):
-    """An event as it happened: its host, its clock, and the numbers of the messages that it received and sent."""
+    """An event: its host, its clock, and the numbers of the messages that it received and sent."""
 
     host: str
     clock: dict[str, int]
@@ -40,17 +40,17 @@ class Step(NamedTuple):
 
 
 class Truth:
-    """An execution: every event, in an order in which causes come first, and every message."""
+    """An execution: all events in a causal order, and all messages."""
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
-        self.channel: list[tuple[str, str]] = []  # of each message
-        self.ends: list[list[tuple[str, int] | None]] = []  # of each message: its send, its receive (None: never)
+        self.channel: list[tuple[str, str]] = []  # by message
+        self.ends: list[list[tuple[str, int] | None]] = []  # by message: its send and receive (None: never)
         self._clock: dict[str, dict[str, int]] = {}
         self._sent_with: list[dict[str, int]] = []
 
     def step(self, host: str, receive: Sequence[int] = (), to: Sequence[str] = ()) -> None:
-        """One event: receives messages by number, then sends one to each of `to`."""
+        """Adds an event that receives messages by number, then sends one to each host in `to`."""
         clock = dict(self._clock.get(host, {}))
         for message in receive:
             for other, count in self._sent_with[message].items():
@@ -67,20 +67,17 @@ class Truth:
         self.steps.append(Step(host, clock, tuple(receive), tuple(sent)))
 
     def waiting(self, host: str) -> list[int]:
-        """The messages on their way to a host, in the order of their sending."""
+        """The messages in flight to a host, in the order of their sends."""
         return [
             number for number, (_, target) in enumerate(self.channel) if target == host and not self.ends[number][1]
         ]
 
     def messages(self) -> set[Any]:
-        """Every message, by its send, its receive and its channel."""
+        """Every message as (send, receive, channel)."""
         return {(*ends, channel) for ends, channel in zip(map(tuple, self.ends), self.channel, strict=True)}
 
-    def plain(self, step: Step) -> str:
-        return step.text
-
-    def told(self, step: Step) -> str:
-        """The text of a log that names sends and receives; for events of at most one partner."""
+    def text_of(self, step: Step) -> str:
+        """The text of an event in a log that names sends and receives; for events of at most one partner."""
         for number in step.sent:
             return f"send m{number} to {self.channel[number][1]}"
         for number in step.received:
@@ -88,14 +85,15 @@ class Truth:
         return step.text
 
     def log(self, text: Callable[[Step], str] | None = None, kept: Sequence[Step] | None = None) -> str:
-        """The log of these events, or of some of them, as ShiViz's own pattern takes it apart."""
+        """A log of all events, or of those in `kept`, for ShiViz's own pattern; `text` gives the text of an event."""
         steps = self.steps if kept is None else kept
-        return "".join(f"{(text or self.plain)(step)}\n{step.host} {json.dumps(step.clock)}\n" for step in steps)
+        words = [text(step) if text else step.text for step in steps]
+        return "".join(f"{w}\n{s.host} {json.dumps(s.clock)}\n" for w, s in zip(words, steps, strict=True))
 
 
 @st.composite
 def truths(draw: Any, hosts: int = 4, most: int = 2, fifo: bool = False, events: int = 14) -> Truth:
-    """A random execution in which every host has an event, and an event at most `most` messages in and as many out."""
+    """A random execution: every host has events, and an event receives and sends at most `most` messages each."""
     names = [f"h{number}" for number in range(draw(st.integers(2, hosts)))]
     truth = Truth()
     for name in [*names, *draw(st.lists(st.sampled_from(names), min_size=2, max_size=events))]:
@@ -112,7 +110,7 @@ def truths(draw: Any, hosts: int = 4, most: int = 2, fifo: bool = False, events:
 
 
 def read_log(folder: Path, text: str, options: Options = NO_OPTIONS) -> Reading:
-    """The one execution of a log."""
+    """Reads a log of one execution."""
     path = folder / "some.log"
     path.write_text(text, encoding="utf-8")
     (piece,) = shiviz.pieces([path], options)
@@ -124,7 +122,7 @@ def events_of(reading: Reading) -> list[Event]:
 
 
 def messages_of(events: Sequence[Event], own: Callable[[str, int], int] = lambda host, index: index) -> set[Any]:
-    """Every message of a table, by its send, its receive and its channel; `own` gives the clock's entry of an event."""
+    """Every message of a table as (send, receive, channel); `own` gives an event's clock entry for its own host."""
     received = {event.message_id: event for event in events if event.kind == RECEIVE}
     found = set()
     for event in events:

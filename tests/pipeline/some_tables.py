@@ -1,4 +1,4 @@
-"""Event tables for tests: what the simulator's runs leave behind, as a data folder."""
+"""Data folders with the event tables of simulated runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sim.run.execution import Execution
 
 
 def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
-    """A data folder without a manifest that holds `events`, in so many parts."""
+    """A data folder without a manifest, with `events` in so many parts."""
     store = Store(path)
     size = -(-len(events) // parts) or 1
     for first in range(0, max(len(events), 1), size):
@@ -24,5 +24,5 @@ def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
 
 
 def numbered(executions: Sequence[Execution]) -> list[Event]:
-    """The events of several runs, numbered from 0 by their places."""
+    """The events of several runs, with run_ids from 0."""
     return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.events]

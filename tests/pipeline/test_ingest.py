@@ -1,4 +1,4 @@
-"""Ingest: executions of many files in one table, whole or not at all; what is refused, and what is set aside."""
+"""Ingest reads several files into one table, completely or not at all; refusals and quarantine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BACKWARDS = 'a {"a":2}\nx\na {"a":1}\nx\nb {"b":1}\n'
 
 
 def hello(replies: int = 0) -> str:
-    """The log of a message from a to b, and of some from b to a."""
+    """The log of a message from a to b, and of `replies` messages from b to a."""
     truth = Truth()
     truth.step("a", to=["b"])
     truth.step("b", [0], to=["a"] * replies)
@@ -45,8 +45,8 @@ def write(path: Path, *executions: str) -> Path:
     if len(executions) == 1:
         path.write_text(executions[0], encoding="utf-8")
     else:
-        told = (f"=== run {number} ===\n{text}" for number, text in enumerate(executions))
-        path.write_text("".join(told), encoding="utf-8")
+        parts = (f"=== run {number} ===\n{text}" for number, text in enumerate(executions))
+        path.write_text("".join(parts), encoding="utf-8")
     return path
 
 
@@ -70,7 +70,7 @@ def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_
     assert store.read(spark, "traces").orderBy("run_id").toArrow().to_pylist() == rows
 
 
-def test_what_cannot_be_believed_ends_it_and_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
+def test_an_execution_with_contradictions_ends_ingest_and_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
     log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello())
     store = create(tmp_path / "out")
     with pytest.raises(InputError, match=r"bad\.log:10: the clock of 'a' goes back from 2 to 1 \(line 8\)"):
@@ -78,7 +78,7 @@ def test_what_cannot_be_believed_ends_it_and_leaves_nothing(spark: SparkSession,
     assert not store.path.exists()
 
 
-def test_in_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession, tmp_path: Path) -> None:
+def test_with_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession, tmp_path: Path) -> None:
     log = write(tmp_path / "bad.log", hello(), "x\n" + BACKWARDS, hello(), "lonely\n" + 'a {"a":1}\n')
     store = create(tmp_path / "out")
     rows = ingest(spark, store, [log], "shiviz", {"delimiter": DELIMITER}, quarantine=True)
@@ -94,8 +94,8 @@ def test_in_quarantine_it_is_set_aside_and_the_others_go_in(spark: SparkSession,
     assert not (tmp_path / "none").exists(), "a folder without any execution helps nobody"
 
 
-def test_the_command_tells_what_it_understood(spark: SparkSession, tmp_path: Path, capsys) -> None:
-    """Also of a folder: what one data folder holds can be brought into another."""
+def test_the_command_prints_what_it_has_read(spark: SparkSession, tmp_path: Path, capsys) -> None:
+    """Also from the event table of another data folder."""
     one, two = tmp_path / "one", tmp_path / "two"
     log = write(tmp_path / "some.log", "preamble\n" + hello(1))
     assert main(["ingest", str(log), "--format", "shiviz", "--out", str(one)]) == 0
@@ -118,7 +118,7 @@ def test_the_command_tells_what_it_understood(spark: SparkSession, tmp_path: Pat
 
 
 def refused(capsys, *arguments: object) -> str:
-    """The one line that a command line of `ingest` is refused with."""
+    """The one line of error that `ingest` prints for these arguments."""
     assert main(["ingest", *map(str, arguments)]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.endswith("\n") and err.count("\n") == 1, err
@@ -142,8 +142,8 @@ def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, ca
     assert not out.exists()
     with (tmp_path / "long.log").open("wb") as file:
         file.truncate(100_000_000)  # a sparse file: one line without end
-    told = refused(capsys, tmp_path / "long.log", "--format", "shiviz", "--out", out)
-    assert "long.log:1: a line of 100,000,000 bytes" in told and not out.exists()
+    error = refused(capsys, tmp_path / "long.log", "--format", "shiviz", "--out", out)
+    assert "long.log:1: a line of 100,000,000 bytes" in error and not out.exists()
 
 
 def test_ctrl_c_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_ctrl_c_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
-    """While a worker searches for a match that will not come for ten seconds."""
+    """It is stopped while a worker searches for a match, which would take ten seconds."""
     log = write(tmp_path / "some.log", hello() + "a" * 5000 + "\n")
     pattern = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})\n|(a+)+(?<never>$b)"
     stop = threading.Event()
@@ -174,23 +174,23 @@ def full(rows, file) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_a_full_disk_at_home_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
+def test_a_full_disk_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(parquet, "write_table", full)
     with pytest.raises(InputError, match="No space left on device"):
         ingest(spark, create(tmp_path / "out"), [write(tmp_path / "some.log", hello())], "shiviz")
     assert not (tmp_path / "out").exists()
 
 
-def test_a_full_disk_at_a_worker_is_told(tmp_path: Path, monkeypatch) -> None:
+def test_a_full_disk_on_a_worker_is_reported(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(parquet, "write_table", full)
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", hello())], "shiviz")
-    (row,) = ingesting._executions(store, "_staging", todo, range(1))
+    (row,) = ingesting._read_executions(store, "_staging", todo, range(1))
     assert "No space left on device" in row["failure"]
     assert list((store.path / "_staging").iterdir()) == []
     (store.path / "_staging").rmdir()
-    assert [row.get("failure") for row in ingesting._executions(store, "_staging", todo, range(1))] == [None]
+    assert [row.get("failure") for row in ingesting._read_executions(store, "_staging", todo, range(1))] == [None]
     assert not (store.path / "_staging").exists(), "a straggler does not bring the folder back"
 
 
@@ -199,7 +199,7 @@ def test_a_worker_writes_when_it_holds_much(tmp_path: Path, monkeypatch) -> None
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", {"delimiter": DELIMITER})
-    assert len(list(ingesting._executions(store, "_staging", todo, range(5)))) == 5
+    assert len(list(ingesting._read_executions(store, "_staging", todo, range(5)))) == 5
     parts = sorted((store.path / "_staging").iterdir())
     assert [part.stem for part in parts] == [
         "runs-00000000-00000001",

@@ -1,4 +1,4 @@
-"""The command line of ensembles: what it says, and how it ends."""
+"""The command `ensemble`: its output and exit status."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def test_the_command_runs_a_grid_and_says_what_came_of_it(
     out = tmp_path / "mixed-12"
     words = ["ensemble", "--scenario", str(tmp_path / "mixed.toml"), "--runs", "12", "--seed", "100", "--out", str(out)]
     assert main(words) == 0
-    told = capsys.readouterr().out
+    printed = capsys.readouterr().out
     found = rows(Store(out), "runs")
     failures = [row for row in found if row["failed"]]
     first = min(failures, key=lambda row: row["run_id"])
-    assert told.splitlines() == [
+    assert printed.splitlines() == [
         "mixed: 12 of 12 runs; cells: 1; "
         f"snapshots: {sum(row['snapshot_id'] is not None for row in found)}; failures: {len(failures)}",
         f"the first failure: run {first['run_id']}, {first['error'] or first['snapshot_id'] + ': ' + first['witness']}",
         f"in {out}; to open a run: python -m pipeline catalog open mixed-12 --root {tmp_path} --run {first['run_id']}",
     ]
-    assert main(told.splitlines()[-1].partition("-m pipeline ")[2].split()) == 0
+    assert main(printed.splitlines()[-1].partition("-m pipeline ")[2].split()) == 0
     opened = parse_toml(capsys.readouterr().out, "opened")
     assert (opened.seed, opened.script) == (first["seed"], parse_toml(MIXED, "mixed").script)
     parts = Store(out).parts("runs")
-    parts[-1].unlink()  # as one does with a damaged one
+    parts[-1].unlink()  # as users do with a damaged part
     for _ in range(2):
         assert main([*words, "--resume"]) == 0
-        assert capsys.readouterr().out == told
+        assert capsys.readouterr().out == printed
     assert Store(out).parts("runs") == parts
     for more, sentence in (
         ([], f"{out}: the folder exists and is not empty"),
@@ -66,11 +66,11 @@ def test_the_command_tells_of_an_unfinished_ensemble_how_to_go_on(
     (given, parameters), out = LONG, tmp_path / "a folder"
     words = [f"--{option}={text}" for option, text in given.items()]
     assert main(["ensemble", *words, f"--set=transfers={parameters['transfers']}", "--out", str(out)]) == 130
-    told = capsys.readouterr()
-    assert told.out.splitlines()[1:] == [
+    printed = capsys.readouterr()
+    assert printed.out.splitlines()[1:] == [
         f"in {out}", f"to complete it: python -m pipeline ensemble --out '{out}' --resume",
     ]  # fmt: skip
-    assert told.err == "stopped; what was finished is kept\n"
+    assert printed.err == "stopped; what was finished is kept\n"
     assert Store(out).status == "stopped"
 
 

@@ -1,4 +1,4 @@
-"""Audits on Spark, held against the simulator's own checks and against a self-join that knows no partner's index."""
+"""Audits on Spark, compared with the simulator's own checks and with a self-join that does not use peer_index."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def store(executions, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def wanted(executions) -> dict[tuple[int, str], dict[str, int]]:
-    """Twelve cuts of each run: some inside, some at an end, half of them consistent or nearly."""
+    """Twelve cuts of each run: some in the middle, some at the ends, every second one consistent."""
     draw = random.Random(7)
     found = {}
     for number, execution in enumerate(executions):
@@ -69,7 +69,7 @@ def test_verdicts_and_witnesses_are_those_of_the_simulator(executions, wanted, a
     }
     assert found == own
     assert len(audited[1]) == len(wanted)
-    assert 20 < sum(consistent for consistent, _ in own.values()) < len(own) - 20  # both kinds are there
+    assert 20 < sum(consistent for consistent, _ in own.values()) < len(own) - 20  # many of both kinds
 
 
 def test_channels_are_those_of_the_simulator(executions, wanted, audited) -> None:
@@ -89,7 +89,7 @@ def test_the_summary_counts_what_was_written(audited) -> None:
 
 
 def test_a_self_join_of_sends_and_receives_says_the_same(spark, store, wanted, audited) -> None:
-    """The textbook's plan, which pairs messages by their ids: it reads no peer_index."""
+    """The textbook plan pairs messages by their ids and does not read peer_index."""
     spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES)).createOrReplaceTempView("cuts")
     store.read(spark, "events").createOrReplaceTempView("events")
     found = spark.sql("""
@@ -105,7 +105,7 @@ def test_a_self_join_of_sends_and_receives_says_the_same(spark, store, wanted, a
 
 
 def above(plan: str, leaf: str) -> list[str]:
-    """The operators of a plan's tree above the only line that holds `leaf`, from there upwards."""
+    """The operators of a plan's tree above the only line with `leaf`, from there upwards."""
     rows = plan.splitlines()
     depths = [len(row) - len(row.lstrip(" :+-")) for row in rows]
     (place,) = (number for number, row in enumerate(rows) if leaf in row)
@@ -118,17 +118,17 @@ def above(plan: str, leaf: str) -> list[str]:
 
 
 def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
-    """From the scan upwards: three joins with what was sent to every worker, the filter, and only then the exchange."""
-    own, heads = lines_of(spark, wanted)
-    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    """From the scan upwards: three broadcast joins and the filter come before the exchange."""
+    own, per_cut = lines_of(spark, wanted)
+    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
     path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
     assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
     assert path.count("Exchange") == 1
 
 
 def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
-    own, heads = lines_of(spark, wanted)
-    plan = audits.found_by(store.read(spark, "events"), own, heads)._explain_string()
+    own, per_cut = lines_of(spark, wanted)
+    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
     (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
     names = {column.split("#")[0] for column in columns.split(",")}
     assert names == {"run_id", "process", "index", "kind", "channel", "peer_index", "message_id"}
@@ -136,7 +136,7 @@ def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
 
 def lines_of(spark, cuts_by_name):
     own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
-    return own, cut_lines.heads_of(own)
+    return own, cut_lines.by_cut(own)
 
 
 # ------------------------------------------------------------------ small tables, cell by cell
@@ -186,7 +186,7 @@ def test_every_side_of_a_message(spark, tmp_path) -> None:
 
 
 def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
-    """Received in another order than sent, and one message is never received: it comes last."""
+    """Messages are received in another order than sent. One is never received: it comes last."""
     sends = [(1, 3), (2, None), (3, 2), (4, 1)]
     table = folder_of(
         tmp_path,
@@ -221,7 +221,7 @@ def test_runs_with_the_same_names_are_kept_apart(spark, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("given", "sentence"),
     [
         ([], "there are no cuts to audit"),
         ([(0, "c", "A", -1)], "run 0, cut c, process A has a negative index"),
@@ -231,15 +231,15 @@ def test_runs_with_the_same_names_are_kept_apart(spark, tmp_path) -> None:
         ([(0, "c", "AA", 1), (0, "c", "A", 1)], "the cuts name a process 'AA' that has no events; did you mean 'A'"),
     ],
 )
-def test_cuts_that_make_no_sense(spark, tmp_path, given, told) -> None:
+def test_cuts_that_make_no_sense(spark, tmp_path, given, sentence) -> None:
     store = folder_of(tmp_path, A_TO_B)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=sentence):
         audits.audit(spark, store, spark.createDataFrame(given, spark_schema(CUT_TYPES)))
     assert [path.name for path in store.path.iterdir()] == ["events"]
 
 
 def test_a_cut_of_a_run_without_messages_is_judged_too(spark, tmp_path) -> None:
-    """And where nothing at all is found, the tables are there, and empty."""
+    """If no message crosses a cut, the table channels is there, and empty."""
     store = folder_of(tmp_path, [event(0, "A", 1, "internal")])
     outcome = audits.audit(spark, store, spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES)))
     assert outcome == audits.Audit(1, 0, 0, None)
@@ -247,7 +247,7 @@ def test_a_cut_of_a_run_without_messages_is_judged_too(spark, tmp_path) -> None:
     assert store.read(spark, "channels").collect() == []
 
 
-def test_an_answer_takes_the_place_of_the_one_before(spark, tmp_path) -> None:
+def test_a_second_audit_replaces_the_first(spark, tmp_path) -> None:
     store = folder_of(tmp_path, A_TO_B)
     for cut in ("first", "second"):
         audits.audit(spark, store, spark.createDataFrame([(0, cut, "A", 1)], spark_schema(CUT_TYPES)))
@@ -256,16 +256,16 @@ def test_an_answer_takes_the_place_of_the_one_before(spark, tmp_path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["audits", "channels", "events"]
 
 
-def test_a_folder_that_is_named_from_here(spark, tmp_path, monkeypatch) -> None:
-    """Spark's server works in a folder of its own."""
+def test_a_relative_path(spark, tmp_path, monkeypatch) -> None:
+    """Spark's server has another working directory."""
     folder_of(tmp_path / "data", A_TO_B)
     monkeypatch.chdir(tmp_path)
     cut = spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES))
     assert audits.audit(spark, Store(Path("data")), cut).messages == 1
 
 
-def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
-    """The messages of unknown channels; the verdict on the cut is known all the same."""
+def test_the_messages_of_unknown_channels_are_null(spark, tmp_path) -> None:
+    """Verdicts on cuts are exact all the same."""
     store = folder_of(tmp_path, A_TO_B)
     trace = dict.fromkeys(TRACE_TYPES) | {"run_id": 0, "unknown_channels": ["A->B", "B->A"]}
     store.write_part("traces", "traces", pyarrow.Table.from_pylist([trace], arrow_schema(TRACE_TYPES)))
@@ -277,10 +277,10 @@ def test_what_nobody_can_know_is_null(spark, tmp_path) -> None:
 
 
 def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, monkeypatch) -> None:
-    """A range of runs, then a run with many cuts in parts, then the rest."""
+    """The slices are a range of runs, a run with many cuts in parts, and the rest."""
     some = {(run, cut): ends for (run, cut), ends in wanted.items() if run < 4 and (run == 1 or cut == "cut-0")}
-    own, heads = lines_of(spark, some)
-    extent = cut_lines.check_lines(own, heads)
+    own, per_cut = lines_of(spark, some)
+    extent = cut_lines.check_lines(own, per_cut)
     monkeypatch.setattr(cut_lines, "MOST_LINES", -(-extent.lines // 4))
     assert len(cut_lines.slices_of(own, extent)) == 5
     steps = []
@@ -296,7 +296,7 @@ def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, mo
 
 
 def test_keys_that_collide_are_told_apart(spark, store, wanted, audited, monkeypatch) -> None:
-    """The hash is only there to be fast: were all of them the same, the answer would be the same."""
+    """If all hashes are the same, the result is the same."""
     frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
     monkeypatch.setattr(audits.F, "xxhash64", lambda *_: F.lit(7).cast("bigint"))
     found = {
@@ -320,8 +320,8 @@ def test_the_command(spark, tmp_path, capsys) -> None:
     folder_of(tmp_path, A_TO_B)
     (tmp_path / "cuts.csv").write_text("run_id,cut_id,process,index\n0,c,A,0\n0,c,B,1\n")
     assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "cuts.csv")]) == 0
-    assert "1 cuts, 1 of them inconsistent" in (told := capsys.readouterr().out)
-    assert "cut c of run 0; message 0 was received inside it" in told
+    assert "1 cuts, 1 of them inconsistent" in (sentence := capsys.readouterr().out)
+    assert "cut c of run 0; message 0 was received inside it" in sentence
     assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "none.csv")]) == 2
     assert main(["audit", str(tmp_path), "--random", "0"]) == 2
     assert main(["audit", str(tmp_path / "nowhere"), "--snapshots"]) == 2

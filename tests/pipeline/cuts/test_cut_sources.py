@@ -1,4 +1,4 @@
-"""Where cuts come from: files, what snapshots recorded, and chance."""
+"""Cuts from files, from snapshots, and drawn at random."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_cuts_from_files(spark, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("run_id,cut_id,process\n0,c,A\n", "cuts.csv: its first line names no column index"),
         ("run_id,cut_id,process,index,colour\n0,c,A,1,red\n", "'colour' is no column of cuts"),
@@ -81,9 +81,9 @@ def test_cuts_from_files(spark, tmp_path) -> None:
         ("run_id,cut_id,process,index\n0,c,,1\n", "the line '0,c,,1' has no text as process"),
     ],
 )
-def test_files_that_hold_no_cuts(spark, tmp_path, text, told) -> None:
+def test_files_that_hold_no_cuts(spark, tmp_path, text, sentence) -> None:
     (tmp_path / "cuts.csv").write_text(text)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=sentence):
         cut_sources.from_file(spark, tmp_path / "cuts.csv")
 
 
@@ -99,7 +99,7 @@ WHOLE = [row(0, "A", "record", index=0, snapshot_id="S"), row(1, "B", "record", 
     "also",
     [
         [row(2, "C", "internal", index=1)],  # C has not recorded
-        [row(2, "A", "marker_send", channel="A->C", snapshot_id="S")],  # nor has this one, of which nobody has heard
+        [row(2, "A", "marker_send", channel="A->C", snapshot_id="S")],  # nor has C here, which has no row
         [row(2, "A", "send", index=1, channel="A->C", message_id=0)],
         [row(2, "A", "snapshot_aborted", snapshot_id="S")],
     ],
@@ -115,7 +115,7 @@ def found_in(spark, path, events) -> tuple[list[Any], int]:
 
 
 def test_a_file_as_spreadsheets_write_it(spark, tmp_path) -> None:
-    """A mark of the encoding first, quotes, blanks, lines that end as on Windows, columns in another order."""
+    """With a byte order mark, quotes, blanks, Windows line ends, and columns in another order."""
     text = 'index,process,cut_id,run_id\r\n 1 ,"A","one, two",7\r\n'
     (tmp_path / "cuts.csv").write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert list(map(tuple, cut_sources.from_file(spark, tmp_path / "cuts.csv").collect())) == [(7, "one, two", "A", 1)]

@@ -1,4 +1,4 @@
-"""Windows, extents and biggest consistent cuts of executions in a table, by Spark, against the table in memory."""
+"""Windows, event counts and greatest consistent cuts by Spark, compared with the same table in memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def table(run_id: int, events: list[Event]) -> pyarrow.Table:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory) -> Store:
-    """Three runs, whose parts hold their rows in no good order."""
+    """Three runs, whose rows are not in order."""
     made = Store.create(tmp_path_factory.mktemp("traces") / "three", "trace", {})
     for run_id, name in RUNS.items():
         events = run(library.load(name)).events
@@ -50,17 +50,17 @@ def history(name: str) -> History:
 def test_a_window_is_its_rows_in_order(spark: SparkSession, store: Store) -> None:
     events = run(library.load("ring")).events
     assert one_execution.window(spark, store, 1, 3, 5) == [event._replace(run_id=1) for event in events[3:8]]
-    assert one_execution.length(spark, store, 1) == len(events)
+    assert one_execution.row_count(spark, store, 1) == len(events)
     assert one_execution.window(spark, store, 1, len(events), 5) == [] == one_execution.window(spark, store, 77, 0, 5)
 
 
-def test_extents_name_every_process_in_the_order_of_the_log(spark: SparkSession, store: Store) -> None:
+def test_event_counts_name_every_process_in_the_order_of_the_log(spark: SparkSession, store: Store) -> None:
     lecture = {name: len(own) for name, own in history("lecture").of.items()}
-    assert list(one_execution.extents(spark, store, 0).items()) == [
+    assert list(one_execution.event_counts(spark, store, 0).items()) == [
         (name, lecture.get(name, 0)) for name in ("P3", "P1", "P4", "P2")
     ]
     banks = {name: len(own) for name, own in history("two_banks").of.items()}
-    assert one_execution.extents(spark, store, 5) == banks
+    assert one_execution.event_counts(spark, store, 5) == banks
     assert [row["name"] for row in one_execution.executions(spark, store)] == ["lecture"]
 
 
@@ -72,7 +72,7 @@ def test_the_biggest_consistent_cut_of_a_table(spark: SparkSession, store: Store
     assert found == {**lecture.consistent_below(frontier), "P4": 0} != {**frontier, "P4": 0}
     assert one_execution.consistent_below(spark, store, 5, {}) == dict.fromkeys(history("two_banks").processes, 0)
     whole = dict.fromkeys(history("two_banks").processes, 10**9)
-    assert one_execution.consistent_below(spark, store, 5, whole) == one_execution.extents(spark, store, 5)
+    assert one_execution.consistent_below(spark, store, 5, whole) == one_execution.event_counts(spark, store, 5)
     with pytest.raises(InputError, match=r"execution 0 has no process 'P11'; did you mean 'P1'"):
         one_execution.consistent_below(spark, store, 0, {"P11": 1})
 
@@ -88,7 +88,7 @@ def folder(tmp_path_factory) -> Path:
 @REPEATABLE
 @given(truths(hosts=3, events=8), st.data())
 def test_the_rule_finds_the_biggest_cut_of_the_lattice(folder: Path, truth, data) -> None:
-    """Every consistent cut inside the frontier is inside the one that is found, which is consistent itself."""
+    """Every consistent cut inside the frontier is inside the cut found, which is consistent itself."""
     found = read_log(folder, truth.log())
     whole = History(found.processes, events_of(found))
     frontier = {name: data.draw(st.integers(0, len(own) + 1)) for name, own in whole.of.items()}

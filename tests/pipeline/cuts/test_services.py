@@ -1,4 +1,4 @@
-"""Rows of control messages and of services in tables: a service is no process, and in no cut."""
+"""Control messages and services in event tables: a service is no process, and in no cut."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from pipeline.cuts.cut_sources import at_random, from_snapshots
 from pipeline.logs.foreign_table import read_table
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import HOLD, Address
+from sim.core.delays import HOLD, MessageReference
 from sim.core.model import CONTROL, EVENT_TYPES
 from sim.run.execution import run
 from tests.pipeline.some_tables import folder_of
@@ -48,7 +48,7 @@ def test_a_process_that_only_a_count_is_on_its_way_to_keeps_its_snapshot_from_be
 ) -> None:
     scenario = system(
         "P1 P2 P3", "P1->P2 P1->P3 P2->P1", algorithm="lai_yang", snapshots=(start("P1", 1),),
-        delays={Address(None, "P1->P3", CONTROL, "S1"): HOLD},
+        delays={MessageReference(None, "P1->P3", CONTROL, "S1"): HOLD},
     )  # fmt: skip
     found = from_snapshots(folder_of(tmp_path, run(scenario).events).read(spark, "events"))
     assert (found.cuts.count(), found.left_out) == (0, 1)

@@ -1,4 +1,4 @@
-"""What a grid is made of: texts to values, values to cells, and every complaint a sentence that names the option."""
+"""Grids: parsing values, making cells, and errors that name the option."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["plain_markers"]  # a fixture
     ],
 )
 def test_lists_and_ranges_of_numbers(text: str, expected: list[int]) -> None:
-    assert parameter_values.wholes("--processes", text) == expected
+    assert parameter_values.whole_numbers("--processes", text) == expected
 
 
 def test_ranges_are_exact() -> None:
@@ -183,7 +183,7 @@ def test_every_combination_is_a_cell() -> None:
         {"transfers": "3", "pace": "1,2"},
     )
     found = cells_of(grid)
-    told = {
+    combinations = {
         (
             cell.scenario.topology.kind, len(cell.scenario.processes), cell.scenario.delay.low,
             cell.scenario.marker_delay and cell.scenario.marker_delay.low, len(cell.scenario.snapshots),
@@ -192,7 +192,7 @@ def test_every_combination_is_a_cell() -> None:
         for cell in found
     }  # fmt: skip
     kinds: Any = [("ring", "line"), (2, 3), (1.0, 2.0), (None, 5.0), (1, 2), (1.0, 2.0)]
-    assert told == {(a, b, c, d, e, f) for a in kinds[0] for b in kinds[1] for c in kinds[2] for d in kinds[3]
+    assert combinations == {(a, b, c, d, e, f) for a in kinds[0] for b in kinds[1] for c in kinds[2] for d in kinds[3]
                     for e in kinds[4] for f in kinds[5]}  # fmt: skip
     assert len(found) == grid.cell_count == 64
     assert grid.run_count == 6400
@@ -246,7 +246,7 @@ def test_a_scenario_keeps_what_is_not_varied() -> None:
     assert first.script == bundled.script
     assert first.snapshots == bundled.snapshots
     assert first.delays == bundled.delays
-    assert first.expect == {}  # that was said of other delays
+    assert first.expect == {}  # it holds for the scenario's own delays only
     assert [s.delay for s in (first, second)] == [DelayRule("fixed", 1.0), DelayRule("fixed", 2.0)]
     assert first.marker_delay == second.marker_delay == DelayRule("fixed", 9.0)
     assert (grid.name, grid.seed) == ("two_banks", bundled.seed)
@@ -293,7 +293,7 @@ def test_what_a_form_starts_with_is_a_grid_of_the_workload() -> None:
 
 @pytest.mark.parametrize("topology", ["ring", "random:3"])
 def test_channels_are_fifo_or_not(topology: str, plain_markers: str) -> None:
-    """Whichever channels a seed draws: on those that are not FIFO, plain markers go wrong in some of the runs."""
+    """With every seed; on channels that are not FIFO, plain markers fail in some of the runs."""
     given = {"processes": "4", "topology": topology, "fifo": "yes,no", "algorithm": plain_markers, "at": "40"}
     ordered, other = (cell.scenario for cell in cells_of(Grid.read({**given, "delay": "uniform:1:30"})))
     assert [describe(scenario)["fifo"] for scenario in (ordered, other)] == [True, False]
@@ -314,10 +314,10 @@ def test_which_algorithm_cannot_be_combined_with_channels_that_are_not_fifo(plai
     given = {"processes": "4", "fifo": "yes,no", "algorithm": f"chandy_lamport,{plain_markers}"}
     with pytest.raises(InputError) as refusal:
         cells_of(Grid.read(given))
-    told = str(refusal.value)
-    assert told.startswith("--fifo: Chandy-Lamport needs FIFO channels and cannot be combined with channels that are")
-    assert told.endswith("Plain markers")
-    assert len(cells_of(Grid.read({**given, "snapshots": "0"}))) == 4  # without a snapshot nobody needs them
+    error = str(refusal.value)
+    assert error.startswith("--fifo: Chandy-Lamport needs FIFO channels and cannot be combined with channels that are")
+    assert error.endswith("Plain markers")
+    assert len(cells_of(Grid.read({**given, "snapshots": "0"}))) == 4  # no snapshot needs FIFO
 
 
 # ------------------------------------------------------------------ the manifest

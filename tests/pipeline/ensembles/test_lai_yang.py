@@ -1,4 +1,4 @@
-"""An ensemble of Lai-Yang on channels that are not FIFO: its own checks, no failure, and every snapshot complete."""
+"""An ensemble of Lai-Yang on channels that are not FIFO: no check fails, and every snapshot completes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GRID = {
 
 @pytest.mark.parametrize("cell", cells_of(Grid.read(GRID)), ids=lambda cell: cell.scenario.title)
 def test_eighty_random_runs_without_fifo_have_no_failure(cell) -> None:
-    """Completion is by counts: with stamps alone a quarter of the snapshots never completed."""
+    """Counts of messages decide completion; with stamps alone, a quarter of the snapshots never completed."""
     rows = [row for seed in range(20) for row in measure(run(replace(cell.scenario, seed=seed)))]
     assert len(rows) == 40 and not any(row["failed"] for row in rows)
     assert {row["status"] for row in rows} == {"complete"}

@@ -1,4 +1,4 @@
-"""What is kept of a run, against what a person works out by hand and what the event table says by itself."""
+"""The measures of a run, compared with values worked out by hand and with an oracle that reads the event table."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ snapshots = [{ id = "S1", process = "P2", at = 2 }]
 """
 
 
-def test_what_is_kept_of_a_run_worked_out_by_hand() -> None:
+def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     (row,) = measure(run(parse_toml(BY_HAND, "by_hand")))
     assert row == {
         # three sends and three receives; two recordings, one of them with the receipt of a marker; another receipt
@@ -45,8 +45,8 @@ def test_what_is_kept_of_a_run_worked_out_by_hand() -> None:
 def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
     held = BY_HAND + 'delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]'
     (row,) = measure(run(parse_toml(held, "held")))
-    told = {key: row[key] for key in ("status", "latency", "recorded_messages", "completion", "conservation")}
-    assert told == {
+    found = {key: row[key] for key in ("status", "latency", "recorded_messages", "completion", "conservation")}
+    assert found == {
         "status": "recording", "latency": None, "recorded_messages": 2, "completion": False, "conservation": None,
     }  # fmt: skip
     assert (row["failed"], row["witness"]) == (True, "completion: P1->P2 is not closed")
@@ -60,8 +60,8 @@ def test_a_run_without_snapshots_is_a_row_all_the_same() -> None:
 
 
 def test_bytes_are_those_of_the_bodies_as_json() -> None:
-    told = BY_HAND.replace('workload = { kind = "bank", balance = 100 }\n', "").replace("body = 10", 'body = "ß"')
-    (row,) = measure(run(parse_toml(told, "bytes")))
+    text = BY_HAND.replace('workload = { kind = "bank", balance = 100 }\n', "").replace("body = 10", 'body = "ß"')
+    (row,) = measure(run(parse_toml(text, "bytes")))
     assert row["recorded_bytes"] == len('"ß"'.encode()) + len("20") == 6
 
 
@@ -81,7 +81,7 @@ def test_a_scenario_in_columns() -> None:
 @given(scenarios())
 @settings(max_examples=60, deadline=None)
 def test_the_event_table_says_the_same(scenario: Any) -> None:
-    """The oracle reads rows only, and knows neither messages nor recordings."""
+    """The oracle reads only the event table."""
     execution = run(scenario)
     rows = measure(execution)
     assert {row["snapshot_id"]: row for row in rows} == {

@@ -1,4 +1,4 @@
-"""Formulas over the quantities of a cell: what is arithmetic is worked out, and nothing else is let in."""
+"""Formulas over the quantities of a cell: arithmetic is evaluated, everything else refused."""
 
 from __future__ import annotations
 

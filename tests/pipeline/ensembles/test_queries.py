@@ -1,4 +1,4 @@
-"""What the Ensembles page asks of Spark, on tables small enough to answer by hand."""
+"""The Spark queries of the Ensembles page, on small tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pyarrow
 import pytest
 
 from pipeline.ensembles import queries
-from pipeline.ensembles.queries import EVERY, FAILED, IMPOSSIBLE, INCOMPLETE, Wanted
+from pipeline.ensembles.queries import EVERY, FAILED, IMPOSSIBLE, INCOMPLETE, RunQuery
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
 from sim.core.errors import InputError
@@ -25,8 +25,8 @@ ROWS = [
 @pytest.fixture(scope="module")
 def store(tmp_path_factory):
     store = Store.create(tmp_path_factory.mktemp("data") / "small", "ensemble", {"name": "small"})
-    told = [{"document": "processes = 2", "parameters": "{}", **row} for row in ROWS]
-    store.write_part("runs", "all", pyarrow.Table.from_pylist(told, arrow_schema(RUN_TYPES)))
+    rows = [{"document": "processes = 2", "parameters": "{}", **row} for row in ROWS]
+    store.write_part("runs", "all", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
     store.finish()
     return store
 
@@ -37,41 +37,41 @@ def runs(spark, store):
 
 
 def ids(frame):
-    return [row["run_id"] for row in queries.collected(frame)]
+    return [row["run_id"] for row in queries.to_rows(frame)]
 
 
 @pytest.mark.parametrize(
-    ("wanted", "expected"),
+    ("query", "expected"),
     [
-        (Wanted(), [0, 1, 2, 3, 4]),
-        (Wanted(FAILED), [1, 3]),
-        (Wanted(INCOMPLETE), [2]),
-        (Wanted(IMPOSSIBLE), [3]),
-        (Wanted(EVERY, cells=(1,)), [2, 3, 4]),
-        (Wanted(EVERY, cells=()), []),
-        (Wanted(by="latency", descending=True), [1, 4, 0, 2, 3]),
-        (Wanted(by="latency"), [0, 1, 4, 2, 3]),
-        (Wanted(most=2), [0, 1]),
+        (RunQuery(), [0, 1, 2, 3, 4]),
+        (RunQuery(FAILED), [1, 3]),
+        (RunQuery(INCOMPLETE), [2]),
+        (RunQuery(IMPOSSIBLE), [3]),
+        (RunQuery(EVERY, cells=(1,)), [2, 3, 4]),
+        (RunQuery(EVERY, cells=()), []),
+        (RunQuery(by="latency", descending=True), [1, 4, 0, 2, 3]),
+        (RunQuery(by="latency"), [0, 1, 4, 2, 3]),
+        (RunQuery(most=2), [0, 1]),
     ],
 )
-def test_a_table_is_filtered_sorted_and_cut(runs, wanted, expected):
-    assert ids(queries.matching(runs, wanted)) == expected
+def test_a_table_is_filtered_sorted_and_cut(runs, query, expected):
+    assert ids(queries.select_runs(runs, query)) == expected
 
 
 def test_no_table_carries_the_documents(runs):
-    assert "document" not in queries.matching(runs, Wanted()).columns
-    assert "document" not in queries.nearest(runs, 0, "latency", 6.0).columns
+    assert "document" not in queries.select_runs(runs, RunQuery()).columns
+    assert "document" not in queries.nearest_run(runs, 0, "latency", 6.0).columns
 
 
 def test_a_typical_run_is_the_one_nearest_to_the_median(runs):
-    assert ids(queries.nearest(runs, 0, "latency", 6.0)) == [0]
-    assert ids(queries.nearest(runs, 0, "latency", 7.0)) == [0], "of two the first"
-    assert ids(queries.nearest(runs, 0, "latency", 7.5)) == [1]
-    assert ids(queries.nearest(runs, 2, "latency", 7.5)) == []
+    assert ids(queries.nearest_run(runs, 0, "latency", 6.0)) == [0]
+    assert ids(queries.nearest_run(runs, 0, "latency", 7.0)) == [0], "of two the first"
+    assert ids(queries.nearest_run(runs, 0, "latency", 7.5)) == [1]
+    assert ids(queries.nearest_run(runs, 2, "latency", 7.5)) == []
 
 
-def test_all_answers_come_together(spark, store):
-    found = queries.ask(spark, store)
+def test_the_overview_has_cells_points_and_extremes(spark, store):
+    found = queries.load_overview(spark, store)
     assert [(row["cell"], row["runs"]) for row in found.cells] == [(0, 2), (1, 3)]
     assert {row["run_id"] for row in found.points} == {0, 1, 2, 3, 4}
     assert {row["run_id"] for row in found.extremes if row["why"] == "longest"} <= {1, 4}
@@ -86,7 +86,7 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
         ("log", "trace", ""),
     ):
         other = Store.create(tmp_path / name, kind, {})
-        other.note(created=created)
+        other.update_manifest(created=created)
         other.write_part("runs", "all", pyarrow.Table.from_pylist([], arrow_schema(RUN_TYPES)))
     Store.create(tmp_path / "empty", "ensemble", {})
     (tmp_path / "broken").mkdir()
@@ -94,13 +94,13 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
     assert queries.ensembles() == ["new", "old"]
 
 
-def test_what_is_not_there_is_said(spark, tmp_path):
+def test_an_ensemble_without_runs_is_refused(spark, tmp_path):
     with pytest.raises(InputError, match="holds no runs"):
-        queries.ask(spark, Store.create(tmp_path / "empty", "ensemble", {}))
+        queries.load_overview(spark, Store.create(tmp_path / "empty", "ensemble", {}))
 
 
-def test_a_rehearsal_leaves_nothing_behind(spark, tmp_path, monkeypatch):
+def test_warming_up_leaves_nothing_behind(spark, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "root"))
-    queries.rehearse(spark)
+    queries.warm_up_queries(spark)
     assert list(tmp_path.iterdir()) == []

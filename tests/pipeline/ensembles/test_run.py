@@ -1,4 +1,4 @@
-"""An ensemble holds every run of its grid once, and each row leads back to its run."""
+"""An ensemble holds every run of its grid once, and each row reproduces its run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.sim.tools import table_verdicts
 
 @pytest.fixture(scope="module")
 def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """Runs that fail, runs that cannot be carried out, and others, with two marker delays."""
+    """An ensemble with failing runs, runs that cannot be carried out, and good ones, with two marker delays."""
     folder = tmp_path_factory.mktemp("ensembles")
     (folder / "mixed.toml").write_text(MIXED)
     given = {"scenario": str(folder / "mixed.toml"), "marker_delay": "same,20", "runs": str(RUNS), "seed": str(SEED)}
@@ -35,8 +35,7 @@ def mixed(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_every_run_is_there_once_with_its_cell_and_its_seed(mixed: Store) -> None:
     found = rows(mixed, "runs")
-    told = {(row["run_id"], row["cell"], row["seed"], row["marker_delay"]) for row in found}
-    assert told == {
+    assert {(row["run_id"], row["cell"], row["seed"], row["marker_delay"]) for row in found} == {
         (cell * RUNS + ordinal, cell, SEED + ordinal, delay)
         for cell, delay in enumerate(("same", "fixed:20"))
         for ordinal in range(RUNS)
@@ -49,8 +48,8 @@ def test_every_run_is_there_once_with_its_cell_and_its_seed(mixed: Store) -> Non
     assert (mixed.status, mixed.manifest["rows"]["runs"]) == ("complete", len(found))
 
 
-def test_the_rows_tell_what_the_runs_come_to(mixed: Store) -> None:
-    """The oracle runs every scenario here, and reads its event table."""
+def test_the_rows_have_the_verdicts_of_the_runs(mixed: Store) -> None:
+    """The oracle runs every scenario again, and reads its event table."""
     seen = {"error": 0, "failed": 0, "holds": 0}
     by_run: dict[int, list[dict[str, Any]]] = {}
     for row in rows(mixed, "runs"):

@@ -1,4 +1,4 @@
-"""Summaries of an ensemble, held against the same worked out by hand in Python."""
+"""Summaries of an ensemble, compared with the same computed in Python."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow
 import pytest
+from pyarrow import parquet
 
 from pipeline.__main__ import main
-from pipeline.ensembles import summaries
+from pipeline.ensembles import queries, summaries
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, SUMMARY_TYPES, arrow_schema
+from sim.core.errors import InputError
 
 
 def rows_of() -> list[dict[str, Any]]:
@@ -113,3 +115,16 @@ def test_the_command_writes_both_tables(spark, store, capsys, monkeypatch) -> No
     assert store.read(spark, "extremes").where("why = 'failing'").count() == 3
     assert main(["summarize", str(store.path / "nowhere")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_extremes_of_an_older_version_are_written_anew_and_nothing_else_reads_them(spark, store) -> None:
+    """Older versions called the column `strangeness`. Pages compute extremes from the runs."""
+    with store.replacing("extremes") as staging:
+        staging.mkdir()
+        old = summaries.extremes(store.read(spark, "runs"), 1).withColumnRenamed("outlier_score", "strangeness")
+        parquet.write_table(old.toArrow(), staging / "old.parquet")
+    with pytest.raises(InputError, match=r"old\.parquet: has a column 'strangeness' that this version"):
+        store.read(spark, "extremes")
+    assert queries.load_overview(spark, store).extremes
+    assert main(["summarize", str(store.path)]) == 0
+    assert "outlier_score" in store.read(spark, "extremes").columns

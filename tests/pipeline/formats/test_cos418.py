@@ -1,4 +1,4 @@
-"""COS 418 cases become the event tables of their runs; which file belongs to which case."""
+"""COS 418 cases: which files belong to a case, and the event table of its run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVENTS = "send N1 N2 2\nsnapshot N1\ntick 3\n"
 
 
 def write(folder: Path, **files: str) -> list[Path]:
-    """Files by name, _ for the dot, in that order."""
+    """Writes files, given in order by their names with _ for the dot."""
     paths = []
     for name, text in files.items():
         paths.append(folder / name.replace("_", "."))

@@ -1,4 +1,4 @@
-"""Event tables as JSON Lines, CSV and Parquet: what we export comes back as it was; contradictions name their row."""
+"""Event tables as JSON Lines, CSV and Parquet: exports come back unchanged; errors name the row."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Row = dict[str, Any]
 
 
 def written(form: str, rows: list[Row]) -> bytes:
-    """Rows as a file; a column is there if any row has it."""
+    """Rows as a file, with every column that some row has."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     if form == "jsonl":
         return "".join(json.dumps(row) + "\n" for row in rows).encode()
@@ -79,7 +79,7 @@ def execution(name: str) -> Execution:
 @pytest.mark.parametrize("name", [*library.names(), "nasty"])
 @pytest.mark.parametrize("form", FORMS)
 def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
-    """Snapshots, held messages, labels and bodies that mean something to a format: all as it was."""
+    """Snapshots, held messages, and labels and bodies with special characters come back unchanged."""
     done = execution(name)
     scene = compose(done)
     (reading,) = read_all(tmp_path, form, exporter(form).export(scene, View.of(scene)))
@@ -90,7 +90,7 @@ def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
 
 @pytest.mark.parametrize("name", library.names())
 def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> None:
-    """Recordings are logged as local events: left out again, what remains is the same order of causes."""
+    """The log has recordings as local events; without them, happened-before is the same."""
     done = execution(name)
     scene = compose(done)
     reading = read_log(tmp_path, exporter("shiviz").export(scene, View.of(scene)).decode())
@@ -126,7 +126,7 @@ def test_runs_of_one_table_are_executions_of_their_own(tmp_path) -> None:
 
 
 def rows_of(truth: Truth, *, ids: bool) -> list[Row]:
-    """Process, kind, and message id or channel: of events of at most one partner."""
+    """Rows of process, kind, and message id or channel, for events of at most one partner."""
     rows = []
     for step in truth.steps:
         kind = "receive" if step.received else "send" if step.sent else "internal"
@@ -161,20 +161,20 @@ RECEIVE: Row = {"process": "P2", "kind": "receive", "channel": "P1->P2", "messag
 
 @pytest.mark.parametrize("form", FORMS)
 def test_what_is_missing_is_filled_in(tmp_path, form) -> None:
-    """Also a receive that stands before its send: causes come first in the table."""
+    """A receive that comes before its send is moved behind it."""
     rows = events_of(read(tmp_path, form, [RECEIVE, {"process": "P1", "kind": "internal"}, SEND]))
-    told = [
+    found = [
         (r.row, r.step, r.time, r.process, r.index, r.kind, r.channel, r.peer_index, r.message_id, r.label)
         for r in rows
     ]
-    assert told == [
+    assert found == [
         (0, 1, 1.0, "P1", 1, "internal", None, None, None, "P1.1"),
         (1, 2, 2.0, "P1", 2, "send", "P1->P2", 1, 0, "P1.2"),
         (2, 3, 3.0, "P2", 1, "receive", "P1->P2", 2, 0, "P2.1"),
     ]
 
 
-def test_channels_follow_from_ids_and_an_unknown_one_is_said_to_be(tmp_path) -> None:
+def test_channels_follow_from_ids_and_others_are_unknown(tmp_path) -> None:
     bare = [{name: row[name] for name in ("process", "kind", "message_id")} for row in (SEND, RECEIVE)]
     assert [row.channel for row in events_of(read(tmp_path, "jsonl", bare))] == ["P1->P2", "P1->P2"]
     reading = read(tmp_path, "jsonl", [*bare, {**bare[0], "message_id": "lost"}])
@@ -255,9 +255,9 @@ def test_a_contradiction_names_its_row(tmp_path, form, case) -> None:
     refused = refusal(tmp_path, form, rows)
     assert "some." + form in refused
     for word in words:
-        place = word.removeprefix(":")
-        if word != place:  # the row, as the format names it
-            word = {"csv": f".csv:{int(place) + 1}", "jsonl": f".jsonl:{place}", "parquet": f"row {place}"}[form]
+        row = word.removeprefix(":")
+        if word != row:  # the row as the format names it
+            word = {"csv": f".csv:{int(row) + 1}", "jsonl": f".jsonl:{row}", "parquet": f"row {row}"}[form]
         assert word in refused, refused
 
 

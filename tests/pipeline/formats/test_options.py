@@ -1,4 +1,4 @@
-"""What log formats declare: suffixes and options; and a new format, as the docs have it."""
+"""Suffixes and options of log formats; and the example of a new format in the docs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from pipeline import formats
 from pipeline.__main__ import main
 from pipeline.commands import ingest as command
-from pipeline.formats import check_options, find, guessed, in_full, names, options_of, suffixes_of
+from pipeline.formats import all_options, check_options, find, guess, names, options_of, suffixes_of
 from pipeline.ingest import Plan, plan
 from pipeline.logs.format import ANYTHING
 from pipeline.store.folder import Store
@@ -28,7 +28,7 @@ OPTIONS = (Option("order", "Order", choices={"as it is": "given", "by time": "ti
 
 @pytest.fixture
 def plain(tmp_path: Path) -> Iterator[Path]:
-    """While it lasts, there is the format of the docs; a log of it."""
+    """A log in the format of the docs, which exists during the test."""
     (tmp_path / "some.plain").write_text(LOG, encoding="utf-8")
     with dropped(formats, "plain", example("pipeline/formats/plain.py"), tmp_path):
         yield tmp_path / "some.plain"
@@ -42,7 +42,7 @@ def plain(tmp_path: Path) -> Iterator[Path]:
     ],
 )  # fmt: skip
 def test_the_format_is_guessed_from_the_names_of_files(files: list[str], form: str) -> None:
-    assert guessed(files) == form
+    assert guess(files) == form
 
 
 def test_one_format_takes_anything_and_no_two_take_the_same() -> None:
@@ -52,8 +52,8 @@ def test_one_format_takes_anything_and_no_two_take_the_same() -> None:
 
 
 def test_a_new_file_is_a_format_and_knows_its_files(plain: Path) -> None:
-    assert "plain" in names() and guessed(["node.plain"]) == "plain"
-    assert in_full("plain", {}) == {"comment": None}
+    assert "plain" in names() and guess(["node.plain"]) == "plain"
+    assert all_options("plain", {}) == {"comment": None}
     (piece,) = plan([plain], "plain", {"comment": ";"}).pieces
     events = events_of(find("plain").read(piece))
     assert [(event.process, event.kind, event.channel) for event in events] == [
@@ -66,7 +66,7 @@ def test_a_new_file_is_a_format_and_knows_its_files(plain: Path) -> None:
 
 
 def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch, capsys) -> None:
-    """Spark, whose workers know nothing of this module, is left out."""
+    """Without Spark, whose workers do not have this module."""
     done: list[Plan] = []
     monkeypatch.setattr(command.session, "session", lambda: None)
     monkeypatch.setattr(command, "carry_out", lambda spark, store, todo, progress: done.append(todo) or [])
@@ -79,9 +79,9 @@ def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch
     assert main([*arguments, "--pattern", "x"]) == 2
     assert capsys.readouterr().err == "--pattern: means nothing to the format plain; leave it out\n"
     assert main(["formats"]) == 0
-    told = capsys.readouterr().out
-    assert "  plain                        a line for each event, such as P1 send 7 (.plain)\n" in told
-    assert "    --comment                  how lines begin that tell nothing (default: #)\n" in told
+    printed = capsys.readouterr().out
+    assert "  plain                        a line for each event, such as P1 send 7 (.plain)\n" in printed
+    assert "    --comment                  how lines begin that tell nothing (default: #)\n" in printed
 
 
 def test_a_value_is_one_of_the_ready_made_ones_where_there_are_no_others(tmp_path: Path) -> None:

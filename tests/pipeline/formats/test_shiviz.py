@@ -1,4 +1,4 @@
-"""ShiViz logs: the real ones with ShiViz's own expressions, and every way in which a log can be odd or bad."""
+"""ShiViz logs: the real ones with ShiViz's own patterns, and odd and bad ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FACEBOOK = (
     r"(?P<ip>(\d{1,3}\.){3}\d{1,3}) (?P<date>(\d{1,2}/){2}\d{4} (\d{2}:){2}\d{2} (AM|PM)) "
     r"(?P<action>(INFO|GET|POST)) (?P<event>.*)\n(?P<host>\w*) (?P<clock>.*)"
 )
-# file, expression, events and hosts as the logs' own README has them, messages as the clocks tell them
+# file: pattern; events and hosts as in the logs' README; messages that follow from the clocks
 REAL = {
     "simple-reliable-broadcast": (BROADCAST, 39, 3, 16),
     "reliable-broadcast": (BROADCAST, 116, 4, 48),
@@ -50,7 +50,7 @@ def read(path: Path, pattern: str | None = None) -> Reading:
 
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_log_has_its_events_and_hosts_and_exactly_its_clocks(name: str) -> None:
-    """The clocks that follow from the paired table are those of the log, as the expression finds them."""
+    """The clocks computed from the paired table are those of the log."""
     pattern, events, hosts, messages = REAL[name]
     reading = read(log(name), pattern)
     assert (reading.count, len(reading.processes), reading.messages) == (events, hosts, messages)
@@ -82,8 +82,8 @@ def test_every_cause_comes_first_and_peers_agree(name: str) -> None:
         assert sorted(set(indices)) == list(range(1, len(set(indices)) + 1)) and indices == sorted(indices)
 
 
-def test_the_text_of_a_broadcast_tells_of_the_message_to_the_crashed_node() -> None:
-    """Clocks cannot know of it: node1 crashed and never received what node0 sent."""
+def test_the_text_of_a_broadcast_names_the_message_to_the_crashed_node() -> None:
+    """No clock knows of it: node1 crashed and never received the message of node0."""
     reading = read(log("reliable-broadcast"), TOLD)
     assert (reading.pairing, reading.exact, reading.messages, reading.unreceived) == ("given", True, 49, 1)
     (lost,) = (row for row in events_of(reading) if row.kind == SEND and row.peer_index is None)
@@ -98,7 +98,7 @@ EVENT_FIRST = 'hello\na {"a":1}\nhello back\nb {"a":1,"b":1}\n'
 HOST_FIRST = 'a {"a":1}\nhello\nb {"a":1,"b":1}\nhello back\n'
 
 
-def told(reading: Reading) -> list[tuple[object, ...]]:
+def rows_of(reading: Reading) -> list[tuple[object, ...]]:
     return [(row.process, row.index, row.kind, row.label) for row in events_of(reading)]
 
 
@@ -121,7 +121,7 @@ BOTH = [("a", 1, "send", "hello"), ("b", 1, "receive", "hello back")]
 )
 def test_expressions_of_both_syntaxes_and_both_orders_of_lines(tmp_path, text, pattern) -> None:
     reading = read_log(tmp_path, text, {"pattern": pattern} if pattern else NO_OPTIONS)
-    assert told(reading) == BOTH and reading.notes == []
+    assert rows_of(reading) == BOTH and reading.notes == []
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_times_that_contradict_the_causes_give_way_to_numbers(tmp_path) -> None:
 
 
 def test_rows_are_put_in_an_order_of_causes_and_of_time_where_there_is_one(tmp_path) -> None:
-    """Logs of single hosts, one after the other: b's first event was caused by a's second."""
+    """The log has all events of b before those of a; b's first event was caused by a's second."""
     text = '5 c\nb {"a":2,"b":1}\n6 d\nb {"a":2,"b":2}\n1 a\na {"a":1}\n2 b\na {"a":2}\n7 e\na {"a":3}\n'
     plain = read_log(tmp_path, text)
     assert "".join(row.label[-1] for row in events_of(plain)) == "abcde"
@@ -206,7 +206,7 @@ def test_the_line_of_a_later_comment_is_right(tmp_path) -> None:
 def test_names_that_a_process_cannot_have_are_changed_and_told(tmp_path) -> None:
     text = 'hello\nnode 1 {"node 1":1}\nback\na->b {"node 1":1,"a->b":1}\n'
     reading = read_log(tmp_path, text, {"pattern": r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"})
-    assert reading.processes == ["node_1", "a_b"] and told(reading)[1] == ("a_b", 1, "receive", "back")
+    assert reading.processes == ["node_1", "a_b"] and rows_of(reading)[1] == ("a_b", 1, "receive", "back")
     assert reading.notes[0] == "the host 'node 1' is called 'node_1' here: names hold no white space and no ->"
     with pytest.raises(InputError, match="would both be called 'node_1'"):
         read_log(tmp_path, text.replace("a->b", "node_1"), {"pattern": r"(?<event>.*)\n(?<host>.*?) (?<clock>{.*})"})
@@ -253,7 +253,7 @@ def pieces(folder: Path, text: str, delimiter: str | None = "^=== (?<trace>.*) =
 def test_a_delimiter_divides_and_names_executions(tmp_path) -> None:
     found = pieces(tmp_path, f"{EVENT_FIRST}=== one ===\n{EVENT_FIRST}\n=== none ===\n \n=== two ===\r\n{EVENT_FIRST}")
     assert [(piece.name, piece.first_line) for piece in found] == [("some", 1), ("one", 6), ("two", 14)]
-    assert [told(shiviz.read(piece)) for piece in found] == [BOTH] * 3
+    assert [rows_of(shiviz.read(piece)) for piece in found] == [BOTH] * 3
     bad = pieces(tmp_path, f"{EVENT_FIRST}=== one ===\nx\na {{}}\n")
     with pytest.raises(InputError, match=r"some\.log:7: .*no entry for itself"):
         shiviz.read(bad[1])
@@ -268,7 +268,7 @@ def test_a_log_may_bring_its_delimiter_as_well(tmp_path) -> None:
     head = shiviz.PATTERN + "\n=== (?<trace>.*) ===\n"
     found = pieces(tmp_path, f"{head}=== one ===\n{EVENT_FIRST}=== two ===\n{EVENT_FIRST}", None)
     assert [(piece.name, piece.first_line) for piece in found] == [("one", 4), ("two", 9)]
-    assert [told(shiviz.read(piece)) for piece in found] == [BOTH] * 2
+    assert [rows_of(shiviz.read(piece)) for piece in found] == [BOTH] * 2
 
 
 def test_a_line_without_end_is_refused_without_being_held(tmp_path, monkeypatch) -> None:
@@ -277,7 +277,7 @@ def test_a_line_without_end_is_refused_without_being_held(tmp_path, monkeypatch)
     found = pieces(tmp_path, f"{EVENT_FIRST}=== long ===\n{'x' * 5000}\n{EVENT_FIRST}=== two ===\n{EVENT_FIRST}")
     assert [piece.problem is None for piece in found] == [True, False, True]
     assert "some.log:6: a line of 5,001 bytes; a line has at most 1,000" in str(found[1].problem)
-    assert [told(shiviz.read(piece)) for piece in (found[0], found[2])] == [BOTH] * 2
+    assert [rows_of(shiviz.read(piece)) for piece in (found[0], found[2])] == [BOTH] * 2
 
 
 def test_an_execution_beyond_the_bound_is_refused(tmp_path, monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""Clocks that can be believed are, others are refused: each rule broken once, and the line named."""
+"""Valid clocks are accepted. Invalid ones are refused: each rule is broken once, and the error names the line."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from pipeline.logs.clocks import Clocks
 from sim.core.errors import InputError
 
 
-def clocks(*told: str) -> Clocks:
-    """From "host {clock}" each; the clock of event n stands in line 10 n."""
-    hosts, texts = zip(*(line.split(" ", 1) for line in told), strict=True)
-    return Clocks("x.log", hosts, texts, [10 * number for number in range(1, len(told) + 1)])
+def clocks(*lines: str) -> Clocks:
+    """Clocks from lines such as 'a {"a":1}'; the clock of event n has line number 10 n."""
+    hosts, texts = zip(*(line.split(" ", 1) for line in lines), strict=True)
+    return Clocks("x.log", hosts, texts, [10 * number for number in range(1, len(lines) + 1)])
 
 
 def causes(found: Clocks) -> dict[int, list[tuple[int, bool]]]:
     return {event: [tuple(cause) for cause in senders] for event, senders in found.causes()}
 
 
-def refusal(*told: str) -> str:
+def refusal(*lines: str) -> str:
     with pytest.raises(InputError) as refused:
-        list(clocks(*told).causes())
+        list(clocks(*lines).causes())
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
 def test_of_several_new_entries_those_that_another_one_implies_are_no_messages() -> None:
-    """Mattern's rule: c hears of a by way of b; d hears from c and, of what c does not know, from a."""
+    """Mattern's rule: c learns of a through b; d learns from c, and from a what c does not know."""
     found = clocks(
         'a {"a":1}', 'b {"a":1,"b":1}', 'b {"a":1,"b":2}', 'c {"a":1,"b":2,"c":1}', 'a {"a":2}',
         'd {"a":2,"b":2,"c":1,"d":1}',
@@ -78,31 +78,31 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_what_cannot_have_come_about_is_refused(case: str) -> None:
-    told, words = BAD[case]
-    refused = refusal(*told)
+def test_invalid_clocks_are_refused(case: str) -> None:
+    lines, words = BAD[case]
+    refused = refusal(*lines)
     assert all(word in refused for word in words), refused
 
 
 def test_a_few_lines_that_racing_threads_wrote_late_change_places() -> None:
-    told = [f'a {{"a":{number}}}' for number in range(1, 101)] + ['b {"a":100,"b":1}']
-    told[49], told[50] = told[50], told[49]
-    found = clocks(*told)
+    lines = [f'a {{"a":{number}}}' for number in range(1, 101)] + ['b {"a":100,"b":1}']
+    lines[49], lines[50] = lines[50], lines[49]
+    found = clocks(*lines)
     assert found.late == [510] and found.own[:100] == list(range(1, 101))
     assert found.order is not None and found.order[48:52] == [48, 50, 49, 51]
     assert found.lines[48:52] == [490, 510, 500, 520]
     assert causes(found) == {100: [(99, True)]}
-    told[10], told[11] = told[11], told[10]
-    assert "x.log:120: the clock of 'a' goes back from 12 to 11 (line 110)" in refusal(*told)
+    lines[10], lines[11] = lines[11], lines[10]
+    assert "x.log:120: the clock of 'a' goes back from 12 to 11 (line 110)" in refusal(*lines)
 
 
-def test_a_gap_is_counted_and_what_it_makes_unsure_is_told() -> None:
-    """The send a:2 is not logged: a:1 stands for it. b learns of c as well, but a:2 may have told it that."""
+def test_gaps_are_counted_and_make_causes_unsure() -> None:
+    """The send a:2 is not logged: a:1 stands for it. b also learns of c, perhaps through a:2."""
     found = clocks('a {"a":1}', 'c {"c":1}', 'a {"a":4,"c":1}', 'b {"a":2,"b":1,"c":1}', 'c {"a":4,"c":2}')
     assert (found.gaps, found.follows_gap) == (2, {2})
     assert causes(found) == {2: [(1, False)], 3: [(0, False), (1, False)], 4: [(2, True)]}
 
 
-def test_what_was_learned_of_events_before_the_log_began_is_no_message() -> None:
+def test_knowledge_of_events_before_the_log_began_is_no_message() -> None:
     found = clocks('a {"a":5}', 'b {"a":3,"b":1}')
     assert found.gaps == 4 and causes(found) == {}

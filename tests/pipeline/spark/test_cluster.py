@@ -1,4 +1,4 @@
-"""The same jobs on a cluster of two workers, which have the project only as what was sent to them."""
+"""The same jobs on a cluster of two workers, which have only the code that was sent to them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ a {"a": 2, "b": 2}
 
 @pytest.fixture(scope="module")
 def cluster():
-    """Two executors, each a Java of its own with a core and a gigabyte."""
+    """A session of a cluster with two executors, each a Java process with a core and a gigabyte."""
     server = session.Server("local-cluster[2,1,1024]", sees_project=False)
     try:
         spark = session.connect(server.url)

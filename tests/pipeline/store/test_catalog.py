@@ -1,4 +1,4 @@
-"""The catalog lists, compares and deletes data folders, and touches nothing else."""
+"""The catalog lists, compares and deletes data folders, and leaves other folders alone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def written(root, name: str, created: str, **about) -> Store:
     rows = [{"run_id": run, "snapshot_id": "S1", "failed": run == 1, "latency": run * 10.0} for run in range(3)]
     store.write_part("runs", "chunk-0", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
     store.finish()
-    store.note(created=created)
+    store.update_manifest(created=created)
     return store
 
 
@@ -69,8 +69,8 @@ def test_only_a_data_folder_that_nobody_writes_is_deleted(root) -> None:
     busy = Store.create(root / "busy", "ensemble", {})
     catalog.delete("a")
     assert not (root / "a").exists()
-    for name, told in (("strange", "no data folder of ours"), ("busy", "is being written"), ("..", "is no name")):
-        with pytest.raises(InputError, match=told):
+    for name, sentence in (("strange", "no data folder of ours"), ("busy", "is being written"), ("..", "is no name")):
+        with pytest.raises(InputError, match=sentence):
             catalog.delete(name)
     assert busy.path.exists()
     with pytest.raises(InputError, match="there is no data folder 'buzy'; did you mean 'busy'"):

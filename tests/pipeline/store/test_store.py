@@ -1,4 +1,4 @@
-"""A data folder shows nothing that is not whole, and says in one sentence what is wrong with one that is damaged."""
+"""A data folder shows complete parts only, and reports damaged files in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from pipeline.store.folder import Store, data_root, named
+from pipeline.store.data_root import data_root, folder_path
+from pipeline.store.folder import Store
 from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
 from sim import VERSION
 from sim.core.errors import InputError
@@ -97,16 +98,16 @@ def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "sentence"),
     [
         (lambda t: t.append_column("colour", pyarrow.array(["red"])), "a column 'colour' that this version"),
         (lambda t: t.drop_columns(["peer_index"]), "has no column 'peer_index'"),
         (lambda t: t.set_column(5, "index", pyarrow.array(["one"])), "column 'index' is string; it has to be int32"),
     ],
 )
-def test_columns_that_are_not_those_of_the_event_table(store, spark, change, told: str) -> None:
+def test_columns_that_are_not_those_of_the_event_table(store, spark, change, sentence: str) -> None:
     store.write_part("events", "chunk-0", change(events(0)))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=sentence):
         store.read(spark, "events")
 
 
@@ -119,7 +120,7 @@ def test_a_table_that_is_not_there(store, spark) -> None:
     ("form", "version", "right"), [(3, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")]
 )
 def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
-    store.note(format=form, version=version)
+    store.update_manifest(format=form, version=version)
     with pytest.raises(InputError, match=f"made by version {version}; this is {VERSION}: {right}"):
         Store.open(store.path)
 
@@ -133,9 +134,9 @@ def test_a_damaged_manifest(store, text: str) -> None:
 
 def test_work_whose_process_is_gone_has_stopped(store) -> None:
     assert store.status == "running"
-    store.note(pid=2**22 + 1)  # above the highest there can be
+    store.update_manifest(pid=2**22 + 1)  # above the highest there can be
     assert store.status == "stopped"
-    store.begin()
+    store.mark_running()
     store.finish()
     assert store.status == "complete"
 
@@ -150,7 +151,7 @@ def test_rows_are_counted_when_the_work_is_over(store) -> None:
 def test_a_name_cannot_lead_out_of_the_data_root(name: str, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
     with pytest.raises(InputError, match="is no name of a data folder"):
-        named(name)
+        folder_path(name)
 
 
 def test_nor_can_a_link(monkeypatch, tmp_path) -> None:
@@ -159,8 +160,8 @@ def test_nor_can_a_link(monkeypatch, tmp_path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(InputError, match="is no name of a data folder"):
-        named("link")
-    assert named("bank-8.2") == data_root() / "bank-8.2"
+        folder_path("link")
+    assert folder_path("bank-8.2") == data_root() / "bank-8.2"
 
 
 def test_spark_and_arrow_have_the_same_columns(spark) -> None:

@@ -1,0 +1,75 @@
+"""Parquet files as tables of given types. Every file is checked before Spark reads it: a bad one is an InputError."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow
+from pyarrow import parquet
+
+from pipeline.store.schema import Types, arrow_schema, spark_schema, spark_type
+from sim import VERSION
+from sim.core.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def metadata_of(file: Path) -> parquet.FileMetaData:
+    """The metadata at the end of a Parquet file. Raises InputError for a file that is cut off."""
+    try:
+        return parquet.read_metadata(file)
+    except (OSError, pyarrow.ArrowException):
+        raise InputError(
+            f"{file}: is cut off or no Parquet file; delete it and run again with --resume, or bring it anew"
+        ) from None
+
+
+def read_parquet(spark: SparkSession, path: Path, files: Sequence[Path], types: Types) -> DataFrame:
+    """Reads the Parquet file or folder `path` as a table of `types`; `files` are all Parquet files there.
+
+    Numbers may have another numeric type, as pandas writes them: they are cast. Raises InputError for a file that is
+    cut off or has other columns.
+    """
+    wanted = arrow_schema(types)
+    are_exact = [_check_columns(file, metadata_of(file).schema.to_arrow_schema(), wanted) for file in files]
+    if all(are_exact):
+        return spark.read.schema(spark_schema(types)).parquet(str(path.resolve()))
+    casts = [f"CAST(`{name}` AS {spark_type(kind)}) AS `{name}`" for name, kind in types.items()]
+    return spark.read.parquet(str(path.resolve())).selectExpr(*casts)
+
+
+def _check_columns(file: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> bool:
+    """Whether the types are exactly those wanted. Raises InputError for other columns and types that cannot be cast."""
+    for name in found.names:
+        if name not in wanted.names:
+            raise InputError(
+                f"{file}: has a column {name!r} that this version ({VERSION}) does not know; "
+                f"was it written by a newer one? {nearest(name, wanted.names)}"
+            )
+    is_exact = True
+    for field in wanted:
+        if field.name not in found.names:
+            raise InputError(f"{file}: has no column {field.name!r}; a table has {', '.join(wanted.names)}")
+        given = _unpacked(found.field(field.name).type)
+        if given != field.type and not _can_cast(given, field.type):
+            raise InputError(f"{file}: column {field.name!r} is {given}; it has to be {field.type}")
+        is_exact &= given == field.type
+    return is_exact
+
+
+def _unpacked(found: pyarrow.DataType) -> pyarrow.DataType:
+    """The type that Spark reads: dictionaries become their values, large strings become strings."""
+    if pyarrow.types.is_dictionary(found):
+        found = found.value_type
+    if pyarrow.types.is_list(found):
+        return pyarrow.list_(_unpacked(found.value_type))
+    return pyarrow.string() if pyarrow.types.is_large_string(found) else found
+
+
+def _can_cast(found: pyarrow.DataType, wanted: pyarrow.DataType) -> bool:
+    """Numbers can be cast to numbers, and a column of nulls to anything."""
+    numbers = (pyarrow.types.is_integer, pyarrow.types.is_floating)
+    return bool(pyarrow.types.is_null(found)) or all(any(is_one(t) for is_one in numbers) for t in (found, wanted))
