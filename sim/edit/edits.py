@@ -2,7 +2,7 @@
 
 An edit is JSON, so it can come from a page, a file or a link:
 
-    {"do": "delay", "message": ADDRESS, "delay": 20}        counted from the send; likewise "hold" and "release"
+    {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
@@ -11,7 +11,7 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
 
-ADDRESS is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
+REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
 `after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
 
 An edit that makes the run impossible is refused with the reason. An edited scenario has no [expect] table, which was
