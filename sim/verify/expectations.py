@@ -58,14 +58,18 @@ def _check_names(scenario: Scenario) -> None:
 
 def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
     if "consistent_cuts" in expect or "linearizations" in expect:
-        try:
-            lattice = execution.history.lattice()
-        except ValueError as problem:
-            raise InputError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
-        ways = list(lattice.values())[-1]
-        for key, value in (("consistent_cuts", len(lattice)), ("linearizations", ways)):
+        for key, value in sizes_of_lattice(execution).items():
             if expect.get(key, value) != value:
                 yield f"{key}: expected {expect[key]}, found {value}"
+
+
+def sizes_of_lattice(execution: Execution) -> dict[str, int]:
+    """What [expect] may say of the lattice of cuts. Raises InputError where there are too many."""
+    try:
+        lattice = execution.history.lattice()
+    except ValueError as problem:
+        raise InputError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
+    return {"consistent_cuts": len(lattice), "linearizations": list(lattice.values())[-1]}
 
 
 def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:

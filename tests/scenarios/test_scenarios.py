@@ -26,6 +26,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import disappointments
 from tests.bundled import small
+from tests.tools import nothing_said
 
 NAMES = library.names()
 MOST_MESSAGES = 60
@@ -54,7 +55,7 @@ def test_the_scenarios_of_the_story_are_there() -> None:
 
 @every_scenario
 def test_ends_as_declared(name: str) -> None:
-    assert disappointments(execution_of(name)) == []
+    nothing_said(disappointments(execution_of(name)))
 
 
 @every_scenario
@@ -147,7 +148,7 @@ channels = {}
 
 def test_an_expectation_that_something_fails_can_disappoint_too() -> None:
     execution = run(parse_toml(LOST, "lost"))
-    assert disappointments(execution) == []
+    nothing_said(disappointments(execution))
     every_one_can_disappoint(execution)
 
 
