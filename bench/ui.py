@@ -1,4 +1,4 @@
-"""How fast the page is: `python -m pytest bench/ui.py -p tests.e2e.conftest -s -q`, in a real browser.
+"""How fast the page is: `python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q`, in a real browser.
 
 Waits of the person at the browser, beside what one step costs on a plain `st.plotly_chart` page that shows the same
 figure (bench/plain_page.py), in the same run of the same browser. Nothing is asserted of times: machines differ and

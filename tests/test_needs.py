@@ -39,11 +39,6 @@ def test_node_starts_where_a_test_is_marked() -> None:
     assert starts("browser")
 
 
-def test_every_need_is_a_marker_that_is_registered(pytestconfig: pytest.Config) -> None:
-    registered = {line.partition(":")[0] for line in pytestconfig.getini("markers")}
-    assert NEEDS.keys() <= registered
-
-
 def test_markers_follow_from_folders_and_fixtures(request: pytest.FixtureRequest) -> None:
     for item in request.session.items:
         wanted = {need for need, (_, fixtures, _) in NEEDS.items() if fixtures & set(item.fixturenames)}

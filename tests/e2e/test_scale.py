@@ -76,7 +76,7 @@ def long_run(long_page) -> Iterator:
 
 def rest(explorer) -> None:
     """Wait until the window is where it is to be."""
-    explorer.page.wait_for_timeout(250)
+    explorer.page.evaluate("new Promise((done) => setTimeout(done, 250))")  # by the page's clock: it asks after 140
     explorer.page.wait_for_selector(".cc:not([data-pending])")
     explorer.page.wait_for_function("!document.querySelector('.cc-words').textContent.startsWith('Going to')")
 

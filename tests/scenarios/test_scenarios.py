@@ -58,6 +58,13 @@ def test_ends_as_declared(name: str) -> None:
     nothing_said(disappointments(execution_of(name)))
 
 
+def test_what_is_not_met_is_told_in_full() -> None:
+    sentences = [f"S1: P{number} recorded {'nothing at all, ' * 20}expected 17" for number in range(30)]
+    with pytest.raises(pytest.fail.Exception) as failure:
+        nothing_said(sentences)
+    assert str(failure.value).strip().splitlines() == sentences
+
+
 @every_scenario
 def test_tells_a_student_what_to_watch(name: str) -> None:
     scenario = library.load(name)

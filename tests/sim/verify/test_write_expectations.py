@@ -135,6 +135,12 @@ def test_a_snapshot_that_does_not_end_is_said_to_and_the_check_that_fails() -> N
     assert expect["snapshots"]["S1"]["status"] == "recording"
 
 
+def test_a_cut_that_is_judged_otherwise_says_why() -> None:
+    text = text_of("lattice")
+    assert 'consistent = false, witness = "e11"' in text
+    assert as_it_runs(text.replace('consistent = false, witness = "e11"', "consistent = true, channels = {}")) == text
+
+
 def test_a_story_that_looks_like_a_table_is_a_story() -> None:
     story = 'story = """\n[expect]\nfails = ["this is told"]\n"""\n'
     changed = as_it_runs(story + BEGUN)
