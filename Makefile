@@ -2,13 +2,21 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help app test bench picture clean
+.PHONY: help app dev quick test bench picture clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 app: .venv/app ## install what is needed and run the app on http://127.0.0.1:8501
 	$(BIN)/streamlit run app.py
+
+dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
+	$(BIN)/python dev.py
+
+quick: .venv/dev ## lint, types, and the tests without browser, Spark and waiting: half a minute, before every commit
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not browser and not spark and not long" --hypothesis-profile quick
 
 test: .venv/dev ## install what is needed; lint, types, all tests (browser tests where there is a Chromium)
 	$(BIN)/ruff check .
@@ -17,7 +25,7 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 
 bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
-	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -s -q
+	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q
 	$(BIN)/python -m bench.classroom
 	$(BIN)/python -m bench.pipeline
 

@@ -1,4 +1,4 @@
-"""python -m sim: run a scenario, run a COS 418 case, list scenarios, algorithms and workloads.
+"""python -m sim: run a scenario, write its [expect] table, run a COS 418 case, list what there is.
 
 Exit status: 0 done; 1 an expectation is not met, or a check fails that is not declared to fail; 2 bad input, with one
 line on stderr.
@@ -27,6 +27,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
+from sim.verify.write_expectations import expectations_of, rewritten, written
 
 
 def report(execution: Execution) -> dict[str, Any]:
@@ -63,6 +64,26 @@ def _run(arguments: argparse.Namespace) -> int:
     for problem in problems:
         print(f"{execution.scenario.name}: {problem}", file=sys.stderr)
     return 1 if problems else 0
+
+
+def _expect(arguments: argparse.Namespace) -> int:
+    execution = run(library.find(arguments.scenario))
+    expect = expectations_of(execution)
+    if not arguments.write:
+        print(written(expect), end="")
+        return 0
+    path = library.path_of(arguments.scenario)
+    before = read_file(path).decode("utf-8")
+    after = rewritten(before, expect, path.name)
+    if after == before:
+        print(f"{path}: [expect] says so already")
+        return 0
+    try:
+        path.write_bytes(after.encode("utf-8"))
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be written ({problem.strerror}); copy it to a folder of yours") from None
+    print(f"{path}: [expect] is rewritten; keep it only if you understand what changed")
+    return 0
 
 
 def _cos418(arguments: argparse.Namespace) -> int:
@@ -121,6 +142,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--json", action="store_true", help="one JSON document instead of a sentence per step")
     command.set_defaults(act=_run)
+    command = commands.add_parser("expect", help="print the [expect] table that a scenario meets as it runs now")
+    command.add_argument("scenario", metavar="SCENARIO")
+    command.add_argument("--write", action="store_true", help="put it in the place of the one in the file, to be read")
+    command.set_defaults(act=_expect)
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")
     command.add_argument("events", metavar="CASE.events")

@@ -1,25 +1,106 @@
-"""Loaded first: the helpers that assert are rewritten as tests are, so that a failure shows its values."""
+"""Settings and fixtures of all tests: what a test needs, and which worker runs it.
+
+Markers are set here, by a test's folder and fixtures, so nobody has to remember them. A test without a marker cannot
+start what the marker stands for.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Generator, Iterator
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from tests.tools import QUICK, ROOT
+
+# Loaded first: pytest rewrites the assertions of these helpers, so that a failure shows its values.
 pytest.register_assert_rewrite("tests.sim.tools", "tests.sim.bad", "tests.javascript")
 
-from tests.javascript import in_chromium, in_node  # noqa: E402  (after the line that has it rewritten)
+from tests.javascript import in_chromium, in_node  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile(QUICK, settings.get_profile("repeatable"), max_examples=8)
+settings.load_profile("repeatable")
+
+# marker: the folder in which every test has it, the fixtures that bring it, and what makes it impossible without:
+# an environment in which neither Java (Spark) nor Node (which drives the browser) starts, not even in a child process.
+NEEDS = {
+    "spark": ("tests/pipeline/spark", {"spark", "app_with_data"}, ("JAVA_TOOL_OPTIONS", "-not-marked-as-spark")),
+    "browser": ("tests/e2e", {"browser"}, ("NODE_OPTIONS", "--not-marked-as-browser")),
+}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what a test needs; what takes longest comes first."""
+    for item in items:
+        for marker, (folder, fixtures, _) in NEEDS.items():
+            if item.path.is_relative_to(ROOT / folder) or fixtures & set(getattr(item, "fixturenames", ())):
+                item.add_marker(marker)
+    items.sort(key=lambda item: [item.get_closest_marker(marker) is None for marker in NEEDS])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """What a test is not marked for cannot be started by it or by its fixtures."""
+    with pytest.MonkeyPatch.context() as patch:
+        for marker, (_, _, (variable, refused)) in NEEDS.items():
+            if item.get_closest_marker(marker) is None:
+                patch.setenv(variable, refused)
+        return (yield)
+
+
+# ---------------------------------------------------------------------- side by side
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One for each processor, and one more where browser and Spark are waited for; a file or a test stays here."""
+    names = [Path(argument.partition("::")[0]) for argument in config.args]
+    if config.option.keyword or not all(map(Path.is_dir, names)):
+        return 0
+    return min(os.cpu_count() or 1, 4) + ("not browser" not in config.option.markexpr)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """The tests of a file stay together; those that need Spark too, since it takes ten seconds to start."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return unit_of(nodeid.partition("::")[0])
+
+    return Scheduling(config, log)
+
+
+@cache
+def unit_of(file: str) -> str:
+    """What one worker runs: a file, or all that ask for a Spark."""
+    asks = rf"def \w+\([^)]*\b({'|'.join(NEEDS['spark'][1])})\b"
+    return "spark" if re.search(asks, (ROOT / file).read_text("utf-8")) else file
+
+
+# ---------------------------------------------------------------------- browsers
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
     "--disable-component-update", "--disable-default-apps", "--disable-sync", "--no-first-run",
+    "--process-per-site",  # tabs share their compiled scripts, so a further tab opens in half the time
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ The fixture `run_module` (tests/conftest.py) runs a test once in each of the two
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -36,7 +37,10 @@ def in_node(function: str, paths: Sequence[Path], *arguments: Any) -> Any:
     program = f"""import {{ readFileSync }} from "node:fs";
         console.log(await ({_CALL % function})({urls}, readFileSync(0)));"""
     command = [node, "--input-type=module", "--eval", program]
-    done = subprocess.run(command, input=json.dumps(arguments), capture_output=True, text=True, check=False)
+    environment = {name: value for name, value in os.environ.items() if name != "NODE_OPTIONS"}  # tests/conftest.py
+    done = subprocess.run(
+        command, input=json.dumps(arguments), capture_output=True, text=True, check=False, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

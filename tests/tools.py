@@ -1,16 +1,34 @@
-"""What tests of all packages share: a module that is dropped into a package, and the examples of the docs."""
+"""What tests of all packages share: examples, sentences, a module dropped into a package, the docs' modules."""
 
 from __future__ import annotations
 
 import importlib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+import pytest
+from hypothesis import settings
+
 ROOT = Path(__file__).resolve().parents[1]
+# One compiler instead of two, one thread that collects: jobs are slower, but tiny, and start-up takes half as long.
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK = "quick"  # the Hypothesis profile of `make quick`: every property, by few examples
+
+
+def examples(most: int) -> settings:
+    """So many examples of a property, or as few as of all in a quick run."""
+    return settings() if settings.get_current_profile_name() == QUICK else settings(max_examples=most)
+
+
+def nothing_said(sentences: Iterable[object]) -> None:
+    """Fails where something is: with every sentence in full, one in a line."""
+    found = list(sentences)
+    if found:
+        pytest.fail("\n" + "\n".join(map(str, found)))
 
 
 @contextmanager

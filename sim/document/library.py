@@ -21,12 +21,21 @@ def names() -> list[str]:
 @cache
 def load(name: str) -> Scenario:
     """The bundled scenario called `name`. Raises InputError if there is none, and suggests the nearest name."""
-    if name not in names():
-        raise InputError(f"there is no scenario {brief(name)}; {nearest(name, names())}")
-    return load_file(FOLDER / f"{name}.toml")
+    return load_file(_bundled(name))
 
 
 def find(given: str) -> Scenario:
     """The scenario in the file `given`, or the bundled scenario called `given`. Raises InputError."""
+    return load_file(path_of(given))
+
+
+def path_of(given: str) -> Path:
+    """The path `given`, or that of the bundled scenario called `given`. Raises InputError."""
     path = Path(given)
-    return load_file(path) if path.suffix == ".toml" or os.path.lexists(path) else load(given)
+    return path if path.suffix == ".toml" or os.path.lexists(path) else _bundled(given)
+
+
+def _bundled(name: str) -> Path:
+    if name not in names():
+        raise InputError(f"there is no scenario {brief(name)}; {nearest(name, names())}")
+    return FOLDER / f"{name}.toml"

@@ -57,14 +57,18 @@ def _check_names(scenario: Scenario) -> None:
 
 def _lattice(execution: Execution, expect: Any) -> Iterator[str]:
     if "consistent_cuts" in expect or "linearizations" in expect:
-        try:
-            lattice = execution.history.lattice()
-        except ValueError as problem:
-            raise InputError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
-        ways = list(lattice.values())[-1]
-        for key, value in (("consistent_cuts", len(lattice)), ("linearizations", ways)):
+        for key, value in sizes_of_lattice(execution).items():
             if expect.get(key, value) != value:
                 yield f"{key}: expected {expect[key]}, found {value}"
+
+
+def sizes_of_lattice(execution: Execution) -> dict[str, int]:
+    """What [expect] may say of the lattice of cuts. Raises InputError where there are too many."""
+    try:
+        lattice = execution.history.lattice()
+    except ValueError as problem:
+        raise InputError(execution.scenario.at(f"expect.consistent_cuts: {problem}; leave it out")) from None
+    return {"consistent_cuts": len(lattice), "linearizations": list(lattice.values())[-1]}
 
 
 def _snapshot(snapshot: Snapshot, wanted: dict[str, Any]) -> Iterator[str]:
@@ -112,12 +116,12 @@ def _cuts(execution: Execution, wanted: dict[str, Any]) -> Iterator[str]:
         if "witness" in expected and label != expected["witness"]:
             yield f"the cut {name!r}: witness {label}, expected {expected['witness']}"
         if "channels" in expected:
-            found = {c: [_send_and_receive(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
+            found = {c: [send_and_receive(history, m) for m in ms] for c, ms in history.in_channels(frontier).items()}
             if found != expected["channels"]:
                 yield f"the cut {name!r} finds {found} in the channels, expected {expected['channels']}"
 
 
-def _send_and_receive(history: History, message: int) -> str:
+def send_and_receive(history: History, message: int) -> str:
     """A message by its send and receive, such as H->D; by its send alone if it is not received."""
     send, receive = history.sends[message], history.receives.get(message)
     label = label_of(send.process, send.index or 0, send.label)

@@ -102,6 +102,7 @@ def test_pdf_is_one_page_of_the_size_of_the_svg(name, tmp_path):
 
 
 @needs_poppler
+@pytest.mark.long
 def test_a_deck_has_a_page_for_each_step(tmp_path):
     deck = exported("lecture", "deck")
     texts = [page.extract_text() for page in PdfReader(BytesIO(deck)).pages]

@@ -7,21 +7,22 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
-from tests.tools import ROOT
+from tests.tools import QUICK_JAVA, ROOT, nothing_said
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
-STARTUP_S = 30
+STARTUP_S = 60
+PATIENCE_MS = 60_000  # other tests keep the machine busy
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port: int = listener.getsockname()[1]
@@ -42,10 +43,18 @@ def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) ->
 @contextmanager
 def serving(script: str, log: Path) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """A Streamlit script on a free port of this machine, stopped again whatever happens: its address and process."""
-    port = _free_port()
-    command = [sys.executable, "-m", "streamlit", "run", script, "--server.port", str(port)]
+    port = free_port()
+    with running(["-m", "streamlit", "run", script, "--server.port", str(port)], port, log) as served:
+        yield served
+
+
+@contextmanager
+def running(
+    arguments: Sequence[str], port: int, log: Path, folder: Path = ROOT
+) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Python that serves on a port, stopped again whatever happens: its address and process."""
     with log.open("wb") as output:
-        server = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
+        server = subprocess.Popen([sys.executable, *arguments], cwd=folder, stdout=output, stderr=subprocess.STDOUT)
         try:
             url = f"http://127.0.0.1:{port}"
             _wait_until_healthy(server, url, log)
@@ -71,7 +80,7 @@ def app_with_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of an app with a data root of its own, for the pages that write there: its Spark starts once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CONSISTENT_CUT_DATA", str(tmp_path_factory.mktemp("data")))
-        patch.setenv("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
+        patch.setenv("JAVA_TOOL_OPTIONS", QUICK_JAVA)
         with serving("app.py", tmp_path_factory.mktemp("app") / "server.log") as (url, _):
             yield url
 
@@ -115,16 +124,22 @@ def color_scheme() -> str:
 
 
 @pytest.fixture
-def fresh_explorer(
-    contexts: dict[str, sync_api.BrowserContext], color_scheme: str, app_url: str
+def fresh_tab(
+    contexts: dict[str, sync_api.BrowserContext], color_scheme: str, shared_explorer: ExplorerPage
 ) -> Iterator[ExplorerPage]:
-    """The Explore page in a tab, and so a session, of the test's own."""
+    """A tab of the test's own in which it opens what it wants: a session of its own."""
     page = contexts[color_scheme].new_page()
-    explorer = ExplorerPage(page, app_url)
-    explorer.open()
+    explorer = ExplorerPage(page, shared_explorer.url)
     yield explorer
     page.close()
-    assert explorer.trouble.found == []
+    nothing_said(explorer.trouble.found)
+
+
+@pytest.fixture
+def fresh_explorer(fresh_tab: ExplorerPage) -> ExplorerPage:
+    """The lecture example in a tab of the test's own."""
+    fresh_tab.open()
+    return fresh_tab
 
 
 @pytest.fixture(scope="session")
@@ -141,7 +156,7 @@ def explorer(shared_explorer: ExplorerPage) -> Iterator[ExplorerPage]:
     shared_explorer.start_over()
     yield shared_explorer
     found, shared_explorer.trouble.found = shared_explorer.trouble.found, []
-    assert found == []
+    nothing_said(found)
 
 
 class ExplorerPage:
@@ -152,7 +167,7 @@ class ExplorerPage:
         self.url = url
         self.root = page.locator(".cc")
         self.trouble = Trouble(page)
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
 
     def open(self, query: str = "") -> None:
         """Go to the page and wait for the diagram."""

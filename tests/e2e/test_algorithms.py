@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 RULES = "Snapshots are taken by the rules of"
 
 
 @pytest.fixture
-def lai_yang(fresh_explorer):
-    fresh_explorer.open("/?scenario=lai_yang&step=13")
-    return fresh_explorer
+def lai_yang(fresh_tab):
+    fresh_tab.open("/?scenario=lai_yang&step=13")
+    return fresh_tab
 
 
 def test_lai_yang_has_its_own_legend_record_and_reasons(lai_yang):

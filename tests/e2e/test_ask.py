@@ -13,8 +13,6 @@ from sim.explain.reasons import explain, reasons
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 
-pytestmark = pytest.mark.browser
-
 CLICK_EVENT = """([lane, place]) => {
     const { xaxis, yaxis } = document.querySelector('.cc-diagram')._fullLayout;
     const isDown = xaxis.ticktext != null;
@@ -64,13 +62,13 @@ def answered(explorer) -> tuple[dict[str, int], list[int]]:
 
 
 @pytest.mark.parametrize("name", ["lecture", "two_initiators", "ring", "widgets", "never_occurred", "hundred"])
-def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(fresh_explorer, name):
+def test_past_future_and_clock_agree_with_a_comparison_of_all_pairs(fresh_tab, name):
     execution = of(name)
     events = events_of(execution)
-    fresh_explorer.open(f"/?scenario={name}")
+    fresh_tab.open(f"/?scenario={name}")
     for event in events[:: max(1, len(events) // 7)]:
-        choose(fresh_explorer, "Event", event.label)
-        assert answered(fresh_explorer) == expected(execution, event), event.label
+        choose(fresh_tab, "Event", event.label)
+        assert answered(fresh_tab) == expected(execution, event), event.label
 
 
 def test_signs_of_past_and_future_stand_at_every_event(explorer):
@@ -108,14 +106,14 @@ def test_click_on_an_event_asks_about_it_and_escape_or_a_click_on_nothing_ends_i
 
 
 @pytest.mark.parametrize("name", ["lecture", "overlapping", "two_banks", "token_lost"])
-def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(fresh_explorer, name):
+def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(fresh_tab, name):
     execution = of(name)
-    fresh_explorer.open(f"/?scenario={name}")
-    fresh_explorer.tab("Ask")
-    menu = fresh_explorer.page.locator("[data-view=ask]").get_by_label("Message", exact=True)
+    fresh_tab.open(f"/?scenario={name}")
+    fresh_tab.tab("Ask")
+    menu = fresh_tab.page.locator("[data-view=ask]").get_by_label("Message", exact=True)
     for flight in execution.flights:
         menu.select_option(str(flight.id))
-        rows = fresh_explorer.page.locator(".cc-reasons > li")
+        rows = fresh_tab.page.locator(".cc-reasons > li")
         told = [
             (snapshot, reason)
             for snapshot in snapshots_of(execution)

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-
-pytestmark = pytest.mark.browser
+from tests.tools import nothing_said
 
 PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
@@ -32,7 +31,7 @@ def ensembles(contexts, app_with_data) -> Iterator[ExplorerPage]:
     explorer.page.locator(CHART).first.wait_for(timeout=PATIENCE_MS)
     yield explorer
     explorer.page.close()
-    assert explorer.trouble.found == []
+    nothing_said(explorer.trouble.found)
 
 
 def charts(ensembles: ExplorerPage) -> None:

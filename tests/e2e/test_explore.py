@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
 LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
 
@@ -81,7 +79,7 @@ def test_hundred_fast_edits_all_arrive(explorer):
     explorer.page.evaluate(
         "for (let n = 0; n < 100; n++) document.querySelectorAll('.cc-additions form button')[1].click()"
     )
-    explorer.page.wait_for_selector(".cc:not([data-pending])", timeout=20_000)
+    explorer.page.wait_for_selector(".cc:not([data-pending])")
     assert len(explorer.edits()) == 100
 
 
@@ -127,10 +125,10 @@ def test_gallery_opens_a_scenario(fresh_explorer):
     assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 
-def test_unknown_scenario_in_the_address_is_named(fresh_explorer):
-    fresh_explorer.open("/?scenario=lectrue")
-    assert "lectrue" in fresh_explorer.page.get_by_role("alert").inner_text()
-    assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
+def test_unknown_scenario_in_the_address_is_named(fresh_tab):
+    fresh_tab.open("/?scenario=lectrue")
+    assert "lectrue" in fresh_tab.page.get_by_role("alert").inner_text()
+    assert fresh_tab.record() == (LECTURE_STATES, LECTURE_CHANNELS)
 
 
 def test_keys_step_and_space_plays(explorer):

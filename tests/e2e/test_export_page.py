@@ -13,8 +13,8 @@ from sim.__main__ import main as sim_main
 from sim.document import library
 from sim.explain.words import words_of
 from sim.run.execution import run
-
-pytestmark = pytest.mark.browser
+from tests.e2e.conftest import PATIENCE_MS
+from tests.tools import nothing_said
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def still(browser, tmp_path):
         )
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("console", lambda message: message.type == "error" and troubles.append(message.text))
         page.on("pageerror", lambda error: troubles.append(str(error)))
         own = ("file:", "data:", "blob:")
@@ -43,7 +43,7 @@ def still(browser, tmp_path):
     yield opened
     for context in contexts:
         context.close()
-    assert troubles == []
+    nothing_said(troubles)
 
 
 def press(page, key):
@@ -146,7 +146,7 @@ def test_a_picture_of_this_step_is_downloaded(explorer):
 def test_a_deck_takes_a_range_of_steps(explorer):
     dialog = exported(explorer, "deck", [("From step", "2"), ("to step", "3")])
     assert not dialog.get_by_label("Step", exact=True).is_visible()
-    with explorer.page.expect_download(timeout=30_000) as download:
+    with explorer.page.expect_download() as download:
         dialog.get_by_role("button", name="Download").click()
     assert download.value.suggested_filename == "lecture-steps-2-3.pdf"
     explorer.page.keyboard.press("Escape")

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
 LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
 LECTURE = (LECTURE_STATES, LECTURE_CHANNELS)
@@ -64,7 +62,7 @@ class Hand:
         self.settle()
 
     def settle(self):
-        self.page.wait_for_selector(".cc:not([data-pending])", timeout=30_000)
+        self.page.wait_for_selector(".cc:not([data-pending])")
 
     def zoom(self):
         return self.page.evaluate(ZOOM)

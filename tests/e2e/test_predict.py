@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 LECTURE = {"P1": 2, "P2": 3, "P3": 1}  # how many keys take each handle to the lecture's cut
 OUTCOMES = """() => {
   const plot = document.querySelector(".cc-diagram");

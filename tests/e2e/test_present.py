@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.browser
-
 ZOOM = "JSON.stringify(document.querySelector('.cc-diagram').layout.yaxis.range)"
 COVERED = """() => {
   const points = [[5, 5], [innerWidth - 30, 20], [innerWidth / 2, 5], [innerWidth / 2, innerHeight / 2]];
@@ -101,7 +99,7 @@ def test_a_click_opens_nothing_and_the_reminder_fades(presented):
     presented.page.locator(".cc-diagram .nsewdrag").click()
     assert not presented.page.locator(".cc-popup").first.is_visible()
     assert presented.page.locator(".cc-keys").is_visible()
-    presented.page.wait_for_selector(".cc[data-idle]", timeout=6000)
+    presented.page.wait_for_selector(".cc[data-idle]")
 
 
 def test_predicting_ends_where_presenting_begins(explorer):

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import STARTUP_S
 from tests.tools import ROOT
-
-pytestmark = pytest.mark.browser
 
 FIVE_EDITS = """() => {
   const add = [...document.querySelectorAll(".cc-additions form button")][1];
@@ -34,7 +33,7 @@ def settled(explorer, edits):
     explorer.page.wait_for_selector(DRAWN)
     explorer.tab("Change")
     counted = f"document.querySelectorAll('.cc-edits:not(.cc-none) li').length === {edits}"
-    explorer.page.wait_for_function(f"{counted} && !{STRAIGHT_AFTER}", timeout=20_000)
+    explorer.page.wait_for_function(f"{counted} && !{STRAIGHT_AFTER}")
     explorer.page.wait_for_timeout(800)  # nothing comes after
     assert len(explorer.edits()) == edits
 
@@ -101,21 +100,21 @@ class TestLink:
         fresh_explorer.page.wait_for_selector(DRAWN)
         fresh_explorer.page.get_by_role("heading", name="Much").wait_for()
 
-    def test_a_damaged_link_is_said_so_and_the_lecture_opens(self, fresh_explorer):
-        fresh_explorer.open("/?scenario=lecture&edits=Damaged")
-        assert "damaged" in fresh_explorer.page.get_by_role("alert").inner_text()
-        assert fresh_explorer.root.get_attribute("data-scene") == "lecture"
+    def test_a_damaged_link_is_said_so_and_the_lecture_opens(self, fresh_tab):
+        fresh_tab.open("/?scenario=lecture&edits=Damaged")
+        assert "damaged" in fresh_tab.page.get_by_role("alert").inner_text()
+        assert fresh_tab.root.get_attribute("data-scene") == "lecture"
 
 
 class TestAddress:
-    def test_it_follows_the_step_and_the_edits_and_keeps_what_is_streamlits(self, fresh_explorer):
-        fresh_explorer.open("/?embed=true&scenario=two_banks")
-        fresh_explorer.press("ArrowRight")
-        fresh_explorer.page.wait_for_function("location.search.includes('step=1')")
-        assert "embed=true" in fresh_explorer.page.url
-        fresh_explorer.tab("Change")
-        fresh_explorer.edit("Add")
-        fresh_explorer.page.wait_for_function("location.search.includes('edits=')")
+    def test_it_follows_the_step_and_the_edits_and_keeps_what_is_streamlits(self, fresh_tab):
+        fresh_tab.open("/?embed=true&scenario=two_banks")
+        fresh_tab.press("ArrowRight")
+        fresh_tab.page.wait_for_function("location.search.includes('step=1')")
+        assert "embed=true" in fresh_tab.page.url
+        fresh_tab.tab("Change")
+        fresh_tab.edit("Add")
+        fresh_tab.page.wait_for_function("location.search.includes('edits=')")
 
     def test_back_returns_to_the_scenario_before_with_its_edits(self, fresh_explorer):
         fresh_explorer.tab("Change")
@@ -189,7 +188,7 @@ class Server:
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)]
         with self.log.open("ab") as output:
             self.process = subprocess.Popen(command, cwd=ROOT, stdout=output, stderr=subprocess.STDOUT)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + STARTUP_S
         while time.monotonic() < deadline:
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1):
@@ -221,14 +220,14 @@ def test_a_new_server_is_given_the_run_and_the_edits_that_were_under_way(fresh_e
     explorer.tab("Change")
     explorer.edit("Add")
     explorer.press("ArrowRight")
+    session = "JSON.parse(sessionStorage.getItem('consistent-cut')).session"
+    before = explorer.page.evaluate(session)
     server.kill()
     if pending:
         explorer.page.evaluate(FIVE_EDITS)
     server.start()
-    explorer.page.wait_for_function("document.querySelector('.cc').dataset.ack !== undefined", timeout=30_000)
-    session = "JSON.parse(sessionStorage.getItem('consistent-cut')).session"
-    before = explorer.page.evaluate(session)
-    explorer.page.wait_for_function(f"{session} !== '{before}'", timeout=60_000)
+    explorer.page.wait_for_function("document.querySelector('.cc').dataset.ack !== undefined")
+    explorer.page.wait_for_function(f"{session} !== '{before}'")
     settled(explorer, 6 if pending else 1)
     assert explorer.step == 1
     explorer.edit("Add")

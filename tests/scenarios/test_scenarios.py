@@ -23,6 +23,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from tests.bundled import small
+from tests.tools import nothing_said
 
 NAMES = library.names()
 MOST_MESSAGES = 60
@@ -51,7 +52,14 @@ def test_the_scenarios_of_the_story_are_there() -> None:
 
 @every_scenario
 def test_ends_as_declared(name: str) -> None:
-    assert unmet_expectations(execution_of(name)) == []
+    nothing_said(unmet_expectations(execution_of(name)))
+
+
+def test_unmet_expectations_are_shown_in_full() -> None:
+    sentences = [f"S1: P{number} recorded {'nothing at all, ' * 20}expected 17" for number in range(30)]
+    with pytest.raises(pytest.fail.Exception) as failure:
+        nothing_said(sentences)
+    assert str(failure.value).strip().splitlines() == sentences
 
 
 @every_scenario
@@ -144,7 +152,7 @@ channels = {}
 
 def test_a_wrong_expectation_of_a_failure_is_noticed() -> None:
     execution = run(parse_toml(LOST, "lost"))
-    assert unmet_expectations(execution) == []
+    nothing_said(unmet_expectations(execution))
     check_every_wrong_expectation(execution)
 
 

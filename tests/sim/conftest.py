@@ -1,4 +1,4 @@
-"""Fixtures: a Hypothesis profile, algorithms that exist only in tests, and the COS 418 cases."""
+"""Fixtures: algorithms that exist only in tests, and the COS 418 cases."""
 
 from __future__ import annotations
 
@@ -6,19 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from sim.core.algorithm import ALGORITHMS, SnapshotAlgorithm
 from tests.tools import ROOT
-
-settings.register_profile(
-    "repeatable",
-    derandomize=True,
-    deadline=None,
-    max_examples=60,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
-settings.load_profile("repeatable")
 
 CASES = ROOT.parent / "shared" / "data" / "cos418"
 

@@ -206,6 +206,7 @@ def test_wishes_are_noted_and_nothing_else_changes(session):
     assert session.data() == {**before, "ack": 1}
 
 
+@pytest.mark.long
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     monkeypatch.setattr("views.explore_session.BIG", 100)
     sessions = [ExploreSession() for _ in range(views.explore_session.MOST_BIG + 1)]

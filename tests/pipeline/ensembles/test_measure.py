@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from pipeline.ensembles.measure import describe, measure
 from pipeline.store.schema import RUN_TYPES
@@ -13,6 +13,7 @@ from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
 from tests.sim.strategies import scenarios
 from tests.sim.tools import table_verdicts
+from tests.tools import examples
 
 # P1 sends 10 at 1, 20 at 3 and 30 at 6: they arrive at 6 (after the third has been sent), 8 and 11. P2 records at 2,
 # and its marker reaches P1 at 5. P1 records then, and its own marker reaches P2 at 8, right behind the second transfer.
@@ -79,7 +80,7 @@ def test_a_scenario_in_columns() -> None:
 
 
 @given(scenarios())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_event_table_says_the_same(scenario: Any) -> None:
     """The oracle reads only the event table."""
     execution = run(scenario)

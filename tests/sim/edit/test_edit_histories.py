@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.core.errors import InputError
@@ -22,6 +22,7 @@ from sim.run.fifo import due, waits_behind
 from tests.bundled import small
 from tests.sim.strategies import edited, edits, scenarios
 from tests.sim.tools import verdicts
+from tests.tools import examples
 
 SCENARIOS = scenarios(schedulers=("timed", "tick", "random")) | st.sampled_from(small()).map(library.load)
 
@@ -32,7 +33,7 @@ def versions(scenario: Scenario, data: Any, most: int = 5) -> list[Execution]:
     return [execution, *(after for _, _, after in data.draw(edited(execution, most)))]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(SCENARIOS, st.data())
 def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -47,7 +48,7 @@ def test_undoing_edits_one_by_one_gives_the_earlier_scenarios(scenario: Scenario
     assert scenario == parse_toml(dumps(scenario), scenario.name) and run(scenario).events == execution.events
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(SCENARIOS, st.data())
 def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any) -> None:
     """A link holds the first scenario and the edits; a file holds the last scenario."""
@@ -64,7 +65,7 @@ def test_an_edited_scenario_survives_link_and_file(scenario: Scenario, data: Any
     assert replayed.events == last.events
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(SCENARIOS, st.data())
 def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any) -> None:
     """A message that is never delivered may leave a snapshot incomplete; no other check may fail."""
@@ -80,7 +81,7 @@ def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any)
         execution = after
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SCENARIOS, st.data())
 def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
@@ -96,7 +97,7 @@ def test_choosing_the_actions_of_a_run_by_hand_gives_the_same_run(scenario: Scen
     assert all_choices(by_hand, 2, 3) == enabled[2:4]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(scenarios(), st.data())
 def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> None:
     """A choice that is offered is accepted, and delivers the message that it names."""
@@ -111,7 +112,7 @@ def test_every_enabled_action_can_be_chosen(scenario: Scenario, data: Any) -> No
             assert rows[0].message_id == enabled.message
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(SCENARIOS, st.data())
 def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenario, data: Any) -> None:
     """Under the timed scheduler, a message is late only if it waits behind another."""
@@ -125,7 +126,7 @@ def test_a_message_comes_when_it_is_due_or_waits_behind_another(scenario: Scenar
             assert flight.receive is None or flight.receive.time == due(execution, flight)
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(SCENARIOS, st.data())
 def test_any_range_of_steps_has_the_texts_of_the_whole_run(scenario: Scenario, data: Any) -> None:
     execution = versions(scenario, data, 2)[-1]
@@ -140,7 +141,7 @@ REASONS = (
 )  # fmt: skip
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(SCENARIOS, st.data())
 def test_an_edit_that_is_refused_says_why_and_leaves_the_run_as_it_was(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)

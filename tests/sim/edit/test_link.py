@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.core.errors import InputError
@@ -20,6 +20,7 @@ from sim.edit.edits import apply_edit
 from sim.edit.link import DICTIONARY, MOST_BYTES, MOST_LINK, VERSION, Shared, pack, query_of, read_query, unpack
 from sim.run.execution import Execution, run
 from sim.run.references import references
+from tests.tools import examples
 
 LETTERS = "abcxyzABCXYZ0189-_"
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -35,7 +36,7 @@ def test_unpack_reverses_pack_and_a_url_needs_no_quoting(value: Any) -> None:
     assert urlencode({"x": code}) == f"x={code}"
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_a_damaged_code_is_refused_in_a_sentence(data: Any) -> None:
     """Changed, missing or additional letters raise InputError and nothing else."""

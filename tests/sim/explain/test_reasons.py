@@ -7,7 +7,7 @@ import string
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.algorithms.chandy_lamport import ChandyLamport
@@ -27,6 +27,7 @@ from tests.scenarios.test_not_fifo import lai_yang, plain_markers
 from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
 from tests.sim.strategies import edited, scenarios
 from tests.sim.tools import only_snapshot, send, start, system
+from tests.tools import examples
 
 __all__ = ["plain_markers"]  # a fixture
 BUNDLED = [library.load(name) for name in small()]
@@ -39,7 +40,7 @@ def application(execution: Execution, snapshot: Snapshot) -> list[tuple[Flight, 
     return [(flight, found[flight.id]) for flight in execution.flights if flight.kind == APP]
 
 
-@settings(max_examples=120)
+@examples(120)
 @given(BY_MARKERS, st.data())
 def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any) -> None:
     """And with the messages that cross the cut. Chandy-Lamport needs no case for a rule of its own."""
@@ -58,7 +59,7 @@ def test_the_reasons_agree_with_what_was_recorded(scenario: Scenario, data: Any)
             assert {reason.case for _, reason in found} <= {"channel", "state", "future"}
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(BY_MARKERS)
 def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
     """Each case claims an order of steps; the rows must have it."""
@@ -88,7 +89,7 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert case == "on_its_way" and receive is None and source is None
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios() | st.sampled_from(BUNDLED))
 def test_every_reason_is_one_line_with_all_fields_filled_in(scenario: Scenario) -> None:
     execution = run(scenario)

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.__main__ import report
@@ -30,10 +30,10 @@ from sim.theory.causality import History
 from tests.sim.small_algorithms import Impatient
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, start, system, verdicts
-from tests.tools import ROOT
+from tests.tools import ROOT, examples, nothing_said
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(scenarios())
 def test_every_check_holds_and_both_paths_agree(scenario: Scenario) -> None:
     """With a held message a snapshot may stay incomplete; no other check may fail."""
@@ -82,7 +82,7 @@ def test_rows_are_numbered_and_steps_and_times_never_go_back(scenario: Scenario)
     assert all(1 <= step <= execution.steps for step in steps)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios())
 def test_every_step_has_a_sentence_and_the_report_is_json(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -95,7 +95,7 @@ def test_every_step_has_a_sentence_and_the_report_is_json(scenario: Scenario) ->
 
 def test_a_sentence_is_one_line_even_if_a_message_has_two() -> None:
     texts = sentences(run(system("P1 P2", script=(send("P1", "P2", 1, "one\ntwo"),))))
-    assert [sentence for sentence in texts if "\n" in sentence] == []
+    nothing_said(sentence for sentence in texts if "\n" in sentence)
 
 
 # --------------------------------------------------------------------------- states
@@ -125,7 +125,7 @@ def print_of(state: State) -> str:
     return repr((processes, queues, control, rest))
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios())
 def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     execution = run(scenario)
@@ -134,7 +134,7 @@ def test_a_state_handed_out_never_changes(scenario: Scenario) -> None:
     assert all(print_of(state) == text for state, text in kept)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios())
 def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> None:
     """In the processes and the channels together, after every step."""
@@ -149,7 +149,7 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
         assert total == conserved_by(workload).total
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios(), st.data())
 def test_the_state_at_a_step_agrees_with_the_rows(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
@@ -244,7 +244,7 @@ def draws_of(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> Draws:
 
 
 def test_delaying_one_marker_re_rolls_no_other_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    @settings(max_examples=60)
+    @examples(60)
     @given(scenarios(schedulers=("timed", "tick")), st.data())
     def holds(scenario: Scenario, data: Any) -> None:
         before = draws_of(scenario, monkeypatch)

@@ -7,7 +7,7 @@ from typing import Any
 
 import networkx as nx
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.core.model import RECEIVE, SEND, Event
@@ -16,6 +16,7 @@ from sim.run.execution import run
 from sim.theory.causality import Clock, Frontier, History
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, system
+from tests.tools import examples
 
 Node = tuple[str, int | None]
 
@@ -98,7 +99,7 @@ def linearizations(graph: nx.DiGraph[Node]) -> int:
     return sum(1 for _ in nx.all_topological_sorts(graph))
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(scenarios())
 def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     history = history_of(scenario)
@@ -112,7 +113,7 @@ def test_the_lattice_holds_every_consistent_cut(scenario: Scenario) -> None:
     assert levels == sorted(levels), "level by level"
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(scenarios())
 def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
     history = history_of(scenario)
