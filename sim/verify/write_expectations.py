@@ -1,7 +1,7 @@
-"""The [expect] table of a run as it is, and how it takes the place of the one in a scenario's file.
+"""Writes the [expect] table that a run meets, and puts it into the scenario's file.
 
-What the table declares already, and no more, is declared again: the same keys of a snapshot or a cut, the numbers of
-the lattice only where they stood there. Of a snapshot or a cut that it does not name, everything is.
+A snapshot or cut that the old table names keeps the keys it has there; a new one gets all keys. The sizes of the
+lattice are written only if the old table has them. Everything else in the file stays as it is, to the letter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Path = tuple[str, ...]  # of a table, such as ("expect", "snapshots", "S1")
 EXPECT: Path = ("expect",)
 
 
-# ---------------------------------------------------------------------- what there is to expect
+# ---------------------------------------------------------------------- the table
 
 
 def expectations_of(execution: Execution) -> dict[str, Any]:
@@ -65,14 +65,14 @@ def _snapshot(snapshot: Snapshot, declared: Mapping[str, Any] | None) -> dict[st
     if declared is None:
         has_states = any(state is not None for state in every["states"].values())
         declared = {"states" if has_states else "processes": {}, "channels": {}}
-    told: dict[str, Any] = {}
+    table: dict[str, Any] = {}
     if snapshot.status != COMPLETE or "status" in declared:
-        told["status"] = snapshot.status
+        table["status"] = snapshot.status
     for key in in_order_of(declared, every):
         if key in declared:
             names = [name for name, kept in every[key].items() if key != "channels" or kept or name in declared[key]]
-            told[key] = {name: every[key][name] for name in in_order_of(declared[key], names)}
-    return told
+            table[key] = {name: every[key][name] for name in in_order_of(declared[key], names)}
+    return table
 
 
 def _cut(execution: Execution, cut: NamedCut, declared: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -91,13 +91,13 @@ def _cut(execution: Execution, cut: NamedCut, declared: Mapping[str, Any] | None
     return {key: every[key] for key in in_order_of(declared, every) if key in declared}
 
 
-# ---------------------------------------------------------------------- how it is written
+# ---------------------------------------------------------------------- the table in a file
 
 
 class _Block:
-    """A table of a file: what stands right above its header, the header, and its lines up to the next table.
+    """A table of a file: the comments above its header, the header, and the lines up to the next table.
 
-    `lines` are what one key takes, a comment or an empty line, each with the value of its key, if any.
+    Each of `lines` is a key with its value, a comment or an empty line, together with what it parses to.
     """
 
     def __init__(self, path: Path, header: str, lines: list[tuple[dict[str, Any], str]]) -> None:
@@ -109,8 +109,8 @@ class _Block:
     def text(self) -> str:
         return self.header + "".join(text for _, text in self.lines)
 
-    def hold(self, table: Mapping[str, Any], newline: str) -> None:
-        """Give the keys the values they have in `table`: those that have them already stay to the letter."""
+    def set_values(self, table: Mapping[str, Any], newline: str) -> None:
+        """Set the keys to their values in `table`, and remove the others. Lines with the right value do not change."""
         missing = dict(table)
         kept, last = [], 0
         for values, text in self.lines:
@@ -132,9 +132,9 @@ def written(expect: Mapping[str, Any]) -> str:
 
 
 def rewritten(text: str, expect: Mapping[str, Any], origin: str) -> str:
-    """A scenario's TOML `text` with `expect` for its [expect] table; whatever says so already stays to the letter.
+    """A scenario's TOML `text` with `expect` as its [expect] table. Lines that are right do not change.
 
-    Raises InputError where the file spells its table in a way in which no line can be replaced.
+    Raises InputError if the table is written inline or with dotted keys, so that no single line can be replaced.
     """
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     newline = "\r\n" if "\r\n" in text else "\n"
@@ -153,23 +153,23 @@ def rewritten(text: str, expect: Mapping[str, Any], origin: str) -> str:
 
 
 def _replaced(blocks: list[_Block], expect: Mapping[str, Any], newline: str) -> str:
-    """The text of `blocks` in which `expect` has the place of the tables that were there, or else the end."""
-    there = {block.path: block for block in blocks if block.path[:1] == EXPECT}
-    in_line = {(*path, key) for path, block in there.items() for values, _ in block.lines for key in values}
-    wanted = dict(_tables(expect, EXPECT, there, in_line)) if expect else {}
-    kept = [block for block in blocks if block.path not in there or block.path in wanted]
-    place = min((blocks.index(block) for block in there.values()), default=len(kept))
+    """The text of `blocks` with `expect` instead of the old tables, or at the end if there are none."""
+    old = {block.path: block for block in blocks if block.path[:1] == EXPECT}
+    in_line = {(*path, key) for path, block in old.items() for values, _ in block.lines for key in values}
+    wanted = dict(_tables(expect, EXPECT, old, in_line)) if expect else {}
+    kept = [block for block in blocks if block.path not in old or block.path in wanted]
+    index = min((blocks.index(block) for block in old.values()), default=len(kept))
     for path, table in wanted.items():
-        if path in there:
-            place = kept.index(there[path])
+        if path in old:
+            index = kept.index(old[path])
         else:
-            kept.insert(place, _Block(path, f"[{'.'.join(map(_key, path))}]{newline}", []))
-        kept[place].hold(table, newline)
-        place += 1
+            kept.insert(index, _Block(path, f"[{'.'.join(map(_key, path))}]{newline}", []))
+        kept[index].set_values(table, newline)
+        index += 1
     text, was_new = "", False
     for block in kept:
-        is_new = block.path in wanted and block.path not in there
-        if text and (is_new or was_new) and not text.endswith(2 * newline):  # an empty line before and behind it
+        is_new = block.path in wanted and block.path not in old
+        if text and (is_new or was_new) and not text.endswith(2 * newline):  # an empty line around a new table
             text += newline if text.endswith(newline) else 2 * newline
         text += block.text
         was_new = is_new
@@ -177,31 +177,31 @@ def _replaced(blocks: list[_Block], expect: Mapping[str, Any], newline: str) -> 
 
 
 def _tables(
-    table: Mapping[str, Any], path: Path, there: Iterable[Path], in_line: set[Path]
+    table: Mapping[str, Any], path: Path, old: Iterable[Path], in_line: set[Path]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Each table that gets a header, with the keys under it: as the file has it, or else as the bundled ones do."""
+    """Each table that gets a header, with its keys: as in the file, or for new tables as in the bundled scenarios."""
     below = {
         key: value
         for key, value in table.items()
-        if isinstance(value, dict) and (*path, key) not in in_line and _has_header((*path, key), there)
+        if isinstance(value, dict) and (*path, key) not in in_line and _has_header((*path, key), old)
     }
     own = {key: value for key, value in table.items() if key not in below}
-    if own or path in there or not below:
+    if own or path in old or not below:
         yield path, own
     for key, value in below.items():
-        yield from _tables(value, (*path, key), there, in_line)
+        yield from _tables(value, (*path, key), old, in_line)
 
 
-def _has_header(path: Path, there: Iterable[Path]) -> bool:
+def _has_header(path: Path, old: Iterable[Path]) -> bool:
     by_rule = len(path) == 2 or (path[1] == "snapshots" and len(path) <= 4)
-    return by_rule or any(other[: len(path)] == path for other in there)
+    return by_rule or any(other[: len(path)] == path for other in old)
 
 
-# ---------------------------------------------------------------------- a file, line by line
+# ---------------------------------------------------------------------- parsing line by line
 
 
 def _blocks(text: str) -> list[_Block]:
-    """The tables of a file that is valid TOML, the first being what stands before any header."""
+    """The tables of a valid TOML file. The first holds the lines before any header."""
     blocks = [_Block((), "", [])]
     for statement in _statements(text):
         if statement.lstrip().startswith("["):
@@ -215,9 +215,9 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _statements(text: str) -> Iterator[str]:
-    """Lines, joined where a value takes several."""
+    """The lines of a file; the lines of one value are joined."""
     begun = ""
-    for line in re.findall(r"[^\n]*\n|[^\n]+$", text):  # unlike splitlines, at the ends of lines that TOML knows
+    for line in re.findall(r"[^\n]*\n|[^\n]+$", text):  # splitlines knows more line ends than TOML does
         begun += line
         if _is_whole(begun):
             yield begun
@@ -242,7 +242,7 @@ def _path(header: str) -> Path:
 
 
 def _comment(values: dict[str, Any], statement: str) -> str:
-    """What stands behind the value of a line, from its # on."""
+    """The comment after the value of a line, with two spaces before it; empty if there is none."""
     marks = (found.start() for found in re.finditer("#", statement))
     behind = next((at for at in marks if _is_whole(statement[:at]) and tomllib.loads(statement[:at]) == values), None)
     return "" if behind is None else "  " + statement[behind:].strip()
