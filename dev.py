@@ -1,6 +1,6 @@
-"""The app for those who work on it, `make dev`: it starts anew whenever one of its files changes.
+"""`make dev`: the app, restarted whenever one of its files changes.
 
-Its socket stays open meanwhile, so that a reload of the page waits for the new app. A tab that is open keeps its run.
+The socket stays open during a restart, so a reload of the page waits for the new app. An open tab keeps its run.
 """
 
 from collections.abc import Iterator
@@ -15,28 +15,28 @@ KINDS = {".py", ".js", ".css", ".html", ".svg", ".toml"}
 
 
 def sources() -> Iterator[Path]:
-    """Every file whose change is seen in the app."""
+    """Every file of the app."""
     yield ROOT / "app.py"
     for folder in FOLDERS:
         yield from (path for path in (ROOT / folder).rglob("*") if path.suffix in KINDS)
 
 
 def written() -> set[tuple[Path, int]]:
-    """The sources, each with the time at which it was written."""
+    """The sources, each with its modification time in nanoseconds."""
     return {(path, path.stat().st_mtime_ns) for path in sources() if path.exists()}
 
 
 class Restarts(BaseReload):
-    """A server that ends and starts again when a source was written, added or removed."""
+    """Restarts the server when a source was written, added or removed."""
 
     def startup(self) -> None:
-        """The first start."""
+        """Starts the server for the first time."""
         self.reloader_name = "dev.py"
         self.seen = written()
         super().startup()
 
     def should_restart(self) -> list[Path] | None:
-        """The files that have changed; asked several times in a second."""
+        """The files that have changed; called several times a second."""
         self.pause()
         before, self.seen = self.seen, written()
         return sorted({path for path, _ in before ^ self.seen}) or None
