@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import streamlit as st
@@ -153,17 +153,9 @@ def _heat(store: Store, found: Overview) -> None:
     chart(store, found, figure, measure, "Each field: the median of its runs.")
 
 
-def _time_taken(store: Store, found: Overview) -> None:
-    _curves(store, found, MEASURES["latency"])
-
-
-def _recorded(store: Store, found: Overview) -> None:
-    _curves(store, found, MEASURES["recorded_messages"])
-
-
 VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {
-    "Time taken": _time_taken,
-    "Messages recorded": _recorded,
+    "Time taken": partial(_curves, measure=MEASURES["latency"]),
+    "Messages recorded": partial(_curves, measure=MEASURES["recorded_messages"]),
     "Distribution": _spread,
     "Heat map": _heat,
     "Prediction": predicting,

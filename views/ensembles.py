@@ -18,7 +18,7 @@ from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.ensemble_results import asked, get_ready, results
-from views.errors import complain
+from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form
 from views.jobs import FAILED, JOBS, Job
 from views.on_show import on_show, show
@@ -118,12 +118,9 @@ def _stopped(store: Store) -> None:
     total = Grid.from_json(store.manifest["about"]).run_count
     container.warning(f"This was stopped before all of its {total:,} runs were done.")
     if button.button("Go on", key="ensemble-go-on"):
-        try:
+        with complaining():
             _go_on(store)
-        except InputError as problem:
-            complain(str(problem))
-            return
-        st.rerun()
+            st.rerun()
 
 
 def _welcome() -> None:

@@ -9,13 +9,13 @@ from diagrams.measures import MEASURES, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
 from pipeline.ensembles.queries import Overview
 from pipeline.store.folder import Store
-from sim.core.errors import InputError
 from views.ensemble_runs import chart
-from views.errors import complain
+from views.errors import complaining
 
 TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_delay / 2) * channels")
 
 
+@complaining()
 def predicting(store: Store, found: Overview) -> None:
     """Ask for a formula, and draw predicted against measured values, a dot for each cell."""
     quantities = [quantities_of(cell) for cell in found.cells]
@@ -34,11 +34,7 @@ def predicting(store: Store, found: Overview) -> None:
         help="  \n".join(f"`{name}`: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),
     )  # fmt: skip
     measure = MEASURES[column]
-    try:
-        formula = read_formula(text, names)
-    except InputError as problem:
-        complain(str(problem))
-        return
+    formula = read_formula(text, names)
     predicted = [formula.value(each) for each in quantities]
     pairs = [(guess, cell[f"{column}_50"]) for guess, cell in zip(predicted, found.cells, strict=True)]
     error = typical_error((guess, middle) for guess, middle in pairs if middle is not None)
