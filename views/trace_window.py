@@ -149,7 +149,7 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutRep
     """Draw the window; a click on an event ends the cut there."""
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
-    figure = still(scene, "right", palette, window.numbers, cut=0, consistent=finding.consistent)
+    figure = still(scene, palette, window.numbers, finding.consistent)
     version, _ = st.session_state[f"cut-{key}"]
     own = f"diagram-{key}-{version}"
     with st.container(key="cut-diagram"):

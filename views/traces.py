@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pipeline import formats
 from pipeline.cuts import one_execution
-from pipeline.ingest import ingest
+from pipeline.ingest import carry_out, plan
 from pipeline.spark import session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog
@@ -90,10 +90,10 @@ def _start(brought: Brought) -> None:
                 file.write_bytes(content)
             form, options = brought.form, brought.options
             about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
-            store = Store.create(path, "trace", about)
-            spark = session.session()
             try:
-                ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
+                todo = plan(files, form, options, quarantine=brought.quarantine)
+                spark = session.session()
+                carry_out(spark, Store.create(path, "trace", about), todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 

@@ -43,7 +43,7 @@ def _run_of(text: bytes) -> object:
 
 def read(piece: Piece) -> Reading:
     """Reads one run. Raises InputError, naming file and line."""
-    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    text = text_of(piece)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     names: dict[str, None] = {}
