@@ -125,9 +125,11 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
 
 def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
     if flight.is_marker:
-        return Reason(_marker(deciding, snapshot, flight)[0], False, *_marker(deciding, snapshot, flight)[1:])
+        case, first, second = _marker(deciding, snapshot, flight)
+        return Reason(case, False, first, second)
     if flight.is_control:
-        return Reason(_control(deciding, flight)[0], False, *_control(deciding, flight)[1:])
+        case, first, second = _control(deciding, flight)
+        return Reason(case, False, first, second)
     if deciding.is_aborted:
         return Reason("ended", False)
     case, first, second = _application_message(deciding, flight)
