@@ -10,15 +10,15 @@ from bisect import bisect_right
 from typing import Any
 
 from diagrams import theme
+from diagrams.meters import Timeline, meters_of
 from diagrams.scene import Scene
 from sim.core.model import APP, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import explain, why_channel, why_state
 from sim.run.snapshots import Snapshot
-from sim.verify.checks import CHECKS, Verdict
+from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
-Timeline = list[list[Any]]
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
 
@@ -33,7 +33,7 @@ NAMES = {
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
     """Every snapshot of the scene: status, processes, channels, reasons and verdicts over the steps."""
-    verdicts = scene.whole_run.verdicts
+    verdicts = verdicts_of(scene.execution)
     return [_snapshot(scene, rank, snapshot, verdicts[snapshot.id]) for rank, snapshot in enumerate(scene.snapshots)]
 
 
@@ -192,7 +192,7 @@ def meters(scene: Scene) -> list[dict[str, Any]]:
     """Per conserved good: its total, and the amounts in processes and in channels at each step of the window."""
     return [
         {**meter, **{part: _clipped(meter[part], scene.first, scene.until) for part in ("processes", "channels")}}
-        for meter in scene.whole_run.meters
+        for meter in meters_of(scene.execution)
     ]
 
 

@@ -129,7 +129,7 @@ def _spread(store: Store, found: Overview) -> None:
     algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
     dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
     by = menus.choose(there, "Side by side", dimensions, "by")
     others = [dimension for dimension in dimensions if dimension != by]
     held = menus.choose_values(there, found.cells, others, "among", any_too=True)
@@ -144,7 +144,7 @@ def _heat(store: Store, found: Overview) -> None:
         st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
         return
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
     across = menus.choose(there, "From left to right", dimensions, "heat-across")
     others = [dimension for dimension in dimensions if dimension != across]
     up = menus.choose(there, "Upwards", others, "heat-up")

@@ -169,7 +169,7 @@ def _wanted(cells: Rows) -> RunQuery:
     dimensions = varying(cells)
     there = menus.containers(len(dimensions) + 2)
     kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
-    by = menus.choose_measure(there, "Highest first", "order", nothing="in order of runs")
+    by = menus.choose(there, "Highest first", [None, *MEASURES.values()], "order", nothing="in order of runs")
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
     only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
     return RunQuery(kind, only, by.column if by else "run_id", by is not None)

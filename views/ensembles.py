@@ -69,11 +69,6 @@ def _start(wanted: Wanted) -> None:
     st.rerun()
 
 
-def _go_on(store: Store) -> None:
-    """Submit the rest of a stopped ensemble as a job. Raises InputError where this version cannot run it."""
-    JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
-
-
 def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize."""
     spark = session.session()
@@ -118,8 +113,8 @@ def _stopped(store: Store) -> None:
     total = Grid.from_json(store.manifest["about"]).run_count
     container.warning(f"This was stopped before all of its {total:,} runs were done.")
     if button.button("Go on", key="ensemble-go-on"):
-        with complaining():
-            _go_on(store)
+        with complaining():  # such as of a version that this one cannot resume
+            JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
             st.rerun()
 
 
