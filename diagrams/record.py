@@ -76,10 +76,9 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
-    recorded = {**snapshot.channels, **snapshot.open}
     return {
         "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
-        "channels": {name: [message.id for message in recorded.get(name, ())] for name in carried},
+        "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
         "why_process": {name: why_state(execution, snapshot, name) for name in scene.processes},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in carried},
@@ -129,7 +128,7 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         text.append([_thrown_away(scene, snapshot, target), caption])
         state.append([_thrown_away(scene, snapshot, target), "idle"])
     found: list[str] = []
-    for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
+    for message in snapshot.recorded_in(name):
         found.append(scene.whole_run.words.label(scene.execution.flights[message.id]))
         so_far = words.sequence(found).removesuffix(">")
         text.append([message.step, f"{caption} = {so_far}, ...recording..."])

@@ -5,10 +5,12 @@ A type is written as its Arrow alias; `list<...>` is a list of another type. sim
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow
 
+from sim import VERSION
+from sim.core.errors import InputError, nearest
 from sim.core.model import EVENT_TYPES
 from sim.verify.checks import CHECKS
 
@@ -77,6 +79,15 @@ TABLES: Mapping[str, Types] = {
 }
 
 _SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean"}
+
+
+def check_known(name: str, columns: Collection[str], where: str) -> None:
+    """Raises InputError, which begins with `where`, unless `name` is one of `columns`."""
+    if name not in columns:
+        raise InputError(
+            f"{where}: has a column {name!r} that this version ({VERSION}) does not know; was it written by a newer "
+            f"one? {nearest(name, columns)}"
+        )
 
 
 def arrow_schema(types: Types) -> pyarrow.Schema:

@@ -20,23 +20,12 @@ MOST_CHANNELS = 100_000
 
 def validate(scenario: Scenario) -> None:
     """Raises InputError with the first problem of `scenario`."""
-    for where, problem in _problems(scenario):
-        raise InputError(f"{where}: {problem}")
+    for check in (_names, _topology, _algorithm, _script, _initiations, _waiting, _delays, _workload, _cuts):
+        for where, problem in check(scenario):
+            raise InputError(f"{where}: {problem}")
 
 
 Problem = tuple[str, str]  # where, what
-
-
-def _problems(scenario: Scenario) -> Iterator[Problem]:
-    yield from _names(scenario)
-    yield from _topology(scenario)
-    yield from _algorithm(scenario)
-    yield from _script(scenario)
-    yield from _initiations(scenario)
-    yield from _waiting(scenario)
-    yield from _delays(scenario)
-    yield from _workload(scenario)
-    yield from _cuts(scenario)
 
 
 def _known(scenario: Scenario) -> str:

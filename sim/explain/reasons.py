@@ -249,8 +249,8 @@ def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
     deciding = _deciding_rows(execution)[snapshot.id]
     own, target = words_of(execution), channel.partition("->")[2]
     record, closed = deciding.recorded.get(target), deciding.closed.get(channel)
-    kept = [*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ())]
-    held = words.listing([own.message(execution.flights[message.id]) for message in kept]) or "nothing"
+    kept = [own.message(execution.flights[message.id]) for message in snapshot.recorded_in(channel)]
+    held = words.listing(kept) or "nothing"
     fields: dict[str, Any] = {"channel": own.channel(channel), "target": target, "snapshot": snapshot.id, "held": held}
     if record is None:
         return _sentence(execution, "never_recorded", **fields)
