@@ -40,9 +40,8 @@ _ARITHMETIC = "use numbers, + - * / **, ( ), min, max and sqrt"
 
 @dataclass(frozen=True)
 class Formula:
-    """A checked formula: its text and its syntax tree."""
+    """A checked formula, as its syntax tree."""
 
-    text: str
     tree: ast.expr
 
     def value(self, quantities: Mapping[str, float]) -> float | None:
@@ -66,7 +65,7 @@ def read_formula(text: str, known: Collection[str] = tuple(QUANTITIES)) -> Formu
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f"{brief(text)} is no formula; write something such as {EXAMPLE}") from None
     _check(tree, known)
-    return Formula(text, tree)
+    return Formula(tree)
 
 
 def _check(node: ast.expr, known: Collection[str]) -> None:

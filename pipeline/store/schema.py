@@ -78,7 +78,10 @@ TABLES: Mapping[str, Types] = {
     "extremes": EXTREME_TYPES,
 }
 
-_SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean"}
+_SPARK = {
+    "int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean",
+    "list<int64>": "array<bigint>", "list<string>": "array<string>",
+}  # fmt: skip
 
 
 def check_known(name: str, columns: Collection[str], where: str) -> None:
@@ -96,8 +99,9 @@ def arrow_schema(types: Types) -> pyarrow.Schema:
 
 
 def _arrow_type(kind: str) -> pyarrow.DataType:
-    inner = _item_of(kind)
-    return pyarrow.list_(_arrow_type(inner)) if inner else pyarrow.type_for_alias(kind)
+    item = kind.removeprefix("list<").removesuffix(">")
+    found = pyarrow.type_for_alias(item)
+    return found if item == kind else pyarrow.list_(found)
 
 
 def spark_schema(types: Types) -> str:
@@ -107,9 +111,4 @@ def spark_schema(types: Types) -> str:
 
 def spark_type(kind: str) -> str:
     """One type in Spark's SQL."""
-    inner = _item_of(kind)
-    return f"array<{spark_type(inner)}>" if inner else _SPARK[kind]
-
-
-def _item_of(kind: str) -> str:
-    return kind[5:-1] if kind.startswith("list<") else ""
+    return _SPARK[kind]
