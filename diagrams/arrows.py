@@ -28,7 +28,7 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
 
 
 def _arrows(
-    canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], look: Trace, head: float = 0.0, grow: bool = False,
+    canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], line: Trace, head: float = 0.0, grow: bool = False,
     is_open: bool = False,
 ) -> None:  # fmt: skip
     """Shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends where the message is now.
@@ -38,8 +38,8 @@ def _arrows(
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     symbol = {
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1,
-        "line": {"width": 1.6, "color": look["line"]["color"]} if is_open else {"width": 0},
-        "color": "@paper" if is_open else look["line"]["color"],
+        "line": {"width": 1.6, "color": line["color"]} if is_open else {"width": 0},
+        "color": "@paper" if is_open else line["color"],
         "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows]}
@@ -51,19 +51,19 @@ def _arrows(
         hover = {"hoverinfo": "text", "text": texts}
     mode = {"mode": "lines+markers", "marker": symbol} if head else {"mode": "lines"}
     shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
-    canvas.add(shafts, show, **{**look, **hover, "meta": ids, **mode})
+    canvas.add(shafts, show, line=line, meta=ids, **hover, **mode)
 
 
 def messages(canvas: Canvas) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
     arrows = _of_kind(canvas, APP)
-    ahead = {"line": {"color": "@line/0.75", "width": 1.2}}
+    ahead = {"color": "@line/0.75", "width": 1.2}
     _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
-        flying = {"line": {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}}
+        flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
         _arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
-        there = {"line": {"color": f"{colour}/0.85", "width": 1.8 * max(canvas.scale, 0.5)}}
+        there = {"color": f"{colour}/0.85", "width": 1.8 * max(canvas.scale, 0.5)}
         _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
 
 
@@ -76,9 +76,9 @@ def control(canvas: Canvas) -> None:
     """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
     for colour, own in _grouped(_of_kind(canvas, CONTROL), _colour).items():
         line = {"color": f"{colour}/0.9", "dash": theme.CONTROL_DASH}
-        flying = {"line": {**line, "width": 2.2 * max(canvas.scale, 0.4)}}
+        flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True)
-        there = {"line": {**line, "width": 1.3 * max(canvas.scale, 0.4)}}
+        there = {**line, "width": 1.3 * max(canvas.scale, 0.4)}
         _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9)
 
 
@@ -89,14 +89,14 @@ def markers(canvas: Canvas) -> None:
     """
     arrows = _of_kind(canvas, MARKER)
     for colour, own in _grouped(arrows, _colour).items():
-        ahead = {"line": {"color": f"{colour}/0.5", "width": 1.2}}
+        ahead = {"color": f"{colour}/0.5", "width": 1.2}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], ahead, head=9)
     looks = _grouped(arrows, lambda arrow: (_colour(arrow), canvas.scene.rank_of(arrow.snapshot)))
     for (colour, snapshot), own in looks.items():
         line = {"color": colour, "dash": theme.MARKER_DASHES[snapshot % len(theme.MARKER_DASHES)]}
-        bold = {"line": {**line, "width": 3.2 * max(canvas.scale, 0.4)}}
+        bold = {**line, "width": 3.2 * max(canvas.scale, 0.4)}
         _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True)
-        there = {"line": {**line, "width": 1.9 * max(canvas.scale, 0.4)}}
+        there = {**line, "width": 1.9 * max(canvas.scale, 0.4)}
         _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12)
 
 
@@ -117,7 +117,7 @@ def held(canvas: Canvas) -> None:
     looks = _grouped(arrows, lambda arrow: (_colour(arrow), words[arrow.id] == ON_ITS_WAY))
     for (colour, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
-        _arrows(canvas, own, show, {"line": {"color": colour, "width": 2.4, "dash": "dot"}})
+        _arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"})
         stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
         end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
         before = "middle left" if canvas.down else "top center"
@@ -147,5 +147,5 @@ def halos(canvas: Canvas) -> None:
     kept = [(arrow, step) for arrow in canvas.scene.arrows for step in arrow.kept.values()]
     seen = {arrow.id: (arrow, step) for arrow, step in reversed(kept)}
     arrows = [arrow for arrow, _ in seen.values()]
-    look = {"line": {"color": "@mark/0.75", "width": 15 * max(canvas.scale, 0.4)}}
+    look = {"color": "@mark/0.75", "width": 15 * max(canvas.scale, 0.4)}
     _arrows(canvas, arrows, [(step, None) for _, step in seen.values()], look)

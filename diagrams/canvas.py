@@ -27,6 +27,10 @@ class Canvas:
         self.traces: list[Trace] = []
         self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
 
+    def letters(self, size: float) -> float:
+        """The size of letters that are `size` pixels high where there is room."""
+        return max(9, size * max(self.scale, 0.6))
+
     def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
         """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements."""
         flat = [point for element in points for point in element]
@@ -51,7 +55,7 @@ def write(
     show: Sequence[Span] | None,
 ) -> Trace:  # fmt: skip
     """Add a trace of texts at points; where `show` is None they are seen at every step."""
-    font = {"color": colour, "size": max(9, size * max(canvas.scale, 0.6))}
+    font = {"color": colour, "size": canvas.letters(size)}
     spans = show if show is not None else [(0, None)] * len(points)
     return canvas.add(
         [[point] for point in points], spans, mode="text", text=list(texts), textposition=position, textfont=font,

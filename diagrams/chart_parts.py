@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from diagrams.canvas import plain
 from diagrams.measures import Dimension, Measure, Row, Rows, values
-from diagrams.theme import SERIES_DASHES, SERIES_SYMBOLS, series_colour
+from diagrams.theme import SERIES_DASHES, SERIES_SYMBOLS, process_colour
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
@@ -68,7 +68,7 @@ class Style(NamedTuple):
     def of(cls, rank: int) -> Style:
         """The style of the line with this rank."""
         dash, symbol = SERIES_DASHES[rank % len(SERIES_DASHES)], SERIES_SYMBOLS[rank % len(SERIES_SYMBOLS)]
-        return cls(series_colour(rank), dash, symbol)
+        return cls(process_colour(rank), dash, symbol)
 
 
 def axis(title: str, *, from_zero: bool = False) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from diagrams.chart_parts import (
     picks,
     slot_of,
 )
-from diagrams.measures import Dimension, Measure, Row, Rows, values
+from diagrams.measures import Dimension, Measure, Row, Rows, alike, values
 
 MOST_WRITTEN = 150  # cells of a heat map; in a bigger one no numbers are written
 
@@ -43,11 +43,10 @@ def curves(cells: Rows, runs: Rows, x: Dimension, measure: Measure, series: Dime
     bands, clouds, lines = [], [], []
     for rank, (value, name) in enumerate(names.items()):
         style = Style.of(rank)
-        mine = [row for row in _with(cells, f"{measure.column}_50") if not series or series.value(row) == value]
-        mine.sort(key=across.at)
-        single = [row for row in runs if not series or series.value(row) == value]
+        own = {series: value} if series else {}
+        mine = sorted(alike(_with(cells, f"{measure.column}_50"), own), key=across.at)
         bands.append(_band(mine, across, measure, style))
-        clouds.append(_cloud(single, across, slot_of(rank, len(names)), measure, style, told))
+        clouds.append(_cloud(alike(runs, own), across, slot_of(rank, len(names)), measure, style, told))
         lines.append(_medians(mine, across, measure, style, told) | {"name": plain(name)})
     legend = f"{series.name.capitalize()}: " if series else ""
     return frame([*bands, *clouds, *lines], measure.title, across.layout(), axis("", from_zero=True), legend)
@@ -105,7 +104,7 @@ def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension
     data: list[Trace] = []
     for rank, (value, place) in enumerate(across.spots.items()):
         style = Style.of(rank)
-        mine = [row for row in shown if by.value(row) == value]
+        mine = alike(shown, {by: value})
         violin = {
             "type": "violin", "x": [place] * len(mine), "y": [row[measure.column] for row in mine], "width": 0.9,
             "side": "positive",
@@ -145,9 +144,10 @@ def comparison(cells: Rows, predicted: Sequence[float | None], measure: Measure,
 
     A cell without a prediction, or in which nothing was measured, is left out.
     """
-    both = [(row, guess) for row, guess in zip(cells, predicted, strict=True) if guess is not None]
-    both = [(row, guess) for row, guess in both if row[f"{measure.column}_50"] is not None]
-    rows, middle = [row for row, _ in both], [row[f"{measure.column}_50"] for row, _ in both]
+    median = f"{measure.column}_50"
+    pairs = zip(cells, predicted, strict=True)
+    both = [(row, guess) for row, guess in pairs if guess is not None and row[median] is not None]
+    rows, middle = [row for row, _ in both], [row[median] for row, _ in both]
     top = 1.06 * max((max(guess, half) for (_, guess), half in zip(both, middle, strict=True)), default=1.0)
     line = {
         "type": "scatter", "mode": "lines", "x": [0, top], "y": [0, top], "hoverinfo": "skip",

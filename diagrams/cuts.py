@@ -16,6 +16,12 @@ CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 
 
+def line_of(scene: Scene, cut: Cut) -> list[Point] | None:
+    """The line of a cut; None where it has no position on some lane."""
+    positions = complete(cut)
+    return None if positions is None else curve(positions, straight=straight_at(scene, positions))
+
+
 def curve(positions: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
     """A smooth line through one position per lane, half a lane beyond both ends; it never overshoots a position.
 
@@ -69,10 +75,9 @@ def tints(canvas: Canvas) -> None:
     low, high = canvas.scene.extent
     own = [cut for cut in canvas.scene.cuts if cut.snapshot is not None]
     for cut in own:
-        positions = complete(cut)
-        if positions is None:
+        line = line_of(canvas.scene, cut)
+        if line is None:
             continue
-        line = curve(positions, straight=straight_at(canvas.scene, positions))
         past = [(line[0][0], low), *line, (line[-1][0], low)]
         future = [(line[0][0], high), *line, (line[-1][0], high)]
         show = [(cut.known or 0, None)]
@@ -96,39 +101,31 @@ def _side_names(canvas: Canvas, line: Sequence[Point], show: Sequence[Span]) -> 
 def cuts(canvas: Canvas) -> None:
     """The cut as a dashed line, growing from recording to recording; solid once every process has recorded."""
     for cut in canvas.scene.cuts:
-        if cut.snapshot is None:
+        line = None if cut.snapshot is None else line_of(canvas.scene, cut)
+        if line is None:
             continue
         colour = theme.cut_colour(cut.rank, cut.consistent)
-        dash = "dash" if cut.consistent else "dot"
-        positions = complete(cut)
-        if positions is not None:
-            look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
-            line = curve(positions, straight=straight_at(canvas.scene, positions))
-            canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look)
+        look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": "dash" if cut.consistent else "dot"}
+        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look)
         if len(canvas.scene.snapshots) > 1:
-            _cut_name(canvas, cut, theme.snapshot_colour(cut.rank))
+            _cut_name(canvas, cut, line[-1])
 
 
 def story_cuts(canvas: Canvas) -> None:
     """The cuts of the story, hidden until one is chosen; the witness against an inconsistent one is red."""
     for number, cut in enumerate(cut for cut in canvas.scene.cuts if cut.snapshot is None):
-        positions = complete(cut)
-        if positions is None:
+        line = line_of(canvas.scene, cut)
+        if line is None:
             continue
         hidden: Trace = {"visible": False, "meta": {"cut": number}}
         colour = theme.verdict_colour(cut.consistent)
-        line = curve(positions, straight=straight_at(canvas.scene, positions))
         canvas.add([line], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]
         canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)
 
 
-def _cut_name(canvas: Canvas, cut: Cut, colour: str) -> None:
+def _cut_name(canvas: Canvas, cut: Cut, end: Point) -> None:
     """The snapshot's name at the end of its line, on the side of the past."""
-    positions = complete(cut)
-    if positions is None:
-        return
     text = f"<b>{plain(cut.name)}</b>" if canvas.down else f"<b>{plain(cut.name)}</b>\u00a0"
-    point = (len(positions) - 0.5, positions[-1])
-    write(canvas, [point], [text], "top left", colour, 16, [(cut.known or 0, None)])
+    write(canvas, [end], [text], "top left", theme.snapshot_colour(cut.rank), 16, [(cut.known or 0, None)])

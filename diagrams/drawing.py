@@ -20,6 +20,7 @@ from diagrams.scene import Scene
 from diagrams.spacetime import figure
 
 WIDTH, HEIGHT = 900, 640
+SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
 MOST_TICKS = 8
@@ -124,16 +125,16 @@ class Drawing:
             yield Text(at, f"{time:g}", "end" if self.down else "middle", TICK_SIZE, "@faint")
 
 
-def sketch(scene: Scene, orientation: str, width: int, height: int, scale: float) -> Picture:
-    """The finished diagram without texts, all strokes `scale` times as wide: small enough for a card."""
-    plot = figure(scene, orientation)
-    box = Box(4, 4, width - 4, height - 4)
-    frame = _frame(plot["layout"], width, height, box)
+def sketch(scene: Scene) -> Picture:
+    """The finished diagram without texts and with thin strokes, small enough for a card."""
+    plot = figure(scene, scene.execution.scenario.orientation)
+    box = Box(4, 4, SKETCH_WIDTH - 4, SKETCH_HEIGHT - 4)
+    frame = _frame(plot["layout"], SKETCH_WIDTH, SKETCH_HEIGHT, box)
     parts: list[Primitive] = []
     for trace in plot["data"]:
         if "cursor" not in trace.get("meta", {}):
-            parts += _shapes(trace, seen(trace, scene.last, scene.positions[-1]), frame, scale)
-    return Picture(width, height, None, tuple(parts), ())
+            parts += _shapes(trace, seen(trace, scene.last, scene.positions[-1]), frame, SKETCH_SCALE)
+    return Picture(SKETCH_WIDTH, SKETCH_HEIGHT, None, tuple(parts), ())
 
 
 def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Frame:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sim.core.model import APP
-from sim.run.execution import Execution
+from sim.run.execution import Execution, once
 
 Timeline = list[list[Any]]
 
 
+@once
 def meters_of(execution: Execution) -> list[dict[str, Any]]:
     """Per conserved good: {"unit", "total", "processes", "channels"}, the last two as timelines of amounts.
 

@@ -27,11 +27,6 @@ class Box:
         """From the top to the bottom."""
         return self.bottom - self.top
 
-    @property
-    def sides(self) -> tuple[float, float, float, float]:
-        """Left, top, width and height."""
-        return self.left, self.top, self.width, self.height
-
     def meets(self, other: Box) -> bool:
         """Whether two rectangles overlap."""
         return (

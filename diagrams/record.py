@@ -10,15 +10,15 @@ from bisect import bisect_right
 from typing import Any
 
 from diagrams import theme
+from diagrams.meters import Timeline, meters_of
 from diagrams.scene import Scene
 from sim.core.model import APP, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import explain, why_channel, why_state
 from sim.run.snapshots import Snapshot
-from sim.verify.checks import CHECKS, Verdict
+from sim.verify.checks import CHECKS, Verdict, verdicts_of
 
-Timeline = list[list[Any]]
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
 
@@ -33,7 +33,7 @@ NAMES = {
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
     """Every snapshot of the scene: status, processes, channels, reasons and verdicts over the steps."""
-    verdicts = scene.whole_run.verdicts
+    verdicts = verdicts_of(scene.execution)
     return [_snapshot(scene, rank, snapshot, verdicts[snapshot.id]) for rank, snapshot in enumerate(scene.snapshots)]
 
 
@@ -76,10 +76,9 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
     """
     execution = scene.execution
     carried = dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == APP)
-    recorded = {**snapshot.channels, **snapshot.open}
     return {
         "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
-        "channels": {name: [message.id for message in recorded.get(name, ())] for name in carried},
+        "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
         "why_process": {name: why_state(execution, snapshot, name) for name in scene.processes},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in carried},
@@ -129,7 +128,7 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
         text.append([_thrown_away(scene, snapshot, target), caption])
         state.append([_thrown_away(scene, snapshot, target), "idle"])
     found: list[str] = []
-    for message in (*snapshot.channels.get(name, ()), *snapshot.open.get(name, ())):
+    for message in snapshot.recorded_in(name):
         found.append(scene.whole_run.words.label(scene.execution.flights[message.id]))
         so_far = words.sequence(found).removesuffix(">")
         text.append([message.step, f"{caption} = {so_far}, ...recording..."])
@@ -192,7 +191,7 @@ def meters(scene: Scene) -> list[dict[str, Any]]:
     """Per conserved good: its total, and the amounts in processes and in channels at each step of the window."""
     return [
         {**meter, **{part: _clipped(meter[part], scene.first, scene.until) for part in ("processes", "channels")}}
-        for meter in scene.whole_run.meters
+        for meter in meters_of(scene.execution)
     ]
 
 

@@ -18,7 +18,6 @@ from typing import Any
 
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
-from diagrams.meters import meters_of
 from diagrams.positions import positions_of_rows, positions_of_steps
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
@@ -27,17 +26,18 @@ from sim.explain.narration import StepText, narrate
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.references import references
-from sim.run.snapshots import Snapshot, snapshots_of
-from sim.verify.checks import Verdict, verdicts_of
+from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
 
 LONG_RUN = 6  # internal events in a row that are drawn as one
 
 
 class WholeRun:
-    """The parts of a scene that do not depend on the window; each is computed once, on first use.
+    """The parts of a scene that do not depend on the window, each computed once.
 
-    There is a lane for each process, then one for each service.
+    There is a lane for each process, then one for each service. `captions` are those of channels by their names, also
+    for pairs of processes that only control messages join. `recordings` are those of each snapshot, by its id. `cuts`
+    are those of the snapshots, then those of the story.
     """
 
     def __init__(self, execution: Execution) -> None:
@@ -47,22 +47,12 @@ class WholeRun:
         self.words = words_of(execution)
         self.lane_of = {name: lane for lane, name in enumerate(self.lanes)}
         self.times = execution.times
-
-    @cached_property
-    def captions(self) -> dict[str, str]:
-        """The caption of each channel by its name, also for pairs of processes that only control messages join."""
-        ways = {flight.channel.name: flight.channel.name for flight in self.execution.flights}
-        return {**ways, **self.words.caption}
-
-    @cached_property
-    def snapshots(self) -> tuple[Snapshot, ...]:
-        """The snapshots of the run, in the order of their first row."""
-        return tuple(snapshots_of(self.execution))
-
-    @cached_property
-    def positions(self) -> tuple[float, ...]:
-        """The position of each step on the time axis."""
-        return positions_of_steps(self.times)
+        self.positions = positions_of_steps(self.times)
+        self.snapshots = snapshots_of(execution)
+        ways = {flight.channel.name: flight.channel.name for flight in execution.flights}
+        self.captions = {**ways, **self.words.caption}
+        self.recordings = _recordings(self)
+        self.cuts = (*_snapshot_cuts(self), *_named_cuts(self))
 
     def position(self, row: Event) -> float:
         """The position of a row on the time axis: its step's, or a little earlier where more of the step follows."""
@@ -74,11 +64,6 @@ class WholeRun:
         return positions_of_rows(self.execution.events, self.positions)
 
     @cached_property
-    def recordings(self) -> dict[str, tuple[Recording, ...]]:
-        """The recordings of each snapshot."""
-        return _recordings(self)
-
-    @cached_property
     def recorders(self) -> dict[int, dict[str, int]]:
         """The snapshots that record each message in its channel, each with the step, by message id."""
         found: dict[int, dict[str, int]] = {}
@@ -88,24 +73,9 @@ class WholeRun:
         return found
 
     @cached_property
-    def cuts(self) -> tuple[Cut, ...]:
-        """The cuts of the snapshots, then those of the story."""
-        return tuple(_snapshot_cuts(self) + _named_cuts(self))
-
-    @cached_property
     def columns(self) -> dict[str, Any]:
         """All application events in columns, for the browser's search."""
         return columns(self.execution, self.position, self.positions)
-
-    @cached_property
-    def meters(self) -> list[dict[str, Any]]:
-        """How much of each conserved good is where, at each step."""
-        return meters_of(self.execution)
-
-    @cached_property
-    def verdicts(self) -> dict[str, list[Verdict]]:
-        """The verdicts of the checks on each snapshot."""
-        return verdicts_of(self.execution)
 
     @cached_property
     def steps_of_rows(self) -> list[int]:

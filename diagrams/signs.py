@@ -59,22 +59,10 @@ def _paint(use: str, token: str) -> str:
     return f'{use}="{colour}"' + (f' {use}-opacity="{opacity}"' if opacity else "")
 
 
-def _always(scene: Scene) -> bool:
-    return True
-
-
-def _has_stamps(scene: Scene) -> bool:
-    return bool(scene.whole_run.words.algorithm.stamps)
-
-
 def _has_markers(scene: Scene) -> bool:
     """Whether the algorithm uses markers, or the run has some anyway."""
     closes_by = scene.whole_run.words.algorithm.closes_by
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
-
-
-def _has_control_messages(scene: Scene) -> bool:
-    return any(flight.is_control for flight in scene.execution.flights)
 
 
 @dataclass(frozen=True)
@@ -91,7 +79,7 @@ class Sign:
     icon: str
     rare: bool = False
     of_snapshots: bool = False
-    is_in: Callable[[Scene], bool] = _always
+    is_in: Callable[[Scene], bool] = lambda scene: True
 
 
 SIGNS = (
@@ -103,7 +91,7 @@ SIGNS = (
     Sign(
         "message", "message",
         "A solid arrow is a message: bold while it is on its way, thin and grey where it has yet to go.",
-        icon(30, arrow(MESSAGE)), is_in=lambda scene: not _has_stamps(scene),
+        icon(30, arrow(MESSAGE)), is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
     ),
     Sign(
         "marker", "{marker}",
@@ -113,7 +101,8 @@ SIGNS = (
     Sign(
         "control", "{control}",
         "A fine dotted arrow is a {control}: rules tell each other something outside all channels, so it is in no cut.",
-        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True, is_in=_has_control_messages,
+        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True,
+        is_in=lambda scene: any(flight.is_control for flight in scene.execution.flights),
     ),
     Sign(
         "records", "records",

@@ -18,38 +18,28 @@ PICK = 22  # pixels around an event in which a click picks it
 MOST_NUMBERED = 150  # events; with more the numbers would overlap
 
 
-def still(
-    scene: Scene,
-    orientation: str,
-    palette: dict[str, str],
-    numbers: Mapping[str, Sequence[int]],
-    cut: int | None = None,
-    consistent: bool = True,
-) -> Figure:
-    """The diagram at the last step of `scene`, with number `cut` of the story's cuts (None: none).
+def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[int]], consistent: bool) -> Figure:
+    """The diagram at the last step of `scene`, time to the right, with the first of the story's cuts.
 
     `numbers` are the numbers of each process's events, in their order. `consistent` is the verdict on the cut: the
     scene may be a part of a log, without the message that decides.
     The last trace holds one point for each application event, with customdata [process, its number].
     """
-    drawn = figure(scene, orientation)
+    drawn = figure(scene, "right")
     position = scene.positions[scene.until]
     kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
-    traces = [_still(trace, scene.until, position, cut) for trace in kept]
+    traces = [_still(trace, scene.until, position) for trace in kept]
     for trace in traces:
         if not consistent and trace.get("line", {}).get("color") == theme.verdict_colour(True):
             trace["line"] = {**trace["line"], "color": theme.verdict_colour(False)}
     layout = {**drawn["layout"], "dragmode": "pan", "clickmode": "event+select"}
-    resolved: Figure = theme.resolve(
-        {"data": [*traces, _picks(scene, orientation, numbers)], "layout": layout}, palette
-    )
+    resolved: Figure = theme.resolve({"data": [*traces, _picks(scene, numbers)], "layout": layout}, palette)
     return resolved
 
 
-def _still(trace: dict[str, Any], step: int, position: float, cut: int | None) -> dict[str, Any]:
+def _still(trace: dict[str, Any], step: int, position: float) -> dict[str, Any]:
     """A trace at `step`; points that are not seen become gaps."""
-    meta = trace.get("meta", {})
-    shown = {**trace, "visible": True} if cut is not None and meta.get("cut") == cut else trace
+    shown = {**trace, "visible": True} if trace.get("meta", {}).get("cut") == 0 else trace
     points = seen(shown, step, position)
     if not points:
         return {**trace, "visible": False}
@@ -61,7 +51,7 @@ def _still(trace: dict[str, Any], step: int, position: float, cut: int | None) -
     return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys} | quiet
 
 
-def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+def _picks(scene: Scene, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
     named = [
         (event, number)
         for process, own in scene.execution.history.of.items()
@@ -69,13 +59,13 @@ def _picks(scene: Scene, orientation: str, numbers: Mapping[str, Sequence[int]])
     ]
     lanes = [scene.lanes.index(event.process) for event, _ in named]
     positions = [scene.whole_run.position(event) for event, _ in named]
-    x, y = (lanes, positions) if orientation == "down" else (positions, lanes)
     bare = {"marker": {"opacity": 0}, "textfont": {"color": "@faint"}}
     return {
-        "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers", "x": x, "y": y,
+        "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers",
+        "x": positions, "y": lanes,
         "customdata": [[event.process, number] for event, number in named], "showlegend": False,
         "text": [str(number) for _, number in named], "textfont": {"size": 12, "color": "@faint"},
-        "textposition": "middle right" if orientation == "down" else "top center",
+        "textposition": "top center",
         "hovertext": [plain(event.label or "") for event, _ in named], "hoverinfo": "text", "cliponaxis": False,
         "marker": {"size": PICK, "opacity": 0, "color": "@ink"}, "selected": bare, "unselected": bare,
     }  # fmt: skip

@@ -70,10 +70,6 @@ def _obstacles(canvas: Canvas) -> Labels:
     return labels
 
 
-def _size(canvas: Canvas, size: int) -> float:
-    return max(9, size * max(canvas.scale, 0.6))
-
-
 def _letters(canvas: Canvas, labels: Labels) -> None:
     """The names of events, beside their line so that rings and arrows leave them legible."""
     dots = [dot for dot in canvas.scene.dots if dot.named]
@@ -81,7 +77,7 @@ def _letters(canvas: Canvas, labels: Labels) -> None:
         return
     pad = "    " if canvas.down else ""
     names = [f"{pad}{plain(dot.label)}{pad}" for dot in dots]
-    size = _size(canvas, LETTER_SIZE)
+    size = canvas.letters(LETTER_SIZE)
     spots = [
         labels.place(pad[:2] + dot.label, size, _beside_line(canvas, dot, len(canvas.scene.lanes))) for dot in dots
     ]
@@ -122,7 +118,7 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
             continue
         known = min(arrow.kept.values()) if place else None
         longest = max(body or "", place or "", key=len)
-        spot = labels.place(longest + "  ", _size(canvas, BODY_SIZE), _along(arrow))
+        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(arrow))
         if body:
             bodies.append((spot, _off_the_line(body, spot.side), (0, known)))
         if place:

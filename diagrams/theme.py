@@ -46,7 +46,7 @@ SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")
 
 
 def process_colour(rank: int) -> str:
-    """The token of a process, by its rank; colours repeat, names do not."""
+    """The token of a process, or of a line of a chart, by its rank; colours repeat, names do not."""
     return f"@p{rank % PROCESS_COLOURS}"
 
 
@@ -74,11 +74,6 @@ def verdict_colour(is_consistent: bool) -> str:
 def cut_colour(rank: int, is_consistent: bool) -> str:
     """The token of a snapshot's cut: the snapshot's own, or that of a bad verdict."""
     return snapshot_colour(rank) if is_consistent else verdict_colour(False)
-
-
-def series_colour(rank: int) -> str:
-    """The token of a line of a chart, by its rank."""
-    return process_colour(rank)
 
 
 def colour(token: str, palette: dict[str, str]) -> str:

@@ -74,31 +74,14 @@ def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, qua
     return found
 
 
-def ingest(
-    spark: SparkSession,
-    store: Store,
-    files: Sequence[Path],
-    form: str,
-    options: Options = NO_OPTIONS,
-    progress: Progress = silent,
-    stop: threading.Event | None = None,
-    *,
-    quarantine: bool = False,
+def carry_out(
+    spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event | None = None
 ) -> list[Row]:
-    """Reads `files` into `store`, a new folder: its events and traces. Returns the rows of traces, one per execution.
+    """Reads the executions of `todo` into `store`, a new folder: its events and traces. Returns the rows of traces.
 
     `progress` counts executions. Raises InputError for the first problem, or when `stop` is set, and then removes the
     folder.
     """
-    with _all_or_nothing(store):
-        todo = plan(files, form, options, quarantine=quarantine)
-    return carry_out(spark, store, todo, progress, stop)
-
-
-def carry_out(
-    spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event | None = None
-) -> list[Row]:
-    """Reads the executions of `todo` into `store`, as `ingest` does."""
     with _all_or_nothing(store):
         rows: list[Row] = []
         with store.replacing("events") as staging:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pyarrow import dataset
 
@@ -18,19 +17,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def row_of_run(store: Store, run_id: int) -> Mapping[str, Any]:
-    """The first row of run `run_id` in the table runs, read without Spark. Raises InputError if there is none."""
+def scenario_of_run(store: Store, run_id: int) -> Scenario:
+    """Run `run_id` of an ensemble, without Spark. Raises InputError if there is none, or another version made it."""
     parts = [str(part) for part in store.parts("runs")]
     found = dataset.dataset(parts).to_table(filter=dataset.field("run_id") == run_id).to_pylist() if parts else []
     if not found:
         raise InputError(f"{store.path}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id")
-    row: Mapping[str, Any] = found[0]
-    return row
-
-
-def scenario_of_run(store: Store, run_id: int) -> Scenario:
-    """Run `run_id` of an ensemble. Raises InputError if there is none, or another version made it."""
-    return scenario_of(row_of_run(store, run_id))
+    return scenario_of(found[0])
 
 
 def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> Scenario:

@@ -15,10 +15,9 @@ from diagrams.scene import compose
 from diagrams.view import View
 from pipeline import formats
 from pipeline.logs.format import NO_OPTIONS, Option, Options
-from sim.core.errors import InputError
 from sim.document import library
 from sim.run.execution import run
-from views.errors import complain
+from views.errors import complaining
 
 MOST_MEGABYTES = 200
 EXAMPLE = "overlapping"
@@ -50,15 +49,13 @@ def bring_log(start: Callable[[Brought], None]) -> None:
     options = {name: value for name, value in fields.items() if value}
     quarantine = st.checkbox("Set aside what cannot be believed, and go on", key="log-quarantine")
     example, read = st.columns(2)
-    try:
+    with complaining():
         look: Literal["primary", "secondary"] = "primary" if files else "secondary"
         if read.button("Read it", type=look, disabled=not files, key="log-read", width="stretch"):
             contents = {name: upload.getvalue() for name, upload in files.items()}
             start(Brought(folder_name(list(files)), contents, form, options, quarantine))
         if example.button("Take an example", key="log-example", width="stretch"):
             start(the_example())
-    except InputError as problem:
-        complain(str(problem))
 
 
 def _field(form: str, option: Option) -> str:

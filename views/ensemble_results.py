@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 
 import streamlit as st
@@ -129,7 +129,7 @@ def _spread(store: Store, found: Overview) -> None:
     algorithm = next(dimension for dimension in DIMENSIONS if dimension.column == "algorithm")
     dimensions = sorted(varying(found.cells) or [algorithm], key=lambda dimension: dimension != algorithm)
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
     by = menus.choose(there, "Side by side", dimensions, "by")
     others = [dimension for dimension in dimensions if dimension != by]
     held = menus.choose_values(there, found.cells, others, "among", any_too=True)
@@ -144,7 +144,7 @@ def _heat(store: Store, found: Overview) -> None:
         st.info("A heat map needs two things that vary: give a list of values for both, such as processes and delays.")
         return
     there = menus.containers(len(dimensions) + 1)
-    measure = menus.choose_measure(there, "Show", "measure") or MEASURES["latency"]
+    measure = menus.choose(there, "Show", list(MEASURES.values()), "measure")
     across = menus.choose(there, "From left to right", dimensions, "heat-across")
     others = [dimension for dimension in dimensions if dimension != across]
     up = menus.choose(there, "Upwards", others, "heat-up")
@@ -153,17 +153,9 @@ def _heat(store: Store, found: Overview) -> None:
     chart(store, found, figure, measure, "Each field: the median of its runs.")
 
 
-def _time_taken(store: Store, found: Overview) -> None:
-    _curves(store, found, MEASURES["latency"])
-
-
-def _recorded(store: Store, found: Overview) -> None:
-    _curves(store, found, MEASURES["recorded_messages"])
-
-
 VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {
-    "Time taken": _time_taken,
-    "Messages recorded": _recorded,
+    "Time taken": partial(_curves, measure=MEASURES["latency"]),
+    "Messages recorded": partial(_curves, measure=MEASURES["recorded_messages"]),
     "Distribution": _spread,
     "Heat map": _heat,
     "Prediction": predicting,

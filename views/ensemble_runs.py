@@ -14,10 +14,9 @@ from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.spark import session
 from pipeline.store.folder import Store
-from sim.core.errors import InputError
 from sim.verify.checks import CHECKS
 from views import menus
-from views.errors import complain
+from views.errors import complaining
 from views.opening import open_run
 
 
@@ -130,26 +129,21 @@ def story(row: Row, name: str) -> str:
     return f"{made}\n\n{travel}\n\n{outcome(row)}."
 
 
+@complaining()
 def _open_button(store: Store, row: Row, key: str, label: str) -> None:
     if st.button(label, key=f"ensemble-open-{key}", type="primary" if key.startswith("picked") else "secondary"):
-        try:
-            open_run(store, row["run_id"], row["snapshot_id"], story(row, store.name))
-        except InputError as problem:
-            complain(str(problem))
+        open_run(store, row["run_id"], row["snapshot_id"], story(row, store.name))
 
 
 # ------------------------------------------------------------------ the table
 
 
+@complaining()
 def table(store: Store, found: Overview) -> None:
     """Draw a table of runs, filtered and sorted by Spark, as many as a page can show."""
     wanted = _wanted(found.cells)
-    try:
-        with st.spinner("Asking Spark …"):
-            rows = queries.to_rows(queries.select_runs(store.read(session.session(), "runs"), wanted))
-    except InputError as problem:
-        complain(str(problem))
-        return
+    with st.spinner("Asking Spark …"):
+        rows = queries.to_rows(queries.select_runs(store.read(session.session(), "runs"), wanted))
     dimensions = varying(found.cells)
     columns = {
         "Run": [row["run_id"] for row in rows],
@@ -175,7 +169,7 @@ def _wanted(cells: Rows) -> RunQuery:
     dimensions = varying(cells)
     there = menus.containers(len(dimensions) + 2)
     kind = there.pop(0).selectbox("Show", list(KINDS), format_func=lambda kind: KINDS[kind], key="ensemble-kind")
-    by = menus.choose_measure(there, "Highest first", "order", nothing="in order of runs")
+    by = menus.choose(there, "Highest first", [None, *MEASURES.values()], "order", nothing="in order of runs")
     kept = alike(cells, menus.choose_values(there, cells, dimensions, "only", any_too=True))
     only = None if len(kept) == len(cells) else tuple(row["cell"] for row in kept)
     return RunQuery(kind, only, by.column if by else "run_id", by is not None)

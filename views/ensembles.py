@@ -18,7 +18,7 @@ from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.ensemble_results import asked, get_ready, results
-from views.errors import complain
+from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form
 from views.jobs import FAILED, JOBS, Job
 from views.on_show import on_show, show
@@ -69,11 +69,6 @@ def _start(wanted: Wanted) -> None:
     st.rerun()
 
 
-def _go_on(store: Store) -> None:
-    """Submit the rest of a stopped ensemble as a job. Raises InputError where this version cannot run it."""
-    JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
-
-
 def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize."""
     spark = session.session()
@@ -118,12 +113,9 @@ def _stopped(store: Store) -> None:
     total = Grid.from_json(store.manifest["about"]).run_count
     container.warning(f"This was stopped before all of its {total:,} runs were done.")
     if button.button("Go on", key="ensemble-go-on"):
-        try:
-            _go_on(store)
-        except InputError as problem:
-            complain(str(problem))
-            return
-        st.rerun()
+        with complaining():  # such as of a version that this one cannot resume
+            JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
+            st.rerun()
 
 
 def _welcome() -> None:

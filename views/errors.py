@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 
 import streamlit as st
 
+from sim.core.errors import InputError
 from views.explore_session import sentence
+
+
+@contextmanager
+def complaining() -> Iterator[None]:
+    """Show an InputError of the block, or of the function that this decorates, as one sentence."""
+    try:
+        yield
+    except InputError as problem:
+        complain(str(problem))
 
 
 def complain(text: str) -> None:

@@ -11,12 +11,11 @@ import streamlit as st
 from diagrams.export.svg import thumbnail
 from diagrams.scene import compose
 from diagrams.theme import PALETTES
-from sim.core.errors import InputError
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from sim.run.execution import run
-from views.errors import complain
+from views.errors import complaining
 from views.explore_session import sentence
 from views.uploads import EXPECTED, shared_from
 
@@ -75,9 +74,6 @@ def open_file(open_run: Open) -> None:
     uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True)
     if not uploads:
         return
-    try:
+    with complaining():
         open_run(shared_from({upload.name: upload.getvalue() for upload in uploads}))
-    except InputError as problem:
-        complain(str(problem))
-        return
-    st.rerun()
+        st.rerun()

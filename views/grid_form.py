@@ -180,8 +180,8 @@ def in_words(grid: Grid) -> str:
     return f"{cells:,} {'combination' if cells == 1 else 'combinations'} × {grid.runs:,} = **{runs:,} runs**"
 
 
-def in_the_forms_words(problem: str, labels: Mapping[str, str] = LABELS) -> str:
+def in_the_forms_words(problem: str) -> str:
     """A problem in the form's words: its labels instead of the command line's options."""
-    for option, label in labels.items():
+    for option, label in LABELS.items():
         problem = problem.replace(f"--{option.replace('_', '-')}:", f"{label}:")
     return problem.replace("--", "")

@@ -12,8 +12,7 @@ import streamlit as st
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.data_root import data_root
-from sim.core.errors import InputError
-from views.errors import complain
+from views.errors import complain, complaining
 
 TABLE = "history_table"
 PAGES = {"ensemble": "Ensembles", "trace": "Traces"}
@@ -109,16 +108,13 @@ def _two(first: Entry, second: Entry) -> None:
         _delete_button([first, second])
 
 
+@complaining()
 def _outcomes(first: Entry, second: Entry) -> None:
     from pipeline.spark import session
 
-    try:
-        with st.spinner("Asking Spark (its first start takes about 10 s)"):
-            spark = session.session()
-            a, b = (catalog.outcome(spark, entry) for entry in (first, second))
-    except InputError as problem:
-        complain(str(problem))
-        return
+    with st.spinner("Asking Spark (its first start takes about 10 s)"):
+        spark = session.session()
+        a, b = (catalog.outcome(spark, entry) for entry in (first, second))
     keys = {**a, **b}
     st.table([{"came of it": key, first.name: _cell(a.get(key)), second.name: _cell(b.get(key))} for key in keys])
 
@@ -138,11 +134,8 @@ def _delete_button(entries: list[Entry]) -> None:
 def _confirm(names: list[str]) -> None:
     st.write("This removes the folder and everything in it: " + ", ".join(names))
     if st.button("Delete", type="primary", key="history-delete-for-good"):
-        try:
+        with complaining():
             for name in names:
                 catalog.delete(name)
-        except InputError as problem:
-            complain(str(problem))
-            return
-        st.session_state.pop(TABLE, None)
-        st.rerun()
+            st.session_state.pop(TABLE, None)
+            st.rerun()

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from diagrams.measures import MEASURES, Dimension, Measure, Rows, values
+from diagrams.measures import Dimension, Measure, Rows, values
 
+Option = Dimension | Measure
 Containers = list[Any]  # of Streamlit, for the next menus, from left to right
 
 
@@ -17,22 +18,15 @@ def containers(count: int) -> Containers:
     return list(st.columns(max(count, 4), gap="small"))
 
 
-def choose(containers: Containers, label: str, options: Sequence[Dimension | None], key: str, first: int = 0) -> Any:
-    """A menu of dimensions; None is no dimension."""
+def choose(
+    containers: Containers, label: str, options: Sequence[Option | None], key: str, first: int = 0,
+    nothing: str = "nothing",
+) -> Any:  # fmt: skip
+    """A menu of dimensions or measures; None is called `nothing`."""
     return containers.pop(0).selectbox(
         label, options, first, key=f"ensemble-{key}", persist_state="session",
-        format_func=lambda dimension: dimension.name if dimension else "nothing",
+        format_func=lambda option: option.name if option else nothing,
     )  # fmt: skip
-
-
-def choose_measure(containers: Containers, label: str, key: str, nothing: str = "") -> Measure | None:
-    """A menu of measures; `nothing`, if given, is one more choice, which returns None."""
-    columns: list[str | None] = [None] if nothing else []
-    column = containers.pop(0).selectbox(
-        label, [*columns, *MEASURES], key=f"ensemble-{key}", persist_state="session",
-        format_func=lambda column: MEASURES[column].name if column else nothing,
-    )  # fmt: skip
-    return MEASURES[column] if column else None
 
 
 def choose_values(

@@ -9,38 +9,27 @@ from diagrams.measures import MEASURES, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
 from pipeline.ensembles.queries import Overview
 from pipeline.store.folder import Store
-from sim.core.errors import InputError
+from views import menus
 from views.ensemble_runs import chart
-from views.errors import complain
+from views.errors import complaining
 
 TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_delay / 2) * channels")
 
 
+@complaining()
 def predicting(store: Store, found: Overview) -> None:
     """Ask for a formula, and draw predicted against measured values, a dot for each cell."""
     quantities = [quantities_of(cell) for cell in found.cells]
     names = names_in(quantities)
     left, right = st.columns([1, 3], gap="small")
-    column = left.selectbox(
-        "Predict",
-        list(MEASURES),
-        1,
-        format_func=lambda c: MEASURES[c].name,
-        key="predict-measure",
-        persist_state="session",
-    )
+    measure = menus.choose([left], "Predict", list(MEASURES.values()), "predicted", first=1)
     text = right.text_input(
         f"as (names: {', '.join(names)})", TRIES[0], key="predict-formula", persist_state="session",
         help="  \n".join(f"`{name}`: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),
     )  # fmt: skip
-    measure = MEASURES[column]
-    try:
-        formula = read_formula(text, names)
-    except InputError as problem:
-        complain(str(problem))
-        return
+    formula = read_formula(text, names)
     predicted = [formula.value(each) for each in quantities]
-    pairs = [(guess, cell[f"{column}_50"]) for guess, cell in zip(predicted, found.cells, strict=True)]
+    pairs = [(guess, cell[f"{measure.column}_50"]) for guess, cell in zip(predicted, found.cells, strict=True)]
     error = typical_error((guess, middle) for guess, middle in pairs if middle is not None)
     st.markdown(
         "Nothing to compare." if error is None else f"Typically **{error:.0%} off** ({len(pairs)} combinations)."

@@ -19,13 +19,12 @@ from pipeline.cuts import one_execution
 from pipeline.cuts.one_cut import CutReport, report_on_cut
 from pipeline.spark import session
 from pipeline.store.folder import Store
-from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, Event
 from sim.document.scenario import NamedCut
 from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
 from sim.theory.causality import Frontier
-from views.errors import complain
+from views.errors import complaining
 from views.opening import open_scenario
 
 SIZES = (50, 100, 200, 400)  # rows of a window
@@ -59,26 +58,20 @@ class Window:
         return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
 
 
+@complaining()
 def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
     """Draw the diagram and the verdict, and their menus in `controls`."""
     key = f"{store.name}-{run_id}"
-    try:
-        events, rows = _size(str(store.path), run_id)
-        first, count = _place(key, rows, controls)
-        window = _window(str(store.path), run_id, first, count)
-        frontier = _frontier(key, window, events, store, run_id, controls)
-        with st.spinner("Spark examines the cut …"):
-            finding = _finding(str(store.path), run_id, tuple(frontier.items()))
-    except InputError as problem:
-        complain(str(problem))
-        return
+    events, rows = _size(str(store.path), run_id)
+    first, count = _place(key, rows, controls)
+    window = _window(str(store.path), run_id, first, count)
+    frontier = _frontier(key, window, events, store, run_id, controls)
+    with st.spinner("Spark examines the cut …"):
+        finding = _finding(str(store.path), run_id, tuple(frontier.items()))
     st.html(_verdict(finding))
     _diagram(key, window, frontier, finding)
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
-        try:
-            open_scenario(window.scenario)
-        except InputError as problem:
-            complain(str(problem))
+        open_scenario(window.scenario)
 
 
 # ------------------------------------------------------------------ asked of Spark, and cached
@@ -156,7 +149,7 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutRep
     """Draw the window; a click on an event ends the cut there."""
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
-    figure = still(scene, "right", palette, window.numbers, cut=0, consistent=finding.consistent)
+    figure = still(scene, palette, window.numbers, finding.consistent)
     version, _ = st.session_state[f"cut-{key}"]
     own = f"diagram-{key}-{version}"
     with st.container(key="cut-diagram"):

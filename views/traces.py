@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pipeline import formats
 from pipeline.cuts import one_execution
-from pipeline.ingest import ingest
+from pipeline.ingest import carry_out, plan
 from pipeline.spark import session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog
@@ -21,7 +21,7 @@ from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views.bring_log import Brought, bring_log
-from views.errors import complain
+from views.errors import complain, complaining
 from views.jobs import DONE, FAILED, JOBS
 from views.on_show import on_show, show
 from views.trace_window import trace_window
@@ -90,10 +90,10 @@ def _start(brought: Brought) -> None:
                 file.write_bytes(content)
             form, options = brought.form, brought.options
             about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
-            store = Store.create(path, "trace", about)
-            spark = session.session()
             try:
-                ingest(spark, store, files, form, options, progress, stop, quarantine=brought.quarantine)
+                todo = plan(files, form, options, quarantine=brought.quarantine)
+                spark = session.session()
+                carry_out(spark, Store.create(path, "trace", about), todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
@@ -110,14 +110,11 @@ def _welcome() -> None:
     )
 
 
+@complaining()
 def _trace(name: str, controls: DeltaGenerator) -> None:
     """Draw a summary of the log, and a window of one of its executions."""
-    try:
-        store = Store.open(folder_path(name))
-        rows = one_execution.executions(session.session(), store)
-    except InputError as problem:
-        complain(str(problem))
-        return
+    store = Store.open(folder_path(name))
+    rows = one_execution.executions(session.session(), store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     st.html(f'<h2 class="cut-sentence">{_in_a_sentence(list(told.values()), len(rows))}</h2>')
     with st.expander("What was understood"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from diagrams import theme
 from diagrams.drawing import Drawing, Picture, sketch
 from diagrams.export_options import PICTURE
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
@@ -33,9 +32,9 @@ def export(scene: Scene, view: View) -> bytes:
     return document(picture, view.palette, scene.execution.scenario.title, told).encode("utf-8")
 
 
-def thumbnail(scene: Scene, palette: Palette = theme.LIGHT, width: int = 240, height: int = 150) -> str:
+def thumbnail(scene: Scene, palette: Palette) -> str:
     """A small picture of the finished diagram, without text, on no background."""
-    picture = sketch(scene, scene.execution.scenario.orientation, width, height, 0.42)
+    picture = sketch(scene)
     return _element(picture, palette, _inside(picture, palette))
 
 
@@ -58,8 +57,9 @@ def _inside(picture: Picture, palette: Palette) -> list[str]:
     parts = [_written(part, palette) for part in picture.inside]
     if picture.clip is None:
         return parts
-    left, top, width, height = (f"{side:g}" for side in picture.clip.sides)
-    place = f'x="{left}" y="{top}" width="{width}" height="{height}" viewBox="{left} {top} {width} {height}"'
+    left, top, width, height = picture.clip.left, picture.clip.top, picture.clip.width, picture.clip.height
+    place = f'x="{left:g}" y="{top:g}" width="{width:g}" height="{height:g}"'
+    place += f' viewBox="{left:g} {top:g} {width:g} {height:g}"'
     return [f"<svg {place}>", *parts, "</svg>"]
 
 

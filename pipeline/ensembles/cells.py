@@ -27,7 +27,6 @@ MOST_ROWS = 10**11  # event rows of all runs together, as estimated
 class Cell(NamedTuple):
     """One combination: its scenario with seed 0, the same as TOML, and an estimate of the event rows of a run."""
 
-    number: int
     scenario: Scenario
     document: str
     rows: int
@@ -151,13 +150,13 @@ class _CellBuilder:
         if self._grid.scenario is not None:
             document = dumps(scenario)
             scenario = parse_toml(document, scenario.name, where)
-            return Cell(number, scenario, document, self._rows_of(scenario))
+            return Cell(scenario, document, self._rows_of(scenario))
         trial = self._trial(scenario, where)
         snapshots = tuple(self._initiations(scenario, initiators, trial.duration))
         document = dumps(replace(scenario, snapshots=snapshots))
         scenario = parse_toml(document, scenario.name, where)
         control_rows = self._grid.snapshots * (2 * len(scenario.processes) + 3 * len(scenario.channels))
-        return Cell(number, scenario, document, trial.rows + control_rows)
+        return Cell(scenario, document, trial.rows + control_rows)
 
     def _rows_of(self, scenario: Scenario) -> int:
         """The number of event rows of a scenario's first run; 0 if it fails, since each run's row will say why."""

@@ -7,8 +7,9 @@ parameters. The runs of every cell have the same seeds, so cells differ in their
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pipeline.ensembles import parameter_values
@@ -214,30 +215,22 @@ def _delays(option: str, text: str) -> list[str]:
 Reader = Callable[[str, str], Any]
 
 
-def _whole_numbers(least: int, most: int) -> Reader:
-    return lambda option, text: parameter_values.whole_numbers(option, text, least, most)
-
-
 def _single(read: Reader) -> Reader:
     return lambda option, text: parameter_values.single(option, read(option, text))
-
-
-def _names(known: Iterable[str]) -> Reader:
-    return lambda option, text: parameter_values.names(option, text, known)
 
 
 # By option: the field of Grid that it sets, and the function that reads its text.
 _READERS: Mapping[str, tuple[str, Reader]] = {
     "topology": ("topologies", parameter_values.topology_texts),
-    "processes": ("processes", _whole_numbers(1, MOST_PROCESSES)),
+    "processes": ("processes", partial(parameter_values.whole_numbers, least=1, most=MOST_PROCESSES)),
     "delay": ("delays", _delays),
     "marker_delay": ("marker_delays", parameter_values.delay_texts),
-    "fifo": ("fifo", _names((YES, NO))),
-    "algorithm": ("algorithms", _names(ALGORITHMS)),
-    "initiators": ("initiators", _whole_numbers(1, MOST_PROCESSES)),
-    "snapshots": ("snapshots", _single(_whole_numbers(0, MOST_SNAPSHOTS))),
+    "fifo": ("fifo", partial(parameter_values.names, known=(YES, NO))),
+    "algorithm": ("algorithms", partial(parameter_values.names, known=ALGORITHMS)),
+    "initiators": ("initiators", partial(parameter_values.whole_numbers, least=1, most=MOST_PROCESSES)),
+    "snapshots": ("snapshots", _single(partial(parameter_values.whole_numbers, most=MOST_SNAPSHOTS))),
     "at": ("at", _single(parameter_values.numbers)),
-    "runs": ("runs", _single(_whole_numbers(1, MOST_RUNS))),
-    "seed": ("seed", _single(_whole_numbers(0, MOST_NUMBER - MOST_RUNS))),
-    "events": ("events", _single(_names((SAMPLE, ALL, NONE)))),
+    "runs": ("runs", _single(partial(parameter_values.whole_numbers, least=1, most=MOST_RUNS))),
+    "seed": ("seed", _single(partial(parameter_values.whole_numbers, most=MOST_NUMBER - MOST_RUNS))),
+    "events": ("events", _single(partial(parameter_values.names, known=(SAMPLE, ALL, NONE)))),
 }

@@ -10,7 +10,7 @@ import ast
 import json
 import math
 import operator
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -40,9 +40,8 @@ _ARITHMETIC = "use numbers, + - * / **, ( ), min, max and sqrt"
 
 @dataclass(frozen=True)
 class Formula:
-    """A checked formula: its text and its syntax tree."""
+    """A checked formula, as its syntax tree."""
 
-    text: str
     tree: ast.expr
 
     def value(self, quantities: Mapping[str, float]) -> float | None:
@@ -66,7 +65,7 @@ def read_formula(text: str, known: Collection[str] = tuple(QUANTITIES)) -> Formu
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise InputError(f"{brief(text)} is no formula; write something such as {EXAMPLE}") from None
     _check(tree, known)
-    return Formula(text, tree)
+    return Formula(tree)
 
 
 def _check(node: ast.expr, known: Collection[str]) -> None:
@@ -131,11 +130,9 @@ def quantities_of(cell: Mapping[str, Any]) -> dict[str, float]:
     return {name: value for name, value in found.items() if type(value) in (int, float)}
 
 
-def names_in(cells: Iterable[Mapping[str, float]]) -> list[str]:
+def names_in(cells: Sequence[Mapping[str, float]]) -> list[str]:
     """The quantities that all `cells` have, which a formula may name; QUANTITIES if there are no cells."""
-    common: list[str] | None = None
-    for cell in cells:
-        common = list(cell) if common is None else [name for name in common if name in cell]
+    common = set.intersection(*map(set, cells)) if cells else None
     return sorted(common or QUANTITIES, key=lambda name: (name not in QUANTITIES, name))
 
 

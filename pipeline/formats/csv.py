@@ -77,7 +77,7 @@ def _records(source_lines: _Lines, reader: Iterator[list[str]], names: Sequence[
 def read(piece: Piece) -> Reading:
     """Reads one run. Raises InputError, naming file and line."""
     names: list[str] = json.loads(piece.how)
-    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    text = text_of(piece)
     columns: dict[str, list[str | None]] = {name: [] for name in names}
     numbers: list[int] = []
     reader = csv.reader(StringIO(text, newline="\n"))

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pipeline.logs.column_types import check_columns, check_known
+from pipeline.logs.column_types import check_columns
 from pipeline.logs.foreign_table import read_table
 from pipeline.logs.format import Options, Piece, Reading
 from pipeline.logs.lines import lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
+from pipeline.store.schema import check_known
 from sim.core.errors import InputError, brief
+from sim.core.model import EVENT_TYPES
 
 TITLE = "an event table, a JSON object a line"
 SUFFIXES = (".jsonl",)
@@ -43,7 +45,7 @@ def _run_of(text: bytes) -> object:
 
 def read(piece: Piece) -> Reading:
     """Reads one run. Raises InputError, naming file and line."""
-    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    text = text_of(piece)
     rows: list[dict[str, Any]] = []
     numbers: list[int] = []
     names: dict[str, None] = {}
@@ -51,7 +53,7 @@ def read(piece: Piece) -> Reading:
         if line and not line.isspace():
             row = _row(line, f"{piece.source}:{number}")
             for name in row.keys() - names.keys():
-                check_known(name, f"{piece.source}:{number}")
+                check_known(name, EVENT_TYPES, f"{piece.source}:{number}")
                 names[name] = None
             rows.append(row)
             numbers.append(number)

@@ -150,7 +150,7 @@ def read(piece: Piece) -> Reading:
 
     Raises InputError, naming file and line.
     """
-    text = text_of(Path(piece.paths[0]), piece.source, piece.begin, piece.end, piece.first_line)
+    text = text_of(piece)
     log = parse_log(text, compile_pattern(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
     processes = log.processes()
     clocks = Clocks(piece.source, log.host, log.clock, log.line)

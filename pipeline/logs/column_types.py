@@ -7,8 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from sim import VERSION
-from sim.core.errors import InputError, brief, nearest
+from pipeline.store.schema import check_known
+from sim.core.errors import InputError, brief
 from sim.core.model import EVENT_TYPES
 
 Columns = dict[str, list[Any]]
@@ -18,20 +18,11 @@ _MOST = {"int32": 2**31, "int64": 2**63}
 _RIGHT = {"int32": "a whole number", "int64": "a whole number", "float64": "a number", "string": "a text"}
 
 
-def check_known(name: str, where: str) -> None:
-    """Raises InputError unless an event table has a column of that name."""
-    if name not in EVENT_TYPES:
-        raise InputError(
-            f"{where}: has a column {name!r} that this version ({VERSION}) does not know; was it written by a newer "
-            f"one? {nearest(name, EVENT_TYPES)}"
-        )
-
-
 def check_columns(names: Iterable[str], where: str) -> None:
     """Raises InputError for an unknown column, or if process, kind, or both message_id and channel are missing."""
     known = set()
     for name in names:
-        check_known(name, where)
+        check_known(name, EVENT_TYPES, where)
         known.add(name)
     needed = [name for name in ("process", "kind") if name not in known]
     needed += [] if known & {"message_id", "channel"} else ["message_id or channel"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from pipeline.logs.format import Piece
 from sim.core.errors import InputError
 
 MOST_LINE = 1_000_000  # bytes
@@ -66,27 +67,28 @@ def too_long(source: str, line: Line) -> str:
     )
 
 
-def text_of(path: Path, source: str, begin: int, end: int, first_line: int) -> str:
-    """The text from byte `begin` up to `end`, whose first line has number `first_line`. Lines end in a line feed.
+def text_of(piece: Piece) -> str:
+    """The text of an execution in one file. Lines end in a line feed.
 
     Raises InputError for more than MOST_BYTES, or, naming the line, for text that is not UTF-8.
     """
-    if end - begin > MOST_BYTES:
+    path, size = Path(piece.paths[0]), piece.end - piece.begin
+    if size > MOST_BYTES:
         raise InputError(
-            f"{source}:{first_line}: an execution of {end - begin:,} bytes; use at most {MOST_BYTES:,}, or --delimiter "
-            "to say where one ends and the next begins"
+            f"{piece.source}:{piece.first_line}: an execution of {size:,} bytes; use at most {MOST_BYTES:,}, or "
+            "--delimiter to say where one ends and the next begins"
         )
     try:
         with path.open("rb") as file:
-            file.seek(begin)
-            content = file.read(end - begin)
+            file.seek(piece.begin)
+            content = file.read(size)
     except OSError as problem:
         raise read_error(path, problem) from None
     try:
         return content.removeprefix(_MARK).decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as problem:
-        line = first_line + content.count(b"\n", 0, problem.start)
-        raise InputError(f"{source}:{line}: is no UTF-8 text; save the log as UTF-8") from None
+        line = piece.first_line + content.count(b"\n", 0, problem.start)
+        raise InputError(f"{piece.source}:{line}: is no UTF-8 text; save the log as UTF-8") from None
 
 
 def read_error(path: Path, problem: OSError) -> InputError:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 FORMAT = 2  # the version of this layout; raised when older code would misread the folder
 MANIFEST = "manifest.json"
-KINDS = ("ensemble", "trace")
-STATUSES = ("running", "stopped", "complete")
 HIDDEN = "_"  # the first letter of names that readers skip
 
 
@@ -104,7 +102,7 @@ class Store:
 
     @property
     def status(self) -> str:
-        """One of STATUSES; "running" becomes "stopped" when the process that was writing no longer exists."""
+        """Either "running", "stopped" or "complete"; "stopped" too if the process that was writing no longer exists."""
         manifest = self.manifest
         status: str = manifest.get("status", "complete")
         gone = manifest.get("host") == socket.gethostname() and not _is_alive(manifest.get("pid", 0))

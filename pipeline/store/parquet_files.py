@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow
 from pyarrow import parquet
 
-from pipeline.store.schema import Types, arrow_schema, spark_schema, spark_type
-from sim import VERSION
-from sim.core.errors import InputError, nearest
+from pipeline.store.schema import Types, arrow_schema, check_known, spark_schema, spark_type
+from sim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,11 +43,7 @@ def read_parquet(spark: SparkSession, path: Path, files: Sequence[Path], types: 
 def _check_columns(file: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> bool:
     """Whether the types are exactly those wanted. Raises InputError for other columns and types that cannot be cast."""
     for name in found.names:
-        if name not in wanted.names:
-            raise InputError(
-                f"{file}: has a column {name!r} that this version ({VERSION}) does not know; "
-                f"was it written by a newer one? {nearest(name, wanted.names)}"
-            )
+        check_known(name, wanted.names, str(file))
     is_exact = True
     for field in wanted:
         if field.name not in found.names:

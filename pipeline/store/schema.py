@@ -5,10 +5,12 @@ A type is written as its Arrow alias; `list<...>` is a list of another type. sim
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow
 
+from sim import VERSION
+from sim.core.errors import InputError, nearest
 from sim.core.model import EVENT_TYPES
 from sim.verify.checks import CHECKS
 
@@ -76,7 +78,19 @@ TABLES: Mapping[str, Types] = {
     "extremes": EXTREME_TYPES,
 }
 
-_SPARK = {"int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean"}
+_SPARK = {
+    "int32": "int", "int64": "bigint", "float64": "double", "string": "string", "bool": "boolean",
+    "list<int64>": "array<bigint>", "list<string>": "array<string>",
+}  # fmt: skip
+
+
+def check_known(name: str, columns: Collection[str], where: str) -> None:
+    """Raises InputError, which begins with `where`, unless `name` is one of `columns`."""
+    if name not in columns:
+        raise InputError(
+            f"{where}: has a column {name!r} that this version ({VERSION}) does not know; was it written by a newer "
+            f"one? {nearest(name, columns)}"
+        )
 
 
 def arrow_schema(types: Types) -> pyarrow.Schema:
@@ -85,8 +99,9 @@ def arrow_schema(types: Types) -> pyarrow.Schema:
 
 
 def _arrow_type(kind: str) -> pyarrow.DataType:
-    inner = _item_of(kind)
-    return pyarrow.list_(_arrow_type(inner)) if inner else pyarrow.type_for_alias(kind)
+    item = kind.removeprefix("list<").removesuffix(">")
+    found = pyarrow.type_for_alias(item)
+    return found if item == kind else pyarrow.list_(found)
 
 
 def spark_schema(types: Types) -> str:
@@ -96,9 +111,4 @@ def spark_schema(types: Types) -> str:
 
 def spark_type(kind: str) -> str:
     """One type in Spark's SQL."""
-    inner = _item_of(kind)
-    return f"array<{spark_type(inner)}>" if inner else _SPARK[kind]
-
-
-def _item_of(kind: str) -> str:
-    return kind[5:-1] if kind.startswith("list<") else ""
+    return _SPARK[kind]

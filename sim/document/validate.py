@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import networkx as nx
 
@@ -20,23 +20,12 @@ MOST_CHANNELS = 100_000
 
 def validate(scenario: Scenario) -> None:
     """Raises InputError with the first problem of `scenario`."""
-    for where, problem in _problems(scenario):
-        raise InputError(f"{where}: {problem}")
+    for check in (_names, _topology, _algorithm, _script, _initiations, _waiting, _delays, _workload, _cuts):
+        for where, problem in check(scenario):
+            raise InputError(f"{where}: {problem}")
 
 
 Problem = tuple[str, str]  # where, what
-
-
-def _problems(scenario: Scenario) -> Iterator[Problem]:
-    yield from _names(scenario)
-    yield from _topology(scenario)
-    yield from _algorithm(scenario)
-    yield from _script(scenario)
-    yield from _initiations(scenario)
-    yield from _waiting(scenario)
-    yield from _delays(scenario)
-    yield from _workload(scenario)
-    yield from _cuts(scenario)
 
 
 def _known(scenario: Scenario) -> str:
@@ -49,6 +38,12 @@ def name_problem(name: str) -> str | None:
     if not name or "->" in name or any(character.isspace() for character in name):
         return f'{name!r} is no name; a name has no "->" and no white space'
     return None
+
+
+def is_numbered(processes: Collection[str], label: str) -> bool:
+    """Whether `label` has the form P1.3, which names the third application event of P1."""
+    process, _, index = label.rpartition(".")
+    return process in processes and index.isascii() and index.isdigit() and int(index[:9]) > 0
 
 
 def _names(scenario: Scenario) -> Iterator[Problem]:
@@ -130,7 +125,7 @@ def _script(scenario: Scenario) -> Iterator[Problem]:
         for label in filter(None, (line.label, line.receive_label)):
             if label in label_at:
                 yield where, f"the name {label!r} is taken by {label_at[label]}; every event needs its own"
-            if _is_numbered(scenario, label):
+            if is_numbered(scenario.processes, label):
                 yield where, f"{label!r} is what an event without a name is called; choose another name"
             label_at[label] = f"script[{number + 1}]"
 
@@ -184,12 +179,6 @@ def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Pr
         yield where, f"{rule}, not by {start.process}"
 
 
-def _is_numbered(scenario: Scenario, label: str) -> bool:
-    """Whether `label` has the form P1.3, which names the third application event of P1."""
-    process, _, index = label.rpartition(".")
-    return process in scenario.processes and index.isascii() and index.isdigit() and int(index[:9]) > 0
-
-
 def _labels(scenario: Scenario) -> set[str]:
     return {label for line in scenario.script for label in (line.label, line.receive_label) if label}
 
@@ -202,7 +191,7 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
     for number, entry in enumerate(entries):
         if entry.after is None:
             continue
-        if entry.after not in labels and not _is_numbered(scenario, entry.after):
+        if entry.after not in labels and not is_numbered(scenario.processes, entry.after):
             advice = 'name one of the script, or one such as "P1.3"'
             yield f"{scenario.where(number)}.after", f"there is no event {entry.after!r}; {advice}"
     for number, line in enumerate(scenario.script, start=1):
@@ -227,7 +216,7 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
             words = reference.in_words(ALGORITHMS[scenario.algorithm].marker)
             yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
         if reference.label is not None:
-            if reference.label not in sends and not _is_numbered(scenario, reference.label):
+            if reference.label not in sends and not is_numbered(scenario.processes, reference.label):
                 yield where, f"{reference.label!r} is not the label of a send; a delay names the send of its message"
         elif reference.kind == CONTROL:
             nodes = (*scenario.processes, *(own.name for own in ALGORITHMS[scenario.algorithm].services))
@@ -271,7 +260,7 @@ def _cuts(scenario: Scenario) -> Iterator[Problem]:
             where = scenario.at(f"cuts[{number}].frontier.{process}")
             if process not in scenario.processes:
                 yield scenario.at(f"cuts[{number}].frontier"), f"{process!r} is no process; {_known(scenario)}"
-            elif label not in labels and not _is_numbered(scenario, label):
+            elif label not in labels and not is_numbered(scenario.processes, label):
                 yield (
                     where,
                     f"the cut {cut.name!r} ends at {label!r}, but there is no such event; name one of {process}",

@@ -33,7 +33,7 @@ from sim.document.files import read_reference
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import validate
-from sim.edit.items import change, delete, read_body
+from sim.edit.items import change, delete, read_body, read_inner
 from sim.explain.choices import choices_made
 from sim.run.execution import MOST_STEPS, Execution, run
 from sim.run.references import all_references, find, message_at
@@ -62,10 +62,7 @@ def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = M
 
 def read_message(table: Table) -> MessageReference:
     """The message that an edit names. Raises InputError if it names none."""
-    if "message" not in table.values:
-        raise table.missing("message", "the edit is incomplete: it says which message it means")
-    given = Table({key: value for key, value in table.table("message").values.items() if value is not None}, "message.")
-    return read_reference(given)
+    return read_reference(read_inner(table, "message", "it says which message it means"))
 
 
 def _without_delay(execution: Execution, reference: MessageReference) -> Scenario:

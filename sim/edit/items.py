@@ -35,11 +35,16 @@ class Item(NamedTuple):
         return scenario.script[self.number] if self.key == "script" else scenario.snapshots[self.number]
 
 
+def read_inner(table: Table, key: str, advice: str) -> Table:
+    """The table `key` of an edit, without keys that are null. Raises InputError if it is missing."""
+    if key not in table.values:
+        raise table.missing(key, f"the edit is incomplete: {advice}")
+    return Table({own: value for own, value in table.table(key).values.items() if value is not None}, f"{key}.")
+
+
 def read_item(scenario: Scenario, table: Table) -> Item:
     """The `item` of an edit. Raises InputError if `scenario` has no such item."""
-    if "item" not in table.values:
-        raise table.missing("item", 'the edit is incomplete: say which, as {"script": 0} or {"snapshots": 0}')
-    given = Table({key: value for key, value in table.table("item").values.items() if value is not None}, "item.")
+    given = read_inner(table, "item", 'say which, as {"script": 0} or {"snapshots": 0}')
     if len(given.values) != 1 or not set(given.values) <= {"script", "snapshots"}:
         raise table.fail("item", 'expected {"script": n} or {"snapshots": n}')
     (key,) = given.values

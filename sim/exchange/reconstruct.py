@@ -28,6 +28,7 @@ from sim.core.scheduler import in_order
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, is_plain
+from sim.document.validate import is_numbered
 
 MOST_LABEL = 60  # letters
 _FAR = 100  # a window is far from time 0 if it begins later than this many times its length
@@ -175,7 +176,7 @@ def _labels(
             yield None
             continue
         label = text
-        if not is_bare or not text or uses[text] > 1 or _is_numbered(text, processes):
+        if not is_bare or not text or uses[text] > 1 or is_numbered(processes, text):
             label = f"{text} ({', '.join(notes)})".strip()
         while label in taken:
             label += "'"
@@ -189,12 +190,6 @@ def _text(row: Event) -> str:
     if label == label_of(row.process, row.index or 0, None):
         return ""
     return label if len(label) <= MOST_LABEL else label[: MOST_LABEL - 1] + "…"
-
-
-def _is_numbered(text: str, processes: Sequence[str]) -> bool:
-    """Whether `text` has the form P1.3, which names an event without a label."""
-    process, _, index = text.rpartition(".")
-    return process in processes and index.isascii() and index.isdigit()
 
 
 def _body(row: Event, names: tuple[str | None, str | None] = (None, None)) -> Any:

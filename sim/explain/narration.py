@@ -135,8 +135,7 @@ class Narrator:
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
-        messages = (*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ()))
-        return words.sequence([self.words.message(self._flight(message.id)) for message in messages])
+        return words.sequence([self.words.message(self._flight(own.id)) for own in snapshot.recorded_in(channel)])
 
     def _flight(self, message: int | None) -> Flight:
         return self.execution.flights[message or 0]

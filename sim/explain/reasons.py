@@ -125,9 +125,11 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
 
 def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
     if flight.is_marker:
-        return Reason(_marker(deciding, snapshot, flight)[0], False, *_marker(deciding, snapshot, flight)[1:])
+        case, first, second = _marker(deciding, snapshot, flight)
+        return Reason(case, False, first, second)
     if flight.is_control:
-        return Reason(_control(deciding, flight)[0], False, *_control(deciding, flight)[1:])
+        case, first, second = _control(deciding, flight)
+        return Reason(case, False, first, second)
     if deciding.is_aborted:
         return Reason("ended", False)
     case, first, second = _application_message(deciding, flight)
@@ -247,8 +249,8 @@ def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
     deciding = _deciding_rows(execution)[snapshot.id]
     own, target = words_of(execution), channel.partition("->")[2]
     record, closed = deciding.recorded.get(target), deciding.closed.get(channel)
-    kept = [*snapshot.channels.get(channel, ()), *snapshot.open.get(channel, ())]
-    held = words.listing([own.message(execution.flights[message.id]) for message in kept]) or "nothing"
+    kept = [own.message(execution.flights[message.id]) for message in snapshot.recorded_in(channel)]
+    held = words.listing(kept) or "nothing"
     fields: dict[str, Any] = {"channel": own.channel(channel), "target": target, "snapshot": snapshot.id, "held": held}
     if record is None:
         return _sentence(execution, "never_recorded", **fields)

@@ -122,17 +122,24 @@ class Execution:
         return [0.0, *self.log.times]
 
     def replay(self, *, copied: bool = True) -> Iterator[Step]:
-        """The steps of the run. See `walk`."""
-        return walk(self.scenario, copied=copied)
-
-    def state_at(self, step: int) -> State:
-        """The state after `step` (0: the initial state). Raises IndexError if there is no such step."""
-        if step == 0:
-            return self.engine.initial()
-        for made in self.replay():
-            if made.number == step:
-                return made.state
-        raise IndexError(f"step {step}: this execution has steps 0 to {self.steps}")
+        """Runs the scenario again, and yields every step. If not `copied`, all steps share one state, which changes."""
+        engine = self.scenario.engine()
+        state = engine.initial()
+        scheduler = self.scenario.scheduler_for(engine, state)
+        chooser = scheduler.choices()
+        choice = next(chooser, None)
+        number = 0
+        while choice is not None:
+            number += 1
+            time, action = choice
+            if copied:
+                scheduler.state = state = engine.copy_for(state, action)
+            sent = engine.perform(state, action, [])
+            yield Step(number, time, action, state)
+            try:
+                choice = chooser.send(sent)
+            except StopIteration:
+                return
 
 
 Found = TypeVar("Found")
@@ -203,27 +210,6 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
         if collecting:
             gc.enable()
     return Execution(scenario, engine, log, stamps, step_of_item, state)
-
-
-def walk(scenario: Scenario, *, copied: bool = True) -> Iterator[Step]:
-    """Runs `scenario`, and yields every step. If not `copied`, all steps share one state, which changes."""
-    engine = scenario.engine()
-    state = engine.initial()
-    scheduler = scenario.scheduler_for(engine, state)
-    chooser = scheduler.choices()
-    choice = next(chooser, None)
-    number = 0
-    while choice is not None:
-        number += 1
-        time, action = choice
-        if copied:
-            scheduler.state = state = engine.copy_for(state, action)
-        sent = engine.perform(state, action, [])
-        yield Step(number, time, action, state)
-        try:
-            choice = chooser.send(sent)
-        except StopIteration:
-            return
 
 
 def _what_was_refused(scenario: Scenario, action: Action | None) -> str:

@@ -80,6 +80,10 @@ class Snapshot:
         """All recorded messages, of closed channels and then of open ones, by channel, in the order of recording."""
         return [message for messages in (*self.channels.values(), *self.open.values()) for message in messages]
 
+    def recorded_in(self, channel: str) -> list[RecordedMessage]:
+        """The recorded messages of a channel, in the order of recording."""
+        return [*self.channels.get(channel, ()), *self.open.get(channel, ())]
+
     def to_json(self, algorithm: str, verdicts: list[dict[str, Any]]) -> dict[str, Any]:
         """This snapshot as `python -m sim run --json` prints it."""
         return {

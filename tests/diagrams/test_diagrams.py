@@ -89,7 +89,7 @@ def test_svg_is_xml_with_a_name_for_every_lane(name):
     texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
     if len(scene(name).lanes) <= 20:
         assert set(scene(name).lanes) <= texts
-    ElementTree.fromstring(thumbnail(scene(name)))
+    ElementTree.fromstring(thumbnail(scene(name), theme.LIGHT))
 
 
 def test_recorded_events_are_ringed_and_the_kept_message_highlighted():

@@ -16,8 +16,9 @@ from pyarrow import parquet
 from pipeline import ingest as ingesting
 from pipeline.__main__ import main
 from pipeline.formats import find
-from pipeline.ingest import Plan, ingest, plan
-from pipeline.logs.format import Piece
+from pipeline.ingest import Plan, Row, carry_out, plan
+from pipeline.logs.format import NO_OPTIONS, Options, Piece
+from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from sim.document import library
@@ -52,6 +53,20 @@ def write(path: Path, *executions: str) -> Path:
 
 def create(path: Path) -> Store:
     return Store.create(path, "trace", {})
+
+
+def ingest(
+    spark: SparkSession,
+    store: Store,
+    files: list[Path],
+    form: str,
+    options: Options = NO_OPTIONS,
+    progress: Progress = silent,
+    *,
+    stop: threading.Event | None = None,
+    quarantine: bool = False,
+) -> list[Row]:
+    return carry_out(spark, store, plan(files, form, options, quarantine=quarantine), progress, stop)
 
 
 def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_path: Path) -> None:

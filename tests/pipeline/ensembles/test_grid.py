@@ -196,7 +196,6 @@ def test_every_combination_is_a_cell() -> None:
                     for e in kinds[4] for f in kinds[5]}  # fmt: skip
     assert len(found) == grid.cell_count == 64
     assert grid.run_count == 6400
-    assert [cell.number for cell in found] == list(range(64))
     assert {cell.scenario.parameters["transfers"] for cell in found} == {3}
 
 

@@ -8,7 +8,7 @@ from pipeline.cuts import audits, cut_sources
 from pipeline.ensembles import summaries
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
-from pipeline.ingest import ingest
+from pipeline.ingest import carry_out, plan
 from pipeline.spark import session
 from pipeline.store.folder import Store
 
@@ -49,7 +49,7 @@ def test_an_ensemble_a_log_and_their_audits_come_to_the_same_there(cluster, spar
         ensemble = Store.create(tmp_path / name / "ensemble", "ensemble", grid.to_json())
         run_ensemble(one, ensemble, grid)
         log = Store.create(tmp_path / name / "log", "trace", {})
-        ingest(one, log, [tmp_path / "a.log"], "shiviz", {})
+        carry_out(one, log, plan([tmp_path / "a.log"], "shiviz"))
         for store in (ensemble, log):
             audits.audit(one, store, cut_sources.at_random(store.read(one, "events"), 3, seed=1))
         summaries.summarize(one, ensemble)

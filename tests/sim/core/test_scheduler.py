@@ -36,7 +36,7 @@ def test_steps_are_numbered_from_1_and_the_rows_of_a_step_share_its_number() -> 
     execution = run(library.load("lecture"))
     assert [e.step for e in execution.events if e.step <= 6] == [1, 2, 3, 4, 5, 5, 5, 6, 6, 6, 6, 6]
     assert execution.steps == 18 and execution.events[-1].step == 18
-    assert execution.state_at(0).messages == 0
+    assert execution.engine.initial().messages == 0
 
 
 def test_a_first_marker_its_recording_and_the_markers_it_causes_are_one_step() -> None:

@@ -154,20 +154,15 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
 def test_the_state_at_a_step_agrees_with_the_rows(scenario: Scenario, data: Any) -> None:
     execution = run(scenario)
     step = data.draw(st.integers(0, execution.steps))
-    state = execution.state_at(step)
+    states = [execution.engine.initial(), *(made.state for made in execution.replay())]
+    state = states[step]
     done = [e for e in execution.events if e.step <= step]
     for process in state.processes:
         assert process.index == sum(e.process == process.name and e.kind in ("internal", SEND, RECEIVE) for e in done)
     sent = sum(e.kind in (SEND, MARKER_SEND) for e in done)
     received = sum(e.kind in (RECEIVE, MARKER_RECEIVE) for e in done)
     assert sum(map(len, state.queues)) == sent - received
-    assert execution.state_at(execution.steps).messages == execution.final.messages
-
-
-@pytest.mark.parametrize("step", [19, -1])
-def test_a_step_beyond_the_run_is_refused(step: int) -> None:
-    with pytest.raises(IndexError, match="steps 0 to 18"):
-        run(library.load("lecture")).state_at(step)
+    assert states[-1].messages == execution.final.messages
 
 
 # --------------------------------------------------------------------------- repeatable
