@@ -26,8 +26,7 @@ from sim.explain.reasons import explain, why_channel, why_state
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.bundled import small
-from tests.sim.core.test_rules import GivesUp, two
-from tests.sim.rule_books import Barrier, Commanded
+from tests.sim.rule_books import Barrier, Commanded, Impatient, two
 from tests.sim.tools import send, start, system
 
 FOR_PROGRAMS = {
@@ -199,8 +198,8 @@ def test_what_an_internal_event_is_is_said_and_not_dropped() -> None:
 
 
 def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(monkeypatch: Any) -> None:
-    monkeypatch.setitem(ALGORITHMS._found, GivesUp.name, GivesUp)
-    scene = compose(run(two(GivesUp.name)))
+    monkeypatch.setitem(ALGORITHMS._found, Impatient.name, Impatient)
+    scene = compose(run(two(Impatient.name)))
     (shown,) = payload(scene)["snapshots"]
     assert [text for _, text in shown["status"]][-1] == "aborted" and shown["aborted"] == 4
     (p1, p2) = (process["text"][-1][1] for process in shown["processes"])
@@ -213,9 +212,9 @@ def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(monkeypatch: 
 
 @pytest.mark.parametrize("form", [name for name in formats() if name not in ("gif", "deck")])
 def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(monkeypatch: Any, form: str) -> None:
-    for rule in (Commanded, GivesUp):
+    for rule in (Commanded, Impatient):
         monkeypatch.setitem(ALGORITHMS._found, rule.name, rule)
-    for scenario in (two(GivesUp.name), two(Commanded.name, snapshots=(start("boss", 2),))):
+    for scenario in (two(Impatient.name), two(Commanded.name, snapshots=(start("boss", 2),))):
         scene = compose(run(scenario))
         assert exporter(form).export(scene, View.of(scene))
 

@@ -75,6 +75,11 @@ def failing(execution: Execution) -> dict[str, str | None]:
     }
 
 
+def rows_of(execution: Execution, *kinds: str) -> list[Event]:
+    """The rows of these kinds."""
+    return [event for event in execution.events if event.kind in kinds]
+
+
 def only_snapshot(execution: Execution) -> Snapshot:
     (snapshot,) = snapshots_of(execution)
     return snapshot

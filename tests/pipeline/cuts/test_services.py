@@ -13,8 +13,7 @@ from sim.core.delays import HOLD, MessageReference
 from sim.core.model import CONTROL, EVENT_TYPES
 from sim.run.execution import run
 from tests.pipeline.some_tables import folder_of
-from tests.sim.core.test_rules import two
-from tests.sim.rule_books import Commanded
+from tests.sim.rule_books import Commanded, two
 from tests.sim.tools import start, system
 
 

@@ -1,17 +1,19 @@
-"""Every hook and capability, with the algorithms in tests/sim/small_algorithms.py."""
+"""Every hook and capability, with the algorithms in tests/sim/rule_books.py."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import (
+    CONTROL_SEND,
     INTERNAL,
     MARKER,
     MARKER_RECEIVE,
@@ -26,11 +28,22 @@ from sim.core.model import (
     Send,
     State,
 )
+from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from tests.sim.conftest import Register
-from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
+from tests.sim.rule_books import (
+    Aligned,
+    Barrier,
+    Collecting,
+    Commanded,
+    FirstOnly,
+    Impatient,
+    StopTheWorld,
+    commanded,
+    two,
+)
 from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, send, start, system, verdicts
 
 TIMED, RANDOM = SchedulerChoice("timed"), SchedulerChoice("random")
@@ -51,70 +64,21 @@ def markers(snapshot: str = "S1", **delays: float) -> dict[MessageReference, flo
 # --------------------------------------------------------------------------- stamps: on_send, on_message
 
 
-def lai_yang(algorithm: str, **changes: Any) -> Scenario:
-    """Six messages on channels that are not FIFO: m3 overtakes m2, and P2 first hears of the snapshot by m3's stamp."""
-    script = (
-        send("P1", "P2", 1, 20, label="m1"),
-        send("P1", "P2", 2, 30, label="m2"),
-        send("P1", "P2", 3, 10, label="m3"),
-        send("P2", "P1", 4, 30, label="m4"),
-        send("P2", "P1", 7, 20, label="m5"),
-    )
-    fields: dict[str, Any] = {
-        "algorithm": algorithm,
-        "workload": "bank",
-        "parameters": {"balance": {"P1": 800, "P2": 200}},
-        "not_fifo": ("P1->P2", "P2->P1"),
-        "script": script,
-        "snapshots": (start("P1", 2.5),),
-        "delays": {**delays_of(m1=1, m2=4, m3=2, m4=2, m5=1), **markers(P1_P2=10, P2_P1=0.5)},
-    }
-    return system("P1 P2", **{**fields, **changes})
-
-
-def test_a_stamp_tells_the_receiver_to_record_before_it_accepts_the_message(register: Register) -> None:
-    execution = run(lai_yang(register(Stamps)))
-    snapshot = only_snapshot(execution)
-    assert {name: local.state for name, local in snapshot.local.items()} == {"P1": 750, "P2": 190}
-    assert bodies(snapshot) == {"P1->P2": [30], "P2->P1": [30]}
-    assert 750 + 190 + 30 + 30 == 1000
-    assert failing(execution) == {}
-
-
-def test_the_record_comes_before_the_receive_in_one_step(register: Register) -> None:
-    rows = [e for e in run(lai_yang(register(Stamps))).events if e.time == 5]
-    assert [row.kind for row in rows] == [RECORD, "marker_send", RECEIVE]
+def test_a_stamp_makes_the_receiver_record_before_it_accepts_the_message_in_one_step() -> None:
+    """m3 overtakes m2, and P2 first hears of the snapshot by m3's stamp."""
+    execution = run(library.load("lai_yang"))
+    rows = [row for row in execution.events if row.time == 5]
+    assert [row.kind for row in rows] == [RECORD, CONTROL_SEND, RECEIVE]
     assert len({row.step for row in rows}) == 1
     assert rows[0].index == 2, "inside the cut: m1 received and m4 sent, but not the receipt of m3"
-
-
-@pytest.mark.parametrize("scheduler", [TIMED, RANDOM])
-@pytest.mark.parametrize("seed", range(15))
-def test_stamps_on_random_traffic_over_channels_that_are_not_fifo(
-    register: Register, scheduler: SchedulerChoice, seed: int
-) -> None:
-    """Two overlapping snapshots; messages overtake each other and the markers."""
-    ring = "P1->P2 P2->P3 P3->P1 P2->P1"
-    scenario = system(
-        "P1 P2 P3",
-        ring,
-        algorithm=register(Stamps),
-        not_fifo=tuple(ring.split()),
-        workload="bank",
-        parameters={"transfers": 6, "pace": 2.0},
-        delay=DelayRule("exponential", 6.0, 6.0),
-        seed=seed,
-        scheduler=scheduler,
-        snapshots=(start("P1", 4), start("P3", 6, "S2"), start("P2", 4)),
-    )
-    assert failing(run(scenario)) == {}
+    assert failing(execution) == {}
 
 
 def test_a_scenario_without_fifo_is_refused_by_an_algorithm_that_needs_it(register: Register) -> None:
     with pytest.raises(
         InputError, match="not_fifo: Aligned barriers needs FIFO channels; leave P1->P2 out of the list"
     ):
-        lai_yang(register(Aligned))
+        system("P1 P2", "P1->P2", algorithm=register(Aligned), not_fifo=("P1->P2",), snapshots=(start("P1", 1),))
 
 
 # --------------------------------------------------------------------------- overtakes: unaligned barriers
@@ -138,7 +102,7 @@ def flink(algorithm: str, **changes: Any) -> Scenario:
 
 
 def test_a_marker_passes_the_messages_in_front_of_it_and_they_are_recorded(register: Register) -> None:
-    snapshot = only_snapshot(execution := run(flink(register(Unaligned))))
+    snapshot = only_snapshot(execution := run(flink(register(Barrier))))
     assert bodies(snapshot) == {
         "in1->op": ["1", "2", "3"],
         "in2->op": ["a", "b", "c", "d"],
@@ -151,7 +115,7 @@ def test_a_marker_passes_the_messages_in_front_of_it_and_they_are_recorded(regis
 
 
 def test_only_the_marker_passes_the_messages_keep_their_order(register: Register) -> None:
-    execution = run(flink(register(Unaligned), scheduler=RANDOM, seed=3))
+    execution = run(flink(register(Barrier), scheduler=RANDOM, seed=3))
     for channel in ("in1->op", "in2->op", "op->sink"):
         received = [e.message_id for e in execution.events if e.channel == channel and e.kind == RECEIVE]
         assert received == sorted(received, key=lambda message: message or 0)
@@ -160,7 +124,7 @@ def test_only_the_marker_passes_the_messages_keep_their_order(register: Register
 
 def test_no_message_passes_a_marker(register: Register) -> None:
     """The message behind a slow marker is due first, and waits."""
-    slow = flink(register(Unaligned), marker_delay=DelayRule("fixed", 50.0, 50.0))
+    slow = flink(register(Barrier), marker_delay=DelayRule("fixed", 50.0, 50.0))
     received = [
         (e.kind, e.time) for e in run(slow).events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)
     ]
@@ -169,7 +133,7 @@ def test_no_message_passes_a_marker(register: Register) -> None:
 
 def test_the_second_marker_does_not_pass_the_first(register: Register) -> None:
     twice = flink(
-        register(Unaligned),
+        register(Barrier),
         snapshots=(start("in1", 3), start("in2", 4), start("in1", 5, "S2"), start("in2", 5, "S2")),
         delays=markers("S1", in1_op=9),
     )
@@ -178,10 +142,10 @@ def test_the_second_marker_does_not_pass_the_first(register: Register) -> None:
 
 
 def test_a_marker_passes_a_held_message(register: Register) -> None:
-    execution = run(flink(register(Unaligned), delays=delays_of(n2=float("inf"))))
+    execution = run(flink(register(Barrier), delays=delays_of(n2=float("inf"))))
     kinds = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
     assert kinds == [MARKER_RECEIVE, RECEIVE], "1 arrives; 2 is held, and what is behind it"
-    assert only_snapshot(execution).status == "recording"
+    assert bodies(only_snapshot(execution))["in1->op"] == ["1", "2", "3"], "also what never arrives"
 
 
 # --------------------------------------------------------------------------- block and unblock: aligned barriers
@@ -371,7 +335,7 @@ def actor(action: Action) -> int:
 # --------------------------------------------------------------------------- abort
 
 
-def given_up(algorithm: str) -> Scenario:
+def given_up(algorithm: str, **changes: Any) -> Scenario:
     """P1 starts "drop" and "keep"; then a message reaches it on a channel it records, and "drop" is given up there."""
     return system(
         "P1 P2",
@@ -380,6 +344,7 @@ def given_up(algorithm: str) -> Scenario:
         script=(send("P2", "P1", 1, 5),),
         snapshots=(start("P1", 2, "drop"), start("P1", 2, "keep")),
         delay=DelayRule("fixed", 3.0, 3.0),
+        **changes,
     )
 
 
@@ -391,13 +356,8 @@ def test_abort_throws_away_what_the_process_recorded_for_that_snapshot_only(regi
     aborted = [(e.process, e.snapshot_id, e.time) for e in execution.events if e.kind == SNAPSHOT_ABORTED]
     assert aborted == [("P1", "drop", 4)]
     assert all(process.listening == {} for process in execution.final.processes)
-
-
-def test_an_aborted_snapshot_is_judged_alike_on_both_paths(register: Register) -> None:
-    """All its checks are undecided, not failed."""
-    found = verdicts(run(given_up(register(Impatient))))
-    assert {verdict.holds for verdict in found["drop"]} == {None}
-    assert {verdict.holds for verdict in found["keep"]} == {True}
+    judged = {name: {verdict.holds for verdict in row} for name, row in verdicts(execution).items()}
+    assert judged == {"drop": {None}, "keep": {True}}, "undecided, not failed, and alike on both paths"
 
 
 # --------------------------------------------------------------------------- effects of a reactive workload
@@ -420,9 +380,19 @@ def test_a_receive_and_the_sends_it_causes_are_one_step_and_two_events() -> None
 
 # --------------------------------------------------------------------------- both ways of running a rule
 
+SYSTEMS: list[tuple[type[SnapshotAlgorithm], Callable[..., Scenario]]] = [
+    (Aligned, carbone), (Barrier, flink), (Collecting, two), (Commanded, commanded), (FirstOnly, two), (Impatient, two),
+    (Impatient, given_up), (StopTheWorld, busy),
+]  # fmt: skip
 
-@pytest.mark.parametrize("algorithm", [Stamps, Unaligned, Aligned, StopTheWorld, Impatient])
-def test_copied_and_in_place_give_the_same_events(register: Register, algorithm: type[Any]) -> None:
-    builders = {Stamps: lai_yang, Unaligned: flink, Aligned: carbone, StopTheWorld: busy, Impatient: given_up}
-    scenario = builders[algorithm](register(algorithm))
+
+@pytest.mark.parametrize("kind", ["timed", "random", "tick"])
+@pytest.mark.parametrize(("rule", "made"), SYSTEMS)
+def test_copied_and_in_place_give_the_same_events(
+    register: Register, rule: type[SnapshotAlgorithm], made: Callable[..., Scenario], kind: str
+) -> None:
+    if rule.overtakes and kind == "tick":
+        return  # refused: test_the_tick_scheduler_refuses_what_it_cannot_do
+    scenario = made(register(rule), scheduler=SchedulerChoice(kind), seed=5)
     assert run(scenario, copied=True).events == run(scenario).events
+    verdicts(run(scenario))  # which are the same on both code paths

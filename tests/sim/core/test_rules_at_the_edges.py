@@ -23,10 +23,10 @@ from sim.run.execution import run
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.snapshots import snapshots_of
 from sim.workloads.bank import Bank
+from tests.sim.broken_rules import RecordsTwice
 from tests.sim.conftest import Register
-from tests.sim.core.test_rules import rows_of, two
-from tests.sim.rule_books import Barrier, Collecting, Commanded
-from tests.sim.tools import bodies, failing, only_snapshot, send, start, system, verdicts
+from tests.sim.rule_books import Barrier, Collecting, Commanded, two
+from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts
 
 
 @pytest.mark.parametrize("kind", ["timed", "random", "tick"])
@@ -238,20 +238,8 @@ def test_an_initiation_without_rows_has_a_sentence(register: Register) -> None:
     assert "P2 was to start S1, but has already recorded for it: nothing happens." in again
 
 
-class RecordsAnew(ChandyLamport):
-    """Records again at its last marker, which discards the first recording."""
-
-    name = "test_records_anew"
-    title = "Records anew"
-
-    def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        if marker.snapshot in process.snapshots:
-            out.record(marker.snapshot or "")
-        super().on_marker(process, marker, out)
-
-
 def test_recording_again_discards_the_first_recording_everywhere(register: Register) -> None:
-    execution = run(two(register(RecordsAnew)))
+    execution = run(two(register(RecordsTwice)))
     (snapshot,) = snapshots_of(execution)
     assert bodies(snapshot) == {}
     texts = [explain(execution, snapshot, flight.id) for flight in execution.flights if not flight.is_marker]

@@ -27,7 +27,7 @@ from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.causality import History
-from tests.sim.small_algorithms import Impatient
+from tests.sim.rule_books import Impatient
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, start, system, verdicts
 from tests.tools import ROOT
