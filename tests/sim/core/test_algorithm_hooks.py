@@ -19,6 +19,7 @@ from sim.core.model import (
     MARKER_RECEIVE,
     RECEIVE,
     RECORD,
+    RECORDED,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -30,6 +31,7 @@ from sim.core.model import (
 )
 from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
+from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from tests.sim.conftest import Register
@@ -44,7 +46,7 @@ from tests.sim.rule_books import (
     commanded,
     two,
 )
-from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, send, start, system, verdicts
+from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, rows_of, send, start, system, verdicts
 
 TIMED, RANDOM = SchedulerChoice("timed"), SchedulerChoice("random")
 
@@ -101,6 +103,11 @@ def flink(algorithm: str, **changes: Any) -> Scenario:
     return system("in1 in2 op sink", "in1->op in2->op op->sink", **{**fields, **changes})
 
 
+def arrivals_of(execution: Execution, channel: str) -> list[Event]:
+    """The rows of what arrives on a channel."""
+    return [row for row in rows_of(execution, RECEIVE, MARKER_RECEIVE) if row.channel == channel]
+
+
 def test_a_marker_passes_the_messages_in_front_of_it_and_they_are_recorded(register: Register) -> None:
     snapshot = only_snapshot(execution := run(flink(register(Barrier))))
     assert bodies(snapshot) == {
@@ -109,15 +116,21 @@ def test_a_marker_passes_the_messages_in_front_of_it_and_they_are_recorded(regis
         "op->sink": ["x", "y", "z"],
     }
     assert snapshot.events["op"] == ("x", "y", "z")
-    arrivals = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
+    arrivals = [row.kind for row in arrivals_of(execution, "in1->op")]
     assert arrivals == [MARKER_RECEIVE] + [RECEIVE] * 6
+    recorded = [(row.time, row.body) for row in rows_of(execution, RECORDED) if row.channel == "in1->op"]
+    assert recorded == [(4, '"1"'), (4, '"2"'), (4, '"3"')], "once, when the marker comes"
+    assert any(
+        "it records its state" in text and "what the barrier has overtaken: 1, 2 and 3" in text
+        for text in sentences(execution)
+    )
     assert failing(execution) == {}
 
 
 def test_only_the_marker_passes_the_messages_keep_their_order(register: Register) -> None:
     execution = run(flink(register(Barrier), scheduler=RANDOM, seed=3))
     for channel in ("in1->op", "in2->op", "op->sink"):
-        received = [e.message_id for e in execution.events if e.channel == channel and e.kind == RECEIVE]
+        received = [row.message_id for row in arrivals_of(execution, channel) if row.kind == RECEIVE]
         assert received == sorted(received, key=lambda message: message or 0)
     assert failing(execution) == {}
 
@@ -125,9 +138,7 @@ def test_only_the_marker_passes_the_messages_keep_their_order(register: Register
 def test_no_message_passes_a_marker(register: Register) -> None:
     """The message behind a slow marker is due first, and waits."""
     slow = flink(register(Barrier), marker_delay=DelayRule("fixed", 50.0, 50.0))
-    received = [
-        (e.kind, e.time) for e in run(slow).events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)
-    ]
+    received = [(row.kind, row.time) for row in arrivals_of(run(slow), "in1->op")]
     assert received[3:5] == [(MARKER_RECEIVE, 53), (RECEIVE, 53)]
 
 
@@ -137,15 +148,8 @@ def test_the_second_marker_does_not_pass_the_first(register: Register) -> None:
         snapshots=(start("in1", 3), start("in2", 4), start("in1", 5, "S2"), start("in2", 5, "S2")),
         delays=markers("S1", in1_op=9),
     )
-    order = [e.snapshot_id for e in run(twice).events if e.channel == "in1->op" and e.kind == MARKER_RECEIVE]
+    order = [row.snapshot_id for row in arrivals_of(run(twice), "in1->op") if row.kind == MARKER_RECEIVE]
     assert order == ["S1", "S2"]
-
-
-def test_a_marker_passes_a_held_message(register: Register) -> None:
-    execution = run(flink(register(Barrier), delays=delays_of(n2=float("inf"))))
-    kinds = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
-    assert kinds == [MARKER_RECEIVE, RECEIVE], "1 arrives; 2 is held, and what is behind it"
-    assert bodies(only_snapshot(execution))["in1->op"] == ["1", "2", "3"], "also what never arrives"
 
 
 # --------------------------------------------------------------------------- block and unblock: aligned barriers
@@ -187,33 +191,28 @@ def test_aligned_barriers_leave_no_channel_state(register: Register) -> None:
     assert failing(execution) == {}
 
 
-def test_a_blocked_channel_waits_and_then_delivers(register: Register) -> None:
-    """o from s1 is due at 5, but its channel is blocked from 4 to 7, when the other barrier arrives."""
-    execution = run(carbone(register(Aligned)))
-    (arrival,) = [e for e in execution.events if e.kind == RECEIVE and e.channel == "s1->c1" and e.body == '"o"']
-    (other,) = [e for e in execution.events if e.kind == MARKER_RECEIVE and e.channel == "s2->c1"]
-    assert (arrival.time, other.time) == (7, 7) and arrival.step > other.step
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_aligned_barriers_in_any_order(register: Register, seed: int) -> None:
     execution = run(carbone(register(Aligned), scheduler=RANDOM, seed=seed))
     assert bodies(only_snapshot(execution)) == {} and failing(execution) == {}
 
 
-@pytest.mark.parametrize("scheduler", [TIMED, RANDOM, SchedulerChoice("tick")])
-def test_more_channels_than_processes_may_be_blocked(register: Register, scheduler: SchedulerChoice) -> None:
-    """The blocked channel is the last of six in a system of four."""
-    scenario = system(
+def behind_a_barrier(algorithm: str, scheduler: SchedulerChoice, last_barrier: float) -> Scenario:
+    """d waits for the barrier of b, and the message of c comes on a channel that is blocked: the last of six."""
+    return system(
         "a b c d",
         "a->b a->c a->d b->c b->d c->d",
-        algorithm=register(Aligned),
+        algorithm=algorithm,
         snapshots=(start("a", 1),),
         script=(send("c", "d", 9, "behind the barrier"),),
-        delays=markers(b_d=20.0),
+        delays=markers(b_d=last_barrier),
         scheduler=scheduler,
     )
-    execution = run(scenario)
+
+
+@pytest.mark.parametrize("scheduler", [TIMED, RANDOM, SchedulerChoice("tick")])
+def test_more_channels_than_processes_may_be_blocked(register: Register, scheduler: SchedulerChoice) -> None:
+    execution = run(behind_a_barrier(register(Aligned), scheduler, last_barrier=20.0))
     assert failing(execution) == {}
     (arrival,) = [e for e in execution.events if e.kind == RECEIVE]
     (record,) = [e for e in execution.events if e.kind == RECORD and e.process == "d"]
@@ -222,15 +221,7 @@ def test_more_channels_than_processes_may_be_blocked(register: Register, schedul
 
 def test_idle_ticks_are_skipped_while_a_channel_is_blocked(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     """d waits for a barrier that is a million million ticks away."""
-    scenario = system(
-        "a b c d",
-        "a->b a->c a->d b->c b->d c->d",
-        algorithm=register(Aligned),
-        snapshots=(start("a", 1),),
-        script=(send("c", "d", 9, "behind the barrier"),),
-        delays=markers(b_d=1e12),
-        scheduler=SchedulerChoice("tick"),
-    )
+    scenario = behind_a_barrier(register(Aligned), SchedulerChoice("tick"), last_barrier=1e12)
     limit_ticks(monkeypatch, 10_000)
     assert failing(run(scenario)) == {}
 

@@ -19,7 +19,6 @@ from tests.sim.tools import bodies, failing, only_snapshot, send, start, system
 CL = "chandy_lamport"
 ONCE = (start("P1", 2),)
 TWICE = (start("P1", 2), start("P1", 20, "S2"))
-PAIR = "P1->P2 P2->P1"
 RING = "P1->P2 P2->P3 P3->P1"
 
 

@@ -13,11 +13,9 @@ import pytest
 
 from sim.core.engine import Engine
 from sim.core.log import Log
-from sim.core.model import Action, Deliver, Event, State
+from sim.core.model import Deliver, Event, State
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from tests.sim.tools import send, system, table_verdicts
-
-Path = tuple[Action, ...]
 
 
 def executions(scenario: Scenario) -> Iterator[list[Event]]:

@@ -401,23 +401,6 @@ def test_control_messages_and_timers_work_under_ticks(register: Register) -> Non
     assert only_snapshot(run(ticked)).status == "complete"
 
 
-def test_what_a_marker_overtakes_is_recorded_once_and_delivered_later(register: Register) -> None:
-    scenario = system(
-        "P1 P2", "P1->P2", algorithm=register(Barrier), workload="bank",
-        script=(send("P1", "P2", 1, 5), send("P1", "P2", 2, 6), send("P1", "P2", 4, 7)), snapshots=(start("P1", 3),),
-        delay=DelayRule("fixed", 20.0), marker_delay=DelayRule("fixed", 1.0),
-    )  # fmt: skip
-    execution = run(scenario)
-    assert bodies(only_snapshot(execution)) == {"P1->P2": [5, 6]}
-    assert [(row.time, row.body) for row in rows_of(execution, RECORDED)] == [(4, "5"), (4, "6")]
-    assert [row.body for row in rows_of(execution, RECEIVE)] == ["5", "6", "7"]
-    assert failing(execution) == {}
-    assert any(
-        "it records its state" in text and "what the barrier has overtaken: 5 and 6" in text
-        for text in sentences(execution)
-    )
-
-
 def test_blocking_leaves_rows_from_which_its_time_can_be_read(register: Register) -> None:
     execution = run(
         system(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -168,8 +169,7 @@ def test_messages_sent_after_an_overtaking_marker_wait_behind_it(register: Regis
         script=tuple(send("P1", "P2", at, label=name) for name, at in (("a", 1), ("b", 3), ("c", 4))),
     )  # fmt: skip
     for delay in (HOLD, 20.0):
-        execution = run(system("P1 P2", "P1->P2", algorithm="test_barrier", snapshots=scenario.snapshots,
-                               script=scenario.script, delays={barrier: delay}))  # fmt: skip
+        execution = run(replace(scenario, delays={barrier: delay}))
         ids = {flight.send.label: flight.id for flight in execution.flights if not flight.is_marker}
         (marker,) = [flight.id for flight in execution.flights if flight.is_marker]
         assert waits_behind(execution) == {ids["b"]: marker, ids["c"]: marker}

@@ -109,12 +109,6 @@ def test_an_edit_before_others_does_not_move_their_labels(lecture: Scenario) -> 
         assert arrival(moved, "D") == 1736
 
 
-def test_an_initiation_at_a_process_that_has_recorded_does_nothing(lecture: Scenario) -> None:
-    edited = edited_by(lecture, {"do": "snapshot", "process": "P2", "id": "S1", "at": 1200}, 1200)
-    assert run(edited).events == run(lecture).events
-    assert run(edited).steps == run(lecture).steps + 1
-
-
 # --------------------------------------------------------------------------- refusals
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
