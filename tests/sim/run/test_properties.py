@@ -269,12 +269,6 @@ def test_toml_gives_an_equal_scenario_and_identical_events(scenario: Scenario) -
     assert run(again).events == run(scenario).events
 
 
-@pytest.mark.parametrize("name", library.names())
-def test_the_bundled_scenarios_survive_toml(name: str) -> None:
-    scenario = library.load(name)
-    assert parse_toml(dumps(scenario), name) == scenario
-
-
 @pytest.mark.parametrize(
     "changes",
     [

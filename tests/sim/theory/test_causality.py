@@ -17,7 +17,7 @@ from sim.run.execution import run
 from sim.theory.causality import Clock, Frontier, History
 from tests.scenarios.tools import frontiers
 from tests.sim.strategies import scenarios
-from tests.sim.tools import send, system
+from tests.sim.tools import row_of, send, system
 
 Node = tuple[str, int | None]
 
@@ -164,22 +164,15 @@ def test_a_receive_without_a_logged_send_has_no_cause_at_another_process() -> No
     assert history.violation({"P1": 1, "P2": 0}) is None
 
 
-def foreign(row: int, process: str, index: int, kind: str, channel: str, peer: int | None, message: int) -> Event:
-    """A row of another system's log: of the other columns only the label is filled in."""
-    return Event(
-        0, row, row, float(row), process, index, kind, channel, peer, message, f"{process}.{index}", *[None] * 3
-    )
-
-
 def test_an_event_with_several_partners_has_a_row_for_each_and_is_one_event() -> None:
     """P1's first event sends to P2 and P3; P3's only event receives from both."""
     rows = [
-        foreign(0, "P1", 1, SEND, "P1->P2", 1, 0),
-        foreign(1, "P1", 1, SEND, "P1->P3", 1, 1),
-        foreign(2, "P2", 1, RECEIVE, "P1->P2", 1, 0),
-        foreign(3, "P2", 2, SEND, "P2->P3", 1, 2),
-        foreign(4, "P3", 1, RECEIVE, "P1->P3", 1, 1),
-        foreign(5, "P3", 1, RECEIVE, "P2->P3", 2, 2),
+        row_of(0, "P1", 1, SEND, "P1->P2", 0, peer_index=1),
+        row_of(1, "P1", 1, SEND, "P1->P3", 1, peer_index=1),
+        row_of(2, "P2", 1, RECEIVE, "P1->P2", 0, peer_index=1),
+        row_of(3, "P2", 2, SEND, "P2->P3", 2, peer_index=1),
+        row_of(4, "P3", 1, RECEIVE, "P1->P3", 1, peer_index=1),
+        row_of(5, "P3", 1, RECEIVE, "P2->P3", 2, peer_index=2),
     ]
     history = History(("P1", "P2", "P3"), rows)
     assert [history.clock(rows[n]) for n in (0, 2, 3, 5)] == [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 2, 1)]
