@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import threading
 from pathlib import Path
@@ -23,6 +22,7 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.run.execution import run
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of
+from tests.pipeline.some_tables import full_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -169,20 +169,15 @@ def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
-def full(rows, file) -> None:
-    file.write_bytes(b"PAR1")
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 def test_a_full_disk_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet, "write_table", full_disk)
     with pytest.raises(InputError, match="No space left on device"):
         ingest(spark, create(tmp_path / "out"), [write(tmp_path / "some.log", hello())], "shiviz")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_full_disk_on_a_worker_is_reported(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet, "write_table", full_disk)
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", hello())], "shiviz")

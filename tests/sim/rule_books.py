@@ -13,6 +13,7 @@ from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
 from sim.core.parameters import Parameter
 from sim.document.scenario import Scenario
+from tests.sim.broken_rules import record_and_tell
 from tests.sim.tools import send, start, system
 
 
@@ -23,9 +24,7 @@ class FirstOnly(ChandyLamport):
     title = "First only"
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
-        out.record(snapshot)
-        for channel in process.outgoing:
-            out.send_marker(channel, snapshot)
+        record_and_tell(process, snapshot, out)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
         for snapshot, local in process.snapshots.items():
@@ -188,14 +187,14 @@ class Aligned(SnapshotAlgorithm):
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         if snapshot not in process.snapshots:
-            self._record(process, snapshot, out)
+            record_and_tell(process, snapshot, out)
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         assert marker.snapshot is not None
         out.block(marker.channel)
         process.memory = (*(process.memory or ()), marker.channel)
         if len(process.memory) == len(process.incoming):
-            self._record(process, marker.snapshot, out)
+            record_and_tell(process, marker.snapshot, out)
             for channel in process.memory:
                 out.close(channel, marker.snapshot)
             process.memory = ()
@@ -203,12 +202,6 @@ class Aligned(SnapshotAlgorithm):
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
         for channel in process.incoming:
             out.unblock(channel)
-
-    @staticmethod
-    def _record(process: Process, snapshot: str, out: Out) -> None:
-        out.record(snapshot)
-        for channel in process.outgoing:
-            out.send_marker(channel, snapshot)
 
 
 class StopTheWorld(ChandyLamport):

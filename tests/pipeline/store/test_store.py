@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import json
 
 import pyarrow
@@ -15,6 +14,7 @@ from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, sp
 from sim import VERSION
 from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES
+from tests.pipeline.some_tables import full_disk
 
 EVENTS = arrow_schema(EVENT_TYPES)
 
@@ -45,12 +45,7 @@ def test_a_part_written_again_takes_the_place_of_the_first(store, spark) -> None
 
 def test_a_write_that_fails_leaves_what_was_there(store, monkeypatch) -> None:
     store.write_part("events", "chunk-0", events(0))
-
-    def full(rows, file) -> None:
-        file.write_bytes(b"PAR1")
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet, "write_table", full_disk)
     with pytest.raises(InputError, match=r"cannot be written .No space left on device.; make room"):
         store.write_part("events", "chunk-0", events(0, 1, 2))
     monkeypatch.undo()

@@ -11,7 +11,6 @@ import pytest
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.engine import Engine
-from sim.core.errors import InputError
 from sim.core.model import (
     CONTROL_SEND,
     INTERNAL,
@@ -74,13 +73,6 @@ def test_a_stamp_makes_the_receiver_record_before_it_accepts_the_message_in_one_
     assert len({row.step for row in rows}) == 1
     assert rows[0].index == 2, "inside the cut: m1 received and m4 sent, but not the receipt of m3"
     assert failing(execution) == {}
-
-
-def test_a_scenario_without_fifo_is_refused_by_an_algorithm_that_needs_it(register: Register) -> None:
-    with pytest.raises(
-        InputError, match="not_fifo: Aligned barriers needs FIFO channels; leave P1->P2 out of the list"
-    ):
-        system("P1 P2", "P1->P2", algorithm=register(Aligned), not_fifo=("P1->P2",), snapshots=(start("P1", 1),))
 
 
 # --------------------------------------------------------------------------- overtakes: unaligned barriers

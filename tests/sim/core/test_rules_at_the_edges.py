@@ -24,7 +24,7 @@ from sim.run.execution import run
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.snapshots import snapshots_of
 from sim.workloads.bank import Bank
-from tests.sim.broken_rules import RecordsTwice
+from tests.sim.broken_rules import RecordsTwice, record_and_tell
 from tests.sim.conftest import Register
 from tests.sim.rule_books import Barrier, Collecting, Commanded, two
 from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts
@@ -199,9 +199,7 @@ class Answers(Commanded):
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         if snapshot not in process.snapshots:
-            out.record(snapshot)
-            for channel in process.outgoing:
-                out.send_marker(channel, snapshot)
+            record_and_tell(process, snapshot, out)
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         self.on_initiate(process, marker.snapshot or "", out)

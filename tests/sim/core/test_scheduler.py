@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.delays import HOLD, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
@@ -20,6 +20,7 @@ from sim.run.execution import run
 from tests.sim.tools import limit_ticks, send, start, summary, system
 
 RANDOM = SchedulerChoice("random")
+NOT_FIFO: dict[str, Any] = {"algorithm": "lai_yang", "not_fifo": ("P1->P2",)}
 
 
 def manual(*order: str) -> SchedulerChoice:
@@ -94,11 +95,10 @@ def test_ties_of_deliveries_follow_the_listed_order_of_channels_and_not_that_of_
         assert [e.channel for e in rows if e.kind == RECEIVE] == channels.split()
 
 
-def test_ties_on_a_channel_follow_the_order_of_sending_even_without_fifo(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ties_on_a_channel_follow_the_order_of_sending_even_without_fifo() -> None:
     """Both are due at 6: the one sent first, though it is slower, arrives first."""
-    monkeypatch.setattr(ChandyLamport, "needs_fifo", False)
     lines = (send("P1", "P2", 1, "slow", label="a"), send("P1", "P2", 5, "quick", label="b"))
-    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 5.0}, not_fifo=("P1->P2",))
+    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 5.0}, **NOT_FIFO)
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"slow"', '"quick"']
 
 
@@ -134,10 +134,9 @@ def test_a_held_message_holds_back_only_later_messages_of_its_channel() -> None:
         assert all(e.time < math.inf for e in execution.events)
 
 
-def test_messages_may_overtake_each_other_on_a_channel_that_is_not_fifo(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ChandyLamport, "needs_fifo", False)
+def test_messages_may_overtake_each_other_on_a_channel_that_is_not_fifo() -> None:
     lines = (send("P1", "P2", 1, "slow", label="a"), send("P1", "P2", 2, "quick"))
-    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 9.0}, not_fifo=("P1->P2",))
+    scenario = system("P1 P2", script=lines, delays={MessageReference(label="a"): 9.0}, **NOT_FIFO)
     assert [e.body for e in run(scenario).events if e.kind == RECEIVE] == ['"quick"', '"slow"']
 
 

@@ -99,7 +99,10 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
     ),
     "a link to nobody": (TWO + '[topology]\nchannels = ["P1->P5"]', ["topology.channels[1]", "'P5'", "P1, P2"]),
     "a listed ring": (ONE_WAY + 'kind = "ring"', ["topology.channels", "ring", "listed"]),
-    "not FIFO": (TWO + 'not_fifo = ["P1->P2"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "FIFO", "P1->P2"]),
+    "not FIFO": (
+        TWO + 'not_fifo = ["P1->P2"]\n' + SNAPSHOT,
+        ["not_fifo", "Chandy-Lamport needs FIFO", "leave P1->P2 out of the list"],
+    ),
     "not FIFO, and no channel": (TWO + 'not_fifo = ["P1->P7"]', ["not_fifo", "'P1->P7'"]),
     "not FIFO anywhere": (TWO + 'not_fifo = ["all"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "leave this out"]),
     "all and one more": (TWO + 'not_fifo = ["all", "P1->P2"]', ["not_fifo", "'all'", 'only "all"']),

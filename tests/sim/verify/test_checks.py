@@ -41,20 +41,16 @@ def test_nothing_is_conserved_where_the_workload_says_so() -> None:
     assert names(row) == ["completion", "one_marker", "consistency", "channel_states"]
 
 
-def test_channels_are_undecided_until_the_snapshot_is_complete() -> None:
-    held = system("P1 P2", snapshots=(start("P1", 1),), delays={MessageReference(None, "P2->P1", MARKER, "S1"): HOLD})
-    (row,) = verdicts(run(held)).values()
+@pytest.mark.parametrize(
+    ("held", "witness", "consistent"),
+    [("P2->P1", "P2->P1 is not closed", True), ("P1->P2", "P2 has not recorded", None)],
+)
+def test_a_check_is_undecided_until_what_it_needs_is_there(held: str, witness: str, consistent: bool | None) -> None:
+    """Consistency needs all recordings, channel states all channels."""
+    marker = MessageReference(None, held, MARKER, "S1")
+    (row,) = verdicts(run(system("P1 P2", snapshots=(start("P1", 1),), delays={marker: HOLD}))).values()
     assert row == [
-        ("completion", False, "P2->P1 is not closed"), ("one_marker", True, None), ("consistency", True, None),
-        ("channel_states", None, None),
-    ]  # fmt: skip
-
-
-def test_consistency_is_undecided_until_everyone_has_recorded() -> None:
-    held = system("P1 P2", snapshots=(start("P1", 1),), delays={MessageReference(None, "P1->P2", MARKER, "S1"): HOLD})
-    (row,) = verdicts(run(held)).values()
-    assert row == [
-        ("completion", False, "P2 has not recorded"), ("one_marker", True, None), ("consistency", None, None),
+        ("completion", False, witness), ("one_marker", True, None), ("consistency", consistent, None),
         ("channel_states", None, None),
     ]  # fmt: skip
 
