@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +18,6 @@ from pipeline.ingest import Plan, ingest, plan
 from pipeline.logs.format import Piece
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from sim.document import library
-from sim.run.execution import run
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of
 from tests.pipeline.some_tables import full_disk
 
@@ -221,12 +218,3 @@ def test_cases_of_cos_418_are_run(spark: SparkSession, tmp_path: Path) -> None:
     assert (row["name"], row["pairing"], row["exact"], row["processes"]) == ("c", "given", True, ["N1", "N2"])
     kinds = Store(tmp_path / "out").read(spark, "events").select("kind").toArrow().to_pylist()
     assert {"send", "receive", "record", "marker_send"} <= {kind["kind"] for kind in kinds}
-
-
-def test_what_our_own_runs_export_goes_in(spark: SparkSession, tmp_path: Path) -> None:
-    events = run(library.load("tutorial")).events
-    log = tmp_path / "tutorial.jsonl"
-    log.write_text("".join(json.dumps(event._asdict()) + "\n" for event in events), encoding="utf-8")
-    ingest(spark, create(tmp_path / "out"), [log], "jsonl")
-    table = Store(tmp_path / "out").read(spark, "events").orderBy("row").toArrow().to_pylist()
-    assert table == [event._asdict() for event in events]

@@ -12,7 +12,7 @@ import pytest
 import views.explore_session
 from sim.core.errors import InputError
 from sim.edit.link import Shared, query_of
-from views.explore_session import SESSIONS, ExploreSession, sentence
+from views.explore_session import ExploreSession, sentence
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -81,18 +81,6 @@ def test_undo_is_the_scenario_before_and_reset_can_be_undone(session):
     assert session.scenario == edited
     session.absorb([entry(n, {"do": "undo"}) for n in (5, 6, 7, 8)])
     assert (session.scenario, session.data()["undo"], session.ack) == (opened, 0, 8)
-
-
-def test_a_scenario_that_cannot_run_is_not_opened(session, monkeypatch):
-    before = session.data()
-
-    def refuse(scenario, **_options):
-        raise InputError("P1 has no money")
-
-    monkeypatch.setattr("views.explore_session.run", refuse)
-    with pytest.raises(InputError):
-        session.open(Shared(scenario="lecture"))
-    assert session.data() == before
 
 
 NO_OUTBOX = [
@@ -287,8 +275,3 @@ def test_what_a_run_works_out_goes_with_the_run(session):
     session.absorb([entry(n, {**ADD, "at": 50 + n}) for n in range(1, 4)])
     session.absorb([entry(4, {"do": "undo"})])
     assert all("agenda" not in vars(version.scenario) for version in session.versions[1:])
-
-
-def test_a_session_is_found_by_its_id():
-    session = ExploreSession()
-    assert SESSIONS[session.id] is session

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pyarrow
 import pytest
 from pyarrow import parquet
@@ -134,12 +132,6 @@ def test_work_whose_process_is_gone_has_stopped(store) -> None:
     store.mark_running()
     store.finish()
     assert store.status == "complete"
-
-
-def test_rows_are_counted_when_the_work_is_over(store) -> None:
-    store.write_part("events", "chunk-0", events(0, 1))
-    store.finish()
-    assert json.loads((store.path / "manifest.json").read_text())["rows"] == {"events": 2}
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "../elsewhere", "/etc", "a/b", "a b", ".hidden", "_x", "x" * 81, "ä"])
