@@ -14,7 +14,6 @@ from diagrams.export import exporter, formats
 from diagrams.payload import payload
 from diagrams.scene import Scene, compose
 from diagrams.view import View
-from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import DelayRule
 from sim.core.effects import Out
 from sim.core.model import APPLICATION_KINDS, MARKER_RECEIVE, RECEIVE, RECORD, Process
@@ -26,11 +25,13 @@ from sim.explain.reasons import explain, why_channel, why_state
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.bundled import small
-from tests.sim.core.test_rules import GivesUp, two
-from tests.sim.rule_books import Barrier, Commanded
+from tests.diagrams.tools import exported
+from tests.sim.conftest import Register, register
+from tests.sim.rule_books import Barrier, Commanded, Impatient, two
 from tests.sim.tools import send, start, system
 from tests.tools import nothing_said
 
+__all__ = ["register"]  # a fixture
 FOR_PROGRAMS = {
     "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons", "reference",
 }  # fmt: skip
@@ -69,11 +70,10 @@ def test_lai_yang_never_speaks_of_markers() -> None:
 
 
 @pytest.mark.parametrize("rule", [Barrier, Commanded], ids=lambda rule: rule.name)
-def test_a_rule_book_that_calls_its_markers_otherwise_is_heard_everywhere(monkeypatch: Any, rule: Any) -> None:
-    monkeypatch.setitem(ALGORITHMS._found, rule.name, rule)
+def test_a_rule_book_that_calls_its_markers_otherwise_is_heard_everywhere(register: Register, rule: Any) -> None:
     who = "boss" if rule is Commanded else "P1"
     scenario = system(
-        "P1 P2 P3", "P1->P2 P2->P3", algorithm=rule.name, workload="bank", snapshots=(start(who, 3),),
+        "P1 P2 P3", "P1->P2 P2->P3", algorithm=register(rule), workload="bank", snapshots=(start(who, 3),),
         script=(send("P1", "P2", 1, 5), send("P1", "P2", 2, 6), send("P2", "P3", 4, 7)),
         delay=DelayRule("fixed", 9.0), marker_delay=DelayRule("fixed", 1.0), title="Barriers on a line",
     )  # fmt: skip
@@ -103,8 +103,7 @@ def test_lai_yang_in_the_legend_the_record_and_ask() -> None:
 
 @pytest.mark.parametrize("form", ["mermaid", "plantuml"])
 def test_a_process_is_seen_to_record_before_it_takes_in_a_red_message(form: str) -> None:
-    scene = compose(run(library.load("lai_yang")))
-    lines = exporter(form).export(scene, View.of(scene)).decode().splitlines()
+    lines = exported("lai_yang", form).decode().splitlines()
     record = next(at for at, line in enumerate(lines) if "records 190 for S1" in line)
     red = next(at for at, line in enumerate(lines) if "red 10 (sent" in line)
     assert record + 1 == red and "before it takes in red 10" in lines[record]
@@ -112,8 +111,7 @@ def test_a_process_is_seen_to_record_before_it_takes_in_a_red_message(form: str)
 
 @pytest.mark.parametrize("form", ["mermaid", "plantuml"])
 def test_a_marker_is_seen_to_arrive_before_the_recording_that_it_makes(form: str) -> None:
-    scene = compose(run(library.load("lecture")))
-    lines = exporter(form).export(scene, View.of(scene)).decode().splitlines()
+    lines = exported("lecture", form).decode().splitlines()
     marker = next(at for at, line in enumerate(lines) if "marker S1" in line and re.search(r"p0 ?-->+ ?p2", line))
     record = next(at for at, line in enumerate(lines) if "records" in line and "I" in line and "p2" in line)
     assert marker < record
@@ -199,9 +197,8 @@ def test_what_an_internal_event_is_is_said_and_not_dropped() -> None:
 # --------------------------------------------------------------------------- aborted snapshots, services
 
 
-def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(monkeypatch: Any) -> None:
-    monkeypatch.setitem(ALGORITHMS._found, GivesUp.name, GivesUp)
-    scene = compose(run(two(GivesUp.name)))
+def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(register: Register) -> None:
+    scene = compose(run(two(register(Impatient))))
     (shown,) = payload(scene)["snapshots"]
     assert [text for _, text in shown["status"]][-1] == "aborted" and shown["aborted"] == 4
     (p1, p2) = (process["text"][-1][1] for process in shown["processes"])
@@ -213,17 +210,14 @@ def test_an_aborted_snapshot_is_shown_as_thrown_away_and_undecided(monkeypatch: 
 
 
 @pytest.mark.parametrize("form", [name for name in formats() if name not in ("gif", "deck")])
-def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(monkeypatch: Any, form: str) -> None:
-    for rule in (Commanded, GivesUp):
-        monkeypatch.setitem(ALGORITHMS._found, rule.name, rule)
-    for scenario in (two(GivesUp.name), two(Commanded.name, snapshots=(start("boss", 2),))):
+def test_a_service_and_an_aborted_snapshot_can_be_exported_in_every_format(register: Register, form: str) -> None:
+    for scenario in (two(register(Impatient)), two(register(Commanded), snapshots=(start("boss", 2),))):
         scene = compose(run(scenario))
         assert exporter(form).export(scene, View.of(scene))
 
 
-def test_a_service_has_a_lane_beside_the_processes_and_no_cut_reaches_it(monkeypatch: Any) -> None:
-    monkeypatch.setitem(ALGORITHMS._found, Commanded.name, Commanded)
-    scene = compose(run(two(Commanded.name, snapshots=(start("boss", 2),))))
+def test_a_service_has_a_lane_beside_the_processes_and_no_cut_reaches_it(register: Register) -> None:
+    scene = compose(run(two(register(Commanded), snapshots=(start("boss", 2),))))
     assert (scene.processes, scene.lanes) == (("P1", "P2"), ("P1", "P2", "boss"))
     (cut,) = scene.cuts
     assert len(cut.positions) == 2 and cut.known is not None

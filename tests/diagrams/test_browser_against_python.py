@@ -25,7 +25,7 @@ from sim.run.execution import Execution, Flight, run
 from sim.run.fifo import due
 from sim.run.references import references
 from sim.theory.causality import History
-from tests.sim.small_algorithms import Unaligned
+from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
 
 RUNS = 120
@@ -56,13 +56,13 @@ def scene_of(execution: Execution) -> dict[str, Any]:
 def drags(draw: Any) -> tuple[Execution, Flight, float]:
     """A run with delays, a message of its busiest channel, and the time at which somebody wants it to arrive."""
     scenario = draw(scenarios(schedulers=("timed",)))
-    algorithm = draw(st.sampled_from(["chandy_lamport", Unaligned.name]))
+    algorithm = draw(st.sampled_from(["chandy_lamport", Barrier.name]))
     execution = run(replace(scenario, algorithm=algorithm))
     on = Counter(flight.channel for flight in execution.flights)
     busiest = max(on, key=lambda channel: on[channel], default=None)
     assume(on[busiest] > 2)
     queue = [flight for flight in execution.flights if flight.channel == busiest]
-    markers = [flight for flight in queue[:-1] if flight.is_marker and algorithm == Unaligned.name]
+    markers = [flight for flight in queue[:-1] if flight.is_marker and algorithm == Barrier.name]
     flight = draw(st.sampled_from(markers or queue))
     return execution, flight, flight.send.time + draw(st.integers(0, 40)) / draw(st.sampled_from([1, 3, 10]))
 
@@ -77,7 +77,7 @@ PREVIEW = """(fifo, drags) => drags.map(([scene, id, due]) => {
 def test_the_preview_of_a_drag_says_when_messages_arrive(
     run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(ALGORITHMS._found, Unaligned.name, Unaligned)
+    monkeypatch.setitem(ALGORITHMS._found, Barrier.name, Barrier)
     dragged = drawn(drags(), RUNS)
     asked = [[scene_of(execution), flight.id, wanted] for execution, flight, wanted in dragged]
     waiting = pushed = 0

@@ -2,35 +2,25 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
-from functools import cache
 
 import plotly.graph_objects as go
 import pytest
 
 from diagrams import theme
-from diagrams.__main__ import main
 from diagrams.cuts import curve
 from diagrams.export.svg import export, thumbnail
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
-from diagrams.scene import Scene, arrows_as_they_are, compose
+from diagrams.scene import arrows_as_they_are, compose
 from diagrams.spacetime import figure
 from diagrams.view import View
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
+from tests.diagrams.tools import exported, scene
 
 SCENARIOS = library.names()
-
-
-@cache
-def scene(name: str) -> Scene:
-    return compose(run(library.load(name)))
-
-
-def svg(scene: Scene) -> str:
-    return export(scene, View.of(scene)).decode("utf-8")
 
 
 def value_at(timeline, step):
@@ -85,7 +75,7 @@ def test_meters_add_up_at_every_step(name):
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_svg_is_xml_with_a_name_for_every_lane(name):
-    picture = ElementTree.fromstring(svg(scene(name)))
+    picture = ElementTree.fromstring(exported(name, "svg"))
     texts = {element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")}
     if len(scene(name).lanes) <= 20:
         assert set(scene(name).lanes) <= texts
@@ -151,25 +141,16 @@ def test_the_witness_of_a_story_cut_is_drawn():
     assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "H")]
 
 
-def test_export_writes_any_step_and_refuses_one_too_far(tmp_path, capsys):
-    target = tmp_path / "lecture.svg"
-    assert main(["export", "lecture", "--format", "svg", "-o", str(target), "--step", "3"]) == 0
-    early = target.read_text()
-    assert main(["export", "lecture", "--format", "svg", "-o", str(target)]) == 0
-    assert early != target.read_text()
-    assert main(["export", "lecture", "--format", "svg", "-o", str(target), "--step", "99"]) == 2
-    assert "steps 0 to 18" in capsys.readouterr().err
-
-
 def test_what_a_user_writes_is_shown_letter_by_letter():
     """Names that look like markup or colours, quotes, and what XML cannot hold."""
     labels = ["<b>x", "@ink", "@zzz", '="@ink"', "a\\u0007b", "x & y"]
     lines = [f'[[script]]\nprocess = "<i>P"\nat = {n}\nlabel = {json.dumps(label)}\n' for n, label in enumerate(labels)]
     execution = run(parse_toml('processes = ["<i>P"]\n' + "".join(lines).replace("\\\\u", "\\u"), "odd"))
-    picture = ElementTree.fromstring(svg(compose(execution)))
+    odd = compose(execution)
+    picture = ElementTree.fromstring(export(odd, View.of(odd)))
     texts = [element.text for element in picture.iter("{http://www.w3.org/2000/svg}text")]
     assert texts[:6] == ["<b>x", "@ink", "@zzz", '="@ink"', "ab", "x & y"] and texts[-1] == "<i>P"
-    shown = [text for trace in figure(compose(execution), "down")["data"] for text in trace.get("text", [])]
+    shown = [text for trace in figure(odd, "down")["data"] for text in trace.get("text", [])]
     assert not any("<b>x" in text for text in shown)
 
 

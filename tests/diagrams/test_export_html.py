@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from diagrams.export.html import MOST_STEPS, export, packed
+from diagrams.export.html import MOST_STEPS, export
 from diagrams.scene import compose
 from diagrams.view import View
 from sim.core.errors import InputError
@@ -51,11 +51,6 @@ def test_no_text_of_a_scenario_can_become_markup():
     assert "alert(1)</script>" not in page
     assert page.count("<script") == 3
     assert data_in(page)["scene"]["title"] == title
-
-
-def test_the_same_run_gives_the_same_file():
-    assert packed("abc") == packed("abc")
-    assert page_of(library.load("two_banks")) == page_of(library.load("two_banks"))
 
 
 def test_what_is_too_long_says_what_to_choose_instead(monkeypatch):

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 
 import pytest
+from PIL import ImageColor
 
 from diagrams import browser, theme
 from diagrams.scene import compose
@@ -18,22 +19,7 @@ from tests.tools import ROOT
 PLACES = ("diagrams/**/*.py", "views/**/*.py", "assets/**/*.js", "assets/**/*.css", "assets/**/*.html")
 FILES = sorted(path for position in PLACES for path in ROOT.glob(position) if path != ROOT / "diagrams" / "theme.py")
 
-NAMES = """
-aliceblue antiquewhite aqua aquamarine azure beige bisque black blanchedalmond blue blueviolet brown burlywood cadetblue
-chartreuse chocolate coral cornflowerblue cornsilk crimson cyan darkblue darkcyan darkgoldenrod darkgray darkgreen
-darkgrey darkkhaki darkmagenta darkolivegreen darkorange darkorchid darkred darksalmon darkseagreen darkslateblue
-darkslategray darkslategrey darkturquoise darkviolet deeppink deepskyblue dimgray dimgrey dodgerblue firebrick
-floralwhite forestgreen fuchsia gainsboro ghostwhite gold goldenrod gray green greenyellow grey honeydew hotpink
-indianred indigo ivory khaki lavender lavenderblush lawngreen lemonchiffon lightblue lightcoral lightcyan
-lightgoldenrodyellow lightgray lightgreen lightgrey lightpink lightsalmon lightseagreen lightskyblue lightslategray
-lightslategrey lightsteelblue lightyellow lime limegreen linen magenta maroon mediumaquamarine mediumblue mediumorchid
-mediumpurple mediumseagreen mediumslateblue mediumspringgreen mediumturquoise mediumvioletred midnightblue mintcream
-mistyrose moccasin navajowhite navy oldlace olive olivedrab orange orangered orchid palegoldenrod palegreen
-paleturquoise palevioletred papayawhip peachpuff peru pink plum powderblue purple rebeccapurple red rosybrown royalblue
-saddlebrown salmon sandybrown seagreen seashell sienna silver skyblue slateblue slategray slategrey snow springgreen
-steelblue tan teal thistle tomato turquoise violet wheat white whitesmoke yellow yellowgreen
-"""
-NAME = f"(?:{'|'.join(NAMES.split())})"
+NAME = f"(?:{'|'.join(ImageColor.colormap)})"  # the names that CSS has for colours
 
 # "#fff", but no id such as "#face-list" and no "&#123;"
 HEX = re.compile(r"(?<![&\w])#(?:[0-9a-f]{8}|[0-9a-f]{6}|[0-9a-f]{3,4})(?![\w-])", re.I)

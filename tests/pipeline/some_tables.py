@@ -1,9 +1,11 @@
-"""Data folders with the event tables of simulated runs."""
+"""Data folders with the event tables of simulated runs; and a disk that is full."""
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 
@@ -26,3 +28,9 @@ def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
 def numbered(executions: Sequence[Execution]) -> list[Event]:
     """The events of several runs, with run_ids from 0."""
     return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.events]
+
+
+def full_disk(rows: Any, file: Path) -> None:
+    """In the place of pyarrow's write_table: the disk is full when a part of the file has been written."""
+    file.write_bytes(b"PAR1")
+    raise OSError(errno.ENOSPC, "No space left on device")

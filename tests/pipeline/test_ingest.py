@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import json
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,9 +19,8 @@ from pipeline.logs.format import NO_OPTIONS, Options, Piece
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from sim.document import library
-from sim.run.execution import run
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of
+from tests.pipeline.some_tables import full_disk
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -184,20 +181,15 @@ def test_a_job_that_is_stopped_leaves_nothing(spark: SparkSession, tmp_path: Pat
     assert not (tmp_path / "out").exists()
 
 
-def full(rows, file) -> None:
-    file.write_bytes(b"PAR1")
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
 def test_a_full_disk_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet, "write_table", full_disk)
     with pytest.raises(InputError, match="No space left on device"):
         ingest(spark, create(tmp_path / "out"), [write(tmp_path / "some.log", hello())], "shiviz")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_full_disk_on_a_worker_is_reported(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet, "write_table", full_disk)
     store = create(tmp_path / "out")
     (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", hello())], "shiviz")
@@ -241,12 +233,3 @@ def test_cases_of_cos_418_are_run(spark: SparkSession, tmp_path: Path) -> None:
     assert (row["name"], row["pairing"], row["exact"], row["processes"]) == ("c", "given", True, ["N1", "N2"])
     kinds = Store(tmp_path / "out").read(spark, "events").select("kind").toArrow().to_pylist()
     assert {"send", "receive", "record", "marker_send"} <= {kind["kind"] for kind in kinds}
-
-
-def test_what_our_own_runs_export_goes_in(spark: SparkSession, tmp_path: Path) -> None:
-    events = run(library.load("tutorial")).events
-    log = tmp_path / "tutorial.jsonl"
-    log.write_text("".join(json.dumps(event._asdict()) + "\n" for event in events), encoding="utf-8")
-    ingest(spark, create(tmp_path / "out"), [log], "jsonl")
-    table = Store(tmp_path / "out").read(spark, "events").orderBy("row").toArrow().to_pylist()
-    assert table == [event._asdict() for event in events]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -15,7 +13,6 @@ from sim.document import library
 from sim.run.execution import run
 from tests.scenarios.tools import clocks_by_label, frontiers, run_of
 from tests.sim.tools import bodies, only_snapshot
-from tests.tools import ROOT
 
 
 def test_lecture_has_the_times_of_the_published_figure() -> None:
@@ -67,45 +64,6 @@ def test_lecture_recorded_state_grows_in_the_order_of_the_nine_pictures() -> Non
         ["P2->P1 = H->D"],
         ["P2->P3 = empty"],
     ]
-
-
-LECTURE_DOCUMENT = {
-    "scenario": "lecture",
-    "steps": 18,  # 11 application events, the initiation, 6 receipts of a marker
-    "snapshots": [
-        {
-            "id": "S1",
-            "algorithm": "chandy_lamport",
-            "initiators": ["P1"],
-            "status": "complete",
-            "processes": {
-                "P1": {"state": None, "events": ["A", "B"]},
-                "P2": {"state": None, "events": ["F", "G", "H"]},
-                "P3": {"state": None, "events": ["I"]},
-            },
-            "channels": {
-                "P1->P2": [], "P1->P3": [], "P2->P1": ["H->D"], "P2->P3": [], "P3->P1": [], "P3->P2": [],
-            },
-            "verdicts": [
-                {"check": "completion", "holds": True, "witness": None},
-                {"check": "one_marker", "holds": True, "witness": None},
-                {"check": "consistency", "holds": True, "witness": None},
-                {"check": "channel_states", "holds": True, "witness": None},
-            ],
-        }
-    ],
-    "final": {
-        "processes": {"P1": None, "P2": None, "P3": None},
-        "channels": {"P1->P2": [], "P1->P3": [], "P2->P1": [], "P2->P3": [], "P3->P1": [], "P3->P2": []},
-    },
-}  # fmt: skip
-
-
-def test_lecture_document_from_the_command_line() -> None:
-    command = [sys.executable, "-m", "sim", "run", "lecture", "--json"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == LECTURE_DOCUMENT
 
 
 def test_the_two_nearly_simultaneous_markers_may_arrive_in_either_order() -> None:

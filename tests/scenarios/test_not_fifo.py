@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
-from sim.core.model import MARKER
+from sim.core.model import CONTROL, MARKER
+from sim.document import library
 from sim.document.scenario import Scenario
 from sim.run.execution import run
 from tests.scenarios.tools import Global, global_states, recorded_state, recorded_total
-from tests.sim.tools import failing, send, start, system
+from tests.sim.tools import failing
 
 
 class PlainMarkers(ChandyLamport):
@@ -32,20 +34,12 @@ def plain_markers(monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def lai_yang(algorithm: str, marker_arrives: float) -> Scenario:
-    """P1 records at 2.5, holding 750; its marker reaches P2 at `marker_arrives`, and P2's comes back at 6.9."""
-    transfers = [("P1", 20, 1, 2), ("P1", 30, 2, 6), ("P1", 10, 3, 5), ("P2", 30, 4, 6), ("P2", 20, 7, 8)]
-    other = {"P1": "P2", "P2": "P1"}
-    script = tuple(
-        send(process, other[process], at, amount, label=f"m{n}", receive_label=f"m{n} arrives")
-        for n, (process, amount, at, _) in enumerate(transfers, start=1)
-    )
-    delays = {MessageReference(label=f"m{n}"): float(end - at) for n, (_, _, at, end) in enumerate(transfers, start=1)}
+    """The bundled run, with markers: P1's, sent at 2.5, reaches P2 at `marker_arrives`, and P2's comes back at 6.9."""
+    bundled = library.load("lai_yang")
+    delays = {reference: delay for reference, delay in bundled.delays.items() if reference.kind != CONTROL}
     delays[MessageReference(None, "P1->P2", MARKER, "S1")] = marker_arrives - 2.5
     delays[MessageReference(None, "P2->P1", MARKER, "S1")] = 6.9 - marker_arrives
-    return system(
-        "P1 P2", "P1->P2 P2->P1", algorithm=algorithm, not_fifo=("P1->P2",), workload="bank",
-        parameters={"balance": {"P1": 800, "P2": 200}}, script=script, snapshots=(start("P1", 2.5),), delays=delays,
-    )  # fmt: skip
+    return replace(bundled, algorithm=algorithm, delays=delays)
 
 
 def test_a_marker_that_overtakes_a_message_loses_it(plain_markers: str) -> None:

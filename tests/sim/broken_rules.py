@@ -10,6 +10,13 @@ from sim.core.model import MARKER, Channel, Deliver, Message, Process, State
 from sim.workloads.trade import Trade
 
 
+def record_and_tell(process: Process, snapshot: str, out: Out) -> None:
+    """Record and send the markers, but record no channel."""
+    out.record(snapshot)
+    for channel in process.outgoing:
+        out.send_marker(channel, snapshot)
+
+
 class DeafInitiator(ChandyLamport):
     """The initiator does not record its incoming channels: messages on their way are lost."""
 
@@ -17,9 +24,7 @@ class DeafInitiator(ChandyLamport):
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         if snapshot not in process.snapshots:
-            out.record(snapshot)
-            for channel in process.outgoing:
-                out.send_marker(channel, snapshot)
+            record_and_tell(process, snapshot, out)
 
 
 class OneFlag(ChandyLamport):
@@ -162,9 +167,7 @@ class Backwards(ChandyLamport):
     name = "backwards"
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
-        out.record(snapshot)
-        for channel in process.outgoing:
-            out.send_marker(channel, snapshot)
+        record_and_tell(process, snapshot, out)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
         open_here = any(message.channel not in local.closed for local in process.snapshots.values())

@@ -1,4 +1,4 @@
-"""Tiny algorithms for tests, one for each effect or declaration."""
+"""Tiny algorithms for tests, one for each effect or declaration, and tiny systems for them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from typing import Any, ClassVar
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALL, BY_NOTHING, COORDINATOR, SOURCES, Service, SnapshotAlgorithm
 from sim.core.algorithm_words import Caption
+from sim.core.delays import DelayRule
 from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
 from sim.core.parameters import Parameter
+from sim.document.scenario import Scenario
+from tests.sim.broken_rules import record_and_tell
+from tests.sim.tools import send, start, system
 
 
 class FirstOnly(ChandyLamport):
@@ -20,9 +24,7 @@ class FirstOnly(ChandyLamport):
     title = "First only"
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
-        out.record(snapshot)
-        for channel in process.outgoing:
-            out.send_marker(channel, snapshot)
+        record_and_tell(process, snapshot, out)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
         for snapshot, local in process.snapshots.items():
@@ -129,14 +131,13 @@ class Commanded(SnapshotAlgorithm):
 
 
 class Barrier(ChandyLamport):
-    """Barriers from the sources overtake messages, which are recorded."""
+    """After Flink's unaligned checkpoints: barriers overtake messages, which are recorded."""
 
     name = "test_barrier"
     title = "Barriers"
     marker = "barrier"
     captions: ClassVar[Mapping[str, Caption]] = {}  # the default captions
     overtakes = True
-    initiators = SOURCES
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         if marker.snapshot not in process.snapshots:
@@ -177,16 +178,88 @@ class Patient(SnapshotAlgorithm):
             out.close(channel, timer.snapshot or "")
 
 
-class Blocking(ChandyLamport):
-    """A channel is blocked from its marker to the last marker."""
+class Aligned(SnapshotAlgorithm):
+    """After Carbone et al. 2015, for acyclic graphs: a channel is blocked from its barrier to the last one."""
 
-    name = "test_blocking"
-    title = "Blocking"
+    name = "test_aligned"
+    title = "Aligned barriers"
+    initiators = SOURCES
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        if snapshot not in process.snapshots:
+            record_and_tell(process, snapshot, out)
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        super().on_marker(process, marker, out)
+        assert marker.snapshot is not None
         out.block(marker.channel)
+        process.memory = (*(process.memory or ()), marker.channel)
+        if len(process.memory) == len(process.incoming):
+            record_and_tell(process, marker.snapshot, out)
+            for channel in process.memory:
+                out.close(channel, marker.snapshot)
+            process.memory = ()
 
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
         for channel in process.incoming:
             out.unblock(channel)
+
+
+class StopTheWorld(ChandyLamport):
+    """Chandy-Lamport, but a process pauses until it has completed the snapshot."""
+
+    name = "test_stop_the_world"
+    title = "Stop the world"
+    pauses = True
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        fresh = snapshot not in process.snapshots
+        super().on_initiate(process, snapshot, out)
+        if fresh and process.incoming:
+            out.pause()
+
+    def on_marker(self, process: Process, marker: Message, out: Out) -> None:
+        out.pause()
+        super().on_marker(process, marker, out)
+        local = process.snapshots.get(marker.snapshot or "")
+        if 1 + len(local.closed if local else ()) == len(process.incoming):
+            out.resume()
+
+
+class Impatient(ChandyLamport):
+    """Aborts a snapshot at the first message that it records, unless the name of the snapshot begins with "keep".
+
+    `on_abort` notes the snapshot.
+    """
+
+    name = "test_impatient"
+    title = "Impatient"
+
+    def on_message(self, process: Process, message: Message, out: Out) -> None:
+        for snapshot in process.listening.get(message.channel, ()):
+            if not snapshot.startswith("keep"):
+                out.abort(snapshot)
+
+    def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
+        process.memory = (*(process.memory or ()), snapshot)
+
+
+# --------------------------------------------------------------------------- tiny systems for them
+
+
+def two(algorithm: str, **changes: Any) -> Scenario:
+    """Two banks, and a snapshot that P1 initiates at 2."""
+    fields: dict[str, Any] = {
+        "algorithm": algorithm, "workload": "bank", "snapshots": (start("P1", 2),),
+        "script": (send("P2", "P1", 1, 1, label="a"), send("P2", "P1", 1.5, 2, label="b")),
+        "delay": DelayRule("fixed", 2.0), **changes,
+    }  # fmt: skip
+    return system("P1 P2", **fields)
+
+
+def commanded(algorithm: str, **changes: Any) -> Scenario:
+    """Three banks, and a snapshot that the service of `Commanded` initiates at 1."""
+    fields: dict[str, Any] = {
+        "algorithm": algorithm, "snapshots": (start("boss", 1),), "workload": "bank",
+        "script": (send("P1", "P2", 0.5, 5),), **changes,
+    }  # fmt: skip
+    return system("P1 P2 P3", "P1->P2", **fields)

@@ -75,6 +75,21 @@ def failing(execution: Execution) -> dict[str, str | None]:
     }
 
 
+def row_of(
+    row: int, process: str, index: int | None, kind: str, channel: str | None = None, message: int | None = None,
+    **more: Any,
+) -> Event:  # fmt: skip
+    """A row of an event table; columns that are not given are null, the times those of the rows."""
+    known = {"run_id": 0, "row": row, "step": row + 1, "time": float(row), "process": process, "index": index}
+    named = {"kind": kind, "channel": channel, "message_id": message}
+    return Event(**{**dict.fromkeys(Event._fields), **known, **named, **more})
+
+
+def rows_of(execution: Execution, *kinds: str) -> list[Event]:
+    """The rows of these kinds."""
+    return [event for event in execution.events if event.kind in kinds]
+
+
 def only_snapshot(execution: Execution) -> Snapshot:
     (snapshot,) = snapshots_of(execution)
     return snapshot

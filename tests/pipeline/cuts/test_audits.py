@@ -16,11 +16,11 @@ from pipeline.cuts import audits, cut_lines
 from pipeline.store.folder import Store
 from pipeline.store.schema import CUT_TYPES, TRACE_TYPES, arrow_schema, spark_schema
 from sim.core.errors import InputError
-from sim.core.model import Event
 from sim.document import library
 from sim.run.execution import run
 from tests.bundled import small
 from tests.pipeline.some_tables import folder_of, numbered
+from tests.sim.tools import row_of
 
 
 @pytest.fixture(scope="module")
@@ -142,17 +142,10 @@ def lines_of(spark, cuts_by_name):
 # ------------------------------------------------------------------ small tables, cell by cell
 
 
-def event(row: int, process: str, index: int, kind: str, **more: Any) -> Event:
-    plain = {"channel": None, "peer_index": None, "message_id": None}
-    others = {"label": None, "body": None, "snapshot_id": None, "state_size": None, "epoch": 0}
-    named = {"run_id": 0, "row": row, "step": row + 1, "time": float(row), "process": process, "index": index}
-    return Event(**{**named, "kind": kind, **plain, **others, **more})
-
-
 A_TO_B = [
-    event(0, "A", 1, "send", channel="A->B", peer_index=1, message_id=0),
-    event(1, "B", 1, "receive", channel="A->B", peer_index=1, message_id=0),
-    event(2, "A", 2, "send", channel="A->B", peer_index=None, message_id=1),
+    row_of(0, "A", 1, "send", channel="A->B", peer_index=1, message=0),
+    row_of(1, "B", 1, "receive", channel="A->B", peer_index=1, message=0),
+    row_of(2, "A", 2, "send", channel="A->B", peer_index=None, message=1),
 ]
 
 
@@ -190,7 +183,7 @@ def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
     sends = [(1, 3), (2, None), (3, 2), (4, 1)]
     table = folder_of(
         tmp_path,
-        [event(i, "A", i, "send", channel="A->B", peer_index=peer, message_id=10 + i) for i, peer in sends],
+        [row_of(i, "A", i, "send", channel="A->B", peer_index=peer, message=10 + i) for i, peer in sends],
     )
     assert judged(spark, table.read(spark, "events"), [{"A": 4}, {"A": 4, "B": 1}]) == [
         (True, None, {"A->B": [14, 13, 11, 12]}), (True, None, {"A->B": [13, 11, 12]}),
@@ -200,10 +193,10 @@ def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
 def test_an_event_with_several_partners(spark, tmp_path) -> None:
     """One send event, two receivers: a row for each."""
     events = [
-        event(0, "A", 1, "send", channel="A->B", peer_index=1, message_id=0),
-        event(1, "A", 1, "send", channel="A->C", peer_index=1, message_id=1),
-        event(2, "B", 1, "receive", channel="A->B", peer_index=1, message_id=0),
-        event(3, "C", 1, "receive", channel="A->C", peer_index=1, message_id=1),
+        row_of(0, "A", 1, "send", channel="A->B", peer_index=1, message=0),
+        row_of(1, "A", 1, "send", channel="A->C", peer_index=1, message=1),
+        row_of(2, "B", 1, "receive", channel="A->B", peer_index=1, message=0),
+        row_of(3, "C", 1, "receive", channel="A->C", peer_index=1, message=1),
     ]
     table = folder_of(tmp_path, events).read(spark, "events")
     assert judged(spark, table, [{"A": 1, "B": 1, "C": 0}, {"A": 0, "B": 0, "C": 1}]) == [
@@ -240,7 +233,7 @@ def test_cuts_that_make_no_sense(spark, tmp_path, given, sentence) -> None:
 
 def test_a_cut_of_a_run_without_messages_is_judged_too(spark, tmp_path) -> None:
     """If no message crosses a cut, the table channels is there, and empty."""
-    store = folder_of(tmp_path, [event(0, "A", 1, "internal")])
+    store = folder_of(tmp_path, [row_of(0, "A", 1, "internal")])
     outcome = audits.audit(spark, store, spark.createDataFrame([(0, "c", "A", 1)], spark_schema(CUT_TYPES)))
     assert outcome == audits.Audit(1, 0, 0, None)
     assert list(map(tuple, store.read(spark, "audits").collect())) == [(0, "c", True, None)]

@@ -10,12 +10,12 @@ import pytest
 from pipeline.cuts import cut_sources
 from pipeline.store.schema import CUT_TYPES
 from sim.core.errors import InputError
-from sim.core.model import EVENT_TYPES, Event
 from sim.document import library
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.bundled import small
 from tests.pipeline.some_tables import folder_of, numbered
+from tests.sim.tools import row_of
 
 
 @pytest.fixture(scope="module")
@@ -87,21 +87,16 @@ def test_files_that_hold_no_cuts(spark, tmp_path, text, sentence) -> None:
         cut_sources.from_file(spark, tmp_path / "cuts.csv")
 
 
-def row(number: int, process: str, kind: str, **more: Any) -> Event:
-    plain = dict.fromkeys(EVENT_TYPES) | {"run_id": 0, "row": number, "step": number + 1, "time": float(number)}
-    return Event(**plain | {"process": process, "kind": kind} | more)
-
-
-WHOLE = [row(0, "A", "record", index=0, snapshot_id="S"), row(1, "B", "record", index=2, snapshot_id="S")]
+WHOLE = [row_of(0, "A", 0, "record", snapshot_id="S"), row_of(1, "B", 2, "record", snapshot_id="S")]
 
 
 @pytest.mark.parametrize(
     "also",
     [
-        [row(2, "C", "internal", index=1)],  # C has not recorded
-        [row(2, "A", "marker_send", channel="A->C", snapshot_id="S")],  # nor has C here, which has no row
-        [row(2, "A", "send", index=1, channel="A->C", message_id=0)],
-        [row(2, "A", "snapshot_aborted", snapshot_id="S")],
+        [row_of(2, "C", 1, "internal")],  # C has not recorded
+        [row_of(2, "A", None, "marker_send", "A->C", snapshot_id="S")],  # nor has C here, which has no row
+        [row_of(2, "A", 1, "send", "A->C", 0)],
+        [row_of(2, "A", None, "snapshot_aborted", snapshot_id="S")],
     ],
 )
 def test_snapshots_that_are_no_cuts_are_left_out_and_counted(spark, tmp_path, also) -> None:

@@ -8,14 +8,15 @@ import pytest
 
 from pipeline.cuts.cut_sources import at_random, from_snapshots
 from pipeline.logs.foreign_table import read_table
-from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import HOLD, MessageReference
 from sim.core.model import CONTROL, EVENT_TYPES
 from sim.run.execution import run
 from tests.pipeline.some_tables import folder_of
-from tests.sim.core.test_rules import two
-from tests.sim.rule_books import Commanded
+from tests.sim.conftest import Register, register
+from tests.sim.rule_books import Commanded, two
 from tests.sim.tools import start, system
+
+__all__ = ["register"]  # a fixture
 
 
 def columns_of(scenario: Any) -> dict[str, list[Any]]:
@@ -23,9 +24,8 @@ def columns_of(scenario: Any) -> dict[str, list[Any]]:
 
 
 @pytest.fixture
-def commanded(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setitem(ALGORITHMS._found, Commanded.name, Commanded)
-    return two(Commanded.name, snapshots=(start("boss", 2),))
+def commanded(register: Register) -> Any:
+    return two(register(Commanded), snapshots=(start("boss", 2),))
 
 
 def test_a_table_with_a_service_can_be_read_and_the_service_is_no_process(commanded: Any) -> None:

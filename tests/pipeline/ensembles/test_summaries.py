@@ -17,7 +17,8 @@ from pipeline.store.schema import RUN_TYPES, SUMMARY_TYPES, arrow_schema
 from sim.core.errors import InputError
 
 
-def rows_of() -> list[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
     """Two cells of thirty runs with two snapshots each; one run could not be carried out, two snapshots fail."""
     draw = random.Random(3)
     rows = []
@@ -35,11 +36,6 @@ def rows_of() -> list[dict[str, Any]]:
     rows[30]["latency"] = 500.0  # run 15, S1
     rows[31]["recorded_messages"] = 77
     return rows
-
-
-@pytest.fixture(scope="module")
-def rows() -> list[dict[str, Any]]:
-    return rows_of()
 
 
 @pytest.fixture(scope="module")

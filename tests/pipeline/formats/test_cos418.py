@@ -12,9 +12,9 @@ from sim.core.errors import InputError
 from sim.exchange.cos418 import read_case
 from sim.run.execution import run
 from tests.pipeline.some_logs import events_of
-from tests.tools import ROOT
+from tests.sim.conftest import cos418_cases
 
-CASES = ROOT.parent / "shared" / "data" / "cos418"
+__all__ = ["cos418_cases"]  # a fixture
 TOP = "2\nN1 5\nN2 0\nN1 N2\nN2 N1\n"
 EVENTS = "send N1 N2 2\nsnapshot N1\ntick 3\n"
 
@@ -46,10 +46,8 @@ def test_a_top_file_serves_the_cases_after_it_unless_one_has_its_own(tmp_path) -
     assert names([paths[5], paths[4]]) == [["c.top", "c.events"]], "one of the same name may come later"
 
 
-def test_the_cases_of_the_assignment(tmp_path) -> None:
-    if not CASES.is_dir():
-        pytest.skip(f"the COS 418 cases are not here; they belong in {CASES}")
-    paths = sorted((CASES / "generated").glob("*.[jet]*"))
+def test_the_cases_of_the_assignment(cos418_cases) -> None:
+    paths = sorted((cos418_cases / "generated").glob("*.[jet]*"))
     readings = [cos418.read(piece) for piece in cos418.pieces(paths, NO_OPTIONS)]
     assert len(readings) == 8 and all(reading.messages for reading in readings)
 

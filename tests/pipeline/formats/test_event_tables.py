@@ -14,9 +14,6 @@ import pytest
 from hypothesis import given
 from pyarrow import parquet
 
-from diagrams.export import exporter
-from diagrams.scene import compose
-from diagrams.view import View
 from pipeline import formats
 from pipeline.formats import parquet as parquet_format
 from pipeline.logs import lines
@@ -24,10 +21,8 @@ from pipeline.logs.format import NO_OPTIONS, Reading
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, EVENT_TYPES
 from sim.document import library
-from sim.document.files import parse_toml
-from sim.run.execution import Execution, run
 from sim.theory.causality import History
-from tests.diagrams.tools import NASTY
+from tests.diagrams.tools import exported, scene
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of, messages_of, read_log, truths
 
 FORMS = ("csv", "jsonl", "parquet")
@@ -72,17 +67,12 @@ def refusal(folder: Path, form: str, rows: list[Row]) -> str:
 # --------------------------------------------------------------------------- our own
 
 
-def execution(name: str) -> Execution:
-    return run(parse_toml(NASTY, name) if name == "nasty" else library.load(name))
-
-
 @pytest.mark.parametrize("name", [*library.names(), "nasty"])
 @pytest.mark.parametrize("form", FORMS)
 def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
     """Snapshots, held messages, and labels and bodies with special characters come back unchanged."""
-    done = execution(name)
-    scene = compose(done)
-    (reading,) = read_all(tmp_path, form, exporter(form).export(scene, View.of(scene)))
+    done = scene(name).execution
+    (reading,) = read_all(tmp_path, form, exported(name, form))
     assert events_of(reading) == done.events
     assert (reading.pairing, reading.exact, reading.notes) == ("given", True, [])
     assert reading.count == sum(event.kind in APPLICATION_KINDS for event in done.events)
@@ -91,9 +81,8 @@ def test_an_exported_table_comes_back_row_by_row(tmp_path, form, name) -> None:
 @pytest.mark.parametrize("name", library.names())
 def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> None:
     """The log has recordings as local events; without them, happened-before is the same."""
-    done = execution(name)
-    scene = compose(done)
-    reading = read_log(tmp_path, exporter("shiviz").export(scene, View.of(scene)).decode())
+    done = scene(name).execution
+    reading = read_log(tmp_path, exported(name, "shiviz").decode())
     logged = [event for event in done.events if event.kind in APPLICATION_KINDS or event.kind == "record"]
     found = History(reading.processes, events_of(reading))
     count = dict.fromkeys(reading.processes, 0)
@@ -108,11 +97,14 @@ def test_an_exported_shiviz_log_has_the_same_happened_before(tmp_path, name) -> 
 
 
 def test_runs_of_one_table_are_executions_of_their_own(tmp_path) -> None:
-    one = [{**event._asdict(), "run_id": 7} for event in execution("ring").events]
-    two = [{**event._asdict(), "run_id": 3} for event in execution("lecture").events]
+    one = [{**event._asdict(), "run_id": 7} for event in scene("ring").execution.events]
+    two = [{**event._asdict(), "run_id": 3} for event in scene("lecture").execution.events]
     for form in FORMS:
         found = read_all(tmp_path, form, written(form, one + two))
-        assert [events_of(reading) for reading in found] == [execution("ring").events, execution("lecture").events]
+        assert [events_of(reading) for reading in found] == [
+            scene("ring").execution.events,
+            scene("lecture").execution.events,
+        ]
         pieces = formats.find(form).pieces([tmp_path / f"some.{form}"], NO_OPTIONS)
         assert [piece.name for piece in pieces] == ["some run 7", "some run 3"]
         assert pieces[1].first_line == len(one) + (2 if form == "csv" else 1)
@@ -287,7 +279,7 @@ def test_a_damaged_file_is_refused(tmp_path, form, content, words) -> None:
 
 
 def test_a_truncated_parquet_file_is_refused_wherever_it_is_cut(tmp_path) -> None:
-    whole = written("parquet", [event._asdict() for event in execution("ring").events])
+    whole = written("parquet", [event._asdict() for event in scene("ring").execution.events])
     for length in (0, 4, len(whole) // 2, len(whole) - 1):
         with pytest.raises(InputError, match=r"some\.parquet: is cut off or no Parquet file"):
             read_all(tmp_path, "parquet", whole[:length])
@@ -315,9 +307,9 @@ def test_a_table_of_more_rows_than_a_worker_holds_is_refused(tmp_path, monkeypat
 
 
 def test_row_groups_are_read_where_runs_lie_in_them(tmp_path) -> None:
-    rows = [{**event._asdict(), "run_id": run_id} for run_id in range(5) for event in execution("ring").events]
+    rows = [{**event._asdict(), "run_id": run_id} for run_id in range(5) for event in scene("ring").execution.events]
     file = BytesIO()
     parquet.write_table(pyarrow.Table.from_pylist(rows), file, row_group_size=7)
     found = read_all(tmp_path, "parquet", file.getvalue())
-    assert [events_of(reading) for reading in found] == [execution("ring").events] * 5
+    assert [events_of(reading) for reading in found] == [scene("ring").execution.events] * 5
     assert list(EVENT_TYPES) == found[0].events.column_names

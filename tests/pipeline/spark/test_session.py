@@ -131,13 +131,18 @@ def test_no_java_at_all_is_said_in_one_sentence(monkeypatch, tmp_path) -> None:
         java.find_java(tmp_path)
 
 
+def fake_java(folder: Path, script: str) -> Path:
+    """The home of a Java that is a shell script."""
+    program = folder / "jdk" / "bin" / "java"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    return folder / "jdk"
+
+
 @pytest.mark.parametrize(("number", "used"), [("17.0.1", True), ("21", True), ("11.0.2", False), ("1.8.0_202", False)])
 def test_an_old_java_is_passed_over(monkeypatch, tmp_path, number: str, used: bool) -> None:
-    fake = tmp_path / "jdk" / "bin" / "java"
-    fake.parent.mkdir(parents=True)
-    fake.write_text(f"#!/bin/sh\necho 'openjdk version \"{number}\"' >&2\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, f"echo 'openjdk version \"{number}\"' >&2")))
     monkeypatch.setenv("PATH", "/usr/bin:/bin" if not Path("/usr/bin/java").exists() else str(tmp_path))
     found = java.find_java(tmp_path / "scratch")
     assert (found.home == tmp_path / "jdk") == used
@@ -145,12 +150,8 @@ def test_an_old_java_is_passed_over(monkeypatch, tmp_path, number: str, used: bo
 
 
 def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
-    fake = tmp_path / "jdk" / "bin" / "java"
-    fake.parent.mkdir(parents=True)
     answers = "*-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;;"
-    fake.write_text(f"#!/bin/sh\ncase $* in {answers} esac\n")
-    fake.chmod(0o755)
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, f"case $* in {answers} esac")))
     with pytest.raises(InputError, match="Spark did not start: ") as problem:
         session.Server()
     assert "\n" not in str(problem.value)

@@ -1,22 +1,24 @@
-"""Every hook and capability, with the algorithms in tests/sim/small_algorithms.py."""
+"""Every hook and capability, with the algorithms in tests/sim/rule_books.py."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.engine import Engine
-from sim.core.errors import InputError
 from sim.core.model import (
+    CONTROL_SEND,
     INTERNAL,
     MARKER,
     MARKER_RECEIVE,
     RECEIVE,
     RECORD,
+    RECORDED,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -26,12 +28,24 @@ from sim.core.model import (
     Send,
     State,
 )
+from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine
+from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from tests.sim.conftest import Register
-from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
-from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, send, start, system, verdicts
+from tests.sim.rule_books import (
+    Aligned,
+    Barrier,
+    Collecting,
+    Commanded,
+    FirstOnly,
+    Impatient,
+    StopTheWorld,
+    commanded,
+    two,
+)
+from tests.sim.tools import bodies, failing, limit_ticks, only_snapshot, rows_of, send, start, system, verdicts
 
 TIMED, RANDOM = SchedulerChoice("timed"), SchedulerChoice("random")
 
@@ -51,70 +65,14 @@ def markers(snapshot: str = "S1", **delays: float) -> dict[MessageReference, flo
 # --------------------------------------------------------------------------- stamps: on_send, on_message
 
 
-def lai_yang(algorithm: str, **changes: Any) -> Scenario:
-    """Six messages on channels that are not FIFO: m3 overtakes m2, and P2 first hears of the snapshot by m3's stamp."""
-    script = (
-        send("P1", "P2", 1, 20, label="m1"),
-        send("P1", "P2", 2, 30, label="m2"),
-        send("P1", "P2", 3, 10, label="m3"),
-        send("P2", "P1", 4, 30, label="m4"),
-        send("P2", "P1", 7, 20, label="m5"),
-    )
-    fields: dict[str, Any] = {
-        "algorithm": algorithm,
-        "workload": "bank",
-        "parameters": {"balance": {"P1": 800, "P2": 200}},
-        "not_fifo": ("P1->P2", "P2->P1"),
-        "script": script,
-        "snapshots": (start("P1", 2.5),),
-        "delays": {**delays_of(m1=1, m2=4, m3=2, m4=2, m5=1), **markers(P1_P2=10, P2_P1=0.5)},
-    }
-    return system("P1 P2", **{**fields, **changes})
-
-
-def test_a_stamp_tells_the_receiver_to_record_before_it_accepts_the_message(register: Register) -> None:
-    execution = run(lai_yang(register(Stamps)))
-    snapshot = only_snapshot(execution)
-    assert {name: local.state for name, local in snapshot.local.items()} == {"P1": 750, "P2": 190}
-    assert bodies(snapshot) == {"P1->P2": [30], "P2->P1": [30]}
-    assert 750 + 190 + 30 + 30 == 1000
-    assert failing(execution) == {}
-
-
-def test_the_record_comes_before_the_receive_in_one_step(register: Register) -> None:
-    rows = [e for e in run(lai_yang(register(Stamps))).events if e.time == 5]
-    assert [row.kind for row in rows] == [RECORD, "marker_send", RECEIVE]
+def test_a_stamp_makes_the_receiver_record_before_it_accepts_the_message_in_one_step() -> None:
+    """m3 overtakes m2, and P2 first hears of the snapshot by m3's stamp."""
+    execution = run(library.load("lai_yang"))
+    rows = [row for row in execution.events if row.time == 5]
+    assert [row.kind for row in rows] == [RECORD, CONTROL_SEND, RECEIVE]
     assert len({row.step for row in rows}) == 1
     assert rows[0].index == 2, "inside the cut: m1 received and m4 sent, but not the receipt of m3"
-
-
-@pytest.mark.parametrize("scheduler", [TIMED, RANDOM])
-@pytest.mark.parametrize("seed", range(15))
-def test_stamps_on_random_traffic_over_channels_that_are_not_fifo(
-    register: Register, scheduler: SchedulerChoice, seed: int
-) -> None:
-    """Two overlapping snapshots; messages overtake each other and the markers."""
-    ring = "P1->P2 P2->P3 P3->P1 P2->P1"
-    scenario = system(
-        "P1 P2 P3",
-        ring,
-        algorithm=register(Stamps),
-        not_fifo=tuple(ring.split()),
-        workload="bank",
-        parameters={"transfers": 6, "pace": 2.0},
-        delay=DelayRule("exponential", 6.0, 6.0),
-        seed=seed,
-        scheduler=scheduler,
-        snapshots=(start("P1", 4), start("P3", 6, "S2"), start("P2", 4)),
-    )
-    assert failing(run(scenario)) == {}
-
-
-def test_a_scenario_without_fifo_is_refused_by_an_algorithm_that_needs_it(register: Register) -> None:
-    with pytest.raises(
-        InputError, match="not_fifo: Aligned barriers needs FIFO channels; leave P1->P2 out of the list"
-    ):
-        lai_yang(register(Aligned))
+    assert failing(execution) == {}
 
 
 # --------------------------------------------------------------------------- overtakes: unaligned barriers
@@ -137,51 +95,53 @@ def flink(algorithm: str, **changes: Any) -> Scenario:
     return system("in1 in2 op sink", "in1->op in2->op op->sink", **{**fields, **changes})
 
 
+def arrivals_of(execution: Execution, channel: str) -> list[Event]:
+    """The rows of what arrives on a channel."""
+    return [row for row in rows_of(execution, RECEIVE, MARKER_RECEIVE) if row.channel == channel]
+
+
 def test_a_marker_passes_the_messages_in_front_of_it_and_they_are_recorded(register: Register) -> None:
-    snapshot = only_snapshot(execution := run(flink(register(Unaligned))))
+    snapshot = only_snapshot(execution := run(flink(register(Barrier))))
     assert bodies(snapshot) == {
         "in1->op": ["1", "2", "3"],
         "in2->op": ["a", "b", "c", "d"],
         "op->sink": ["x", "y", "z"],
     }
     assert snapshot.events["op"] == ("x", "y", "z")
-    arrivals = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
+    arrivals = [row.kind for row in arrivals_of(execution, "in1->op")]
     assert arrivals == [MARKER_RECEIVE] + [RECEIVE] * 6
+    recorded = [(row.time, row.body) for row in rows_of(execution, RECORDED) if row.channel == "in1->op"]
+    assert recorded == [(4, '"1"'), (4, '"2"'), (4, '"3"')], "once, when the marker comes"
+    assert any(
+        "it records its state" in text and "what the barrier has overtaken: 1, 2 and 3" in text
+        for text in sentences(execution)
+    )
     assert failing(execution) == {}
 
 
 def test_only_the_marker_passes_the_messages_keep_their_order(register: Register) -> None:
-    execution = run(flink(register(Unaligned), scheduler=RANDOM, seed=3))
+    execution = run(flink(register(Barrier), scheduler=RANDOM, seed=3))
     for channel in ("in1->op", "in2->op", "op->sink"):
-        received = [e.message_id for e in execution.events if e.channel == channel and e.kind == RECEIVE]
+        received = [row.message_id for row in arrivals_of(execution, channel) if row.kind == RECEIVE]
         assert received == sorted(received, key=lambda message: message or 0)
     assert failing(execution) == {}
 
 
 def test_no_message_passes_a_marker(register: Register) -> None:
     """The message behind a slow marker is due first, and waits."""
-    slow = flink(register(Unaligned), marker_delay=DelayRule("fixed", 50.0, 50.0))
-    received = [
-        (e.kind, e.time) for e in run(slow).events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)
-    ]
+    slow = flink(register(Barrier), marker_delay=DelayRule("fixed", 50.0, 50.0))
+    received = [(row.kind, row.time) for row in arrivals_of(run(slow), "in1->op")]
     assert received[3:5] == [(MARKER_RECEIVE, 53), (RECEIVE, 53)]
 
 
 def test_the_second_marker_does_not_pass_the_first(register: Register) -> None:
     twice = flink(
-        register(Unaligned),
+        register(Barrier),
         snapshots=(start("in1", 3), start("in2", 4), start("in1", 5, "S2"), start("in2", 5, "S2")),
         delays=markers("S1", in1_op=9),
     )
-    order = [e.snapshot_id for e in run(twice).events if e.channel == "in1->op" and e.kind == MARKER_RECEIVE]
+    order = [row.snapshot_id for row in arrivals_of(run(twice), "in1->op") if row.kind == MARKER_RECEIVE]
     assert order == ["S1", "S2"]
-
-
-def test_a_marker_passes_a_held_message(register: Register) -> None:
-    execution = run(flink(register(Unaligned), delays=delays_of(n2=float("inf"))))
-    kinds = [e.kind for e in execution.events if e.channel == "in1->op" and e.kind in (RECEIVE, MARKER_RECEIVE)]
-    assert kinds == [MARKER_RECEIVE, RECEIVE], "1 arrives; 2 is held, and what is behind it"
-    assert only_snapshot(execution).status == "recording"
 
 
 # --------------------------------------------------------------------------- block and unblock: aligned barriers
@@ -223,33 +183,28 @@ def test_aligned_barriers_leave_no_channel_state(register: Register) -> None:
     assert failing(execution) == {}
 
 
-def test_a_blocked_channel_waits_and_then_delivers(register: Register) -> None:
-    """o from s1 is due at 5, but its channel is blocked from 4 to 7, when the other barrier arrives."""
-    execution = run(carbone(register(Aligned)))
-    (arrival,) = [e for e in execution.events if e.kind == RECEIVE and e.channel == "s1->c1" and e.body == '"o"']
-    (other,) = [e for e in execution.events if e.kind == MARKER_RECEIVE and e.channel == "s2->c1"]
-    assert (arrival.time, other.time) == (7, 7) and arrival.step > other.step
-
-
 @pytest.mark.parametrize("seed", range(10))
 def test_aligned_barriers_in_any_order(register: Register, seed: int) -> None:
     execution = run(carbone(register(Aligned), scheduler=RANDOM, seed=seed))
     assert bodies(only_snapshot(execution)) == {} and failing(execution) == {}
 
 
-@pytest.mark.parametrize("scheduler", [TIMED, RANDOM, SchedulerChoice("tick")])
-def test_more_channels_than_processes_may_be_blocked(register: Register, scheduler: SchedulerChoice) -> None:
-    """The blocked channel is the last of six in a system of four."""
-    scenario = system(
+def behind_a_barrier(algorithm: str, scheduler: SchedulerChoice, last_barrier: float) -> Scenario:
+    """d waits for the barrier of b, and the message of c comes on a channel that is blocked: the last of six."""
+    return system(
         "a b c d",
         "a->b a->c a->d b->c b->d c->d",
-        algorithm=register(Aligned),
+        algorithm=algorithm,
         snapshots=(start("a", 1),),
         script=(send("c", "d", 9, "behind the barrier"),),
-        delays=markers(b_d=20.0),
+        delays=markers(b_d=last_barrier),
         scheduler=scheduler,
     )
-    execution = run(scenario)
+
+
+@pytest.mark.parametrize("scheduler", [TIMED, RANDOM, SchedulerChoice("tick")])
+def test_more_channels_than_processes_may_be_blocked(register: Register, scheduler: SchedulerChoice) -> None:
+    execution = run(behind_a_barrier(register(Aligned), scheduler, last_barrier=20.0))
     assert failing(execution) == {}
     (arrival,) = [e for e in execution.events if e.kind == RECEIVE]
     (record,) = [e for e in execution.events if e.kind == RECORD and e.process == "d"]
@@ -258,15 +213,7 @@ def test_more_channels_than_processes_may_be_blocked(register: Register, schedul
 
 def test_idle_ticks_are_skipped_while_a_channel_is_blocked(register: Register, monkeypatch: pytest.MonkeyPatch) -> None:
     """d waits for a barrier that is a million million ticks away."""
-    scenario = system(
-        "a b c d",
-        "a->b a->c a->d b->c b->d c->d",
-        algorithm=register(Aligned),
-        snapshots=(start("a", 1),),
-        script=(send("c", "d", 9, "behind the barrier"),),
-        delays=markers(b_d=1e12),
-        scheduler=SchedulerChoice("tick"),
-    )
+    scenario = behind_a_barrier(register(Aligned), SchedulerChoice("tick"), last_barrier=1e12)
     limit_ticks(monkeypatch, 10_000)
     assert failing(run(scenario)) == {}
 
@@ -371,7 +318,7 @@ def actor(action: Action) -> int:
 # --------------------------------------------------------------------------- abort
 
 
-def given_up(algorithm: str) -> Scenario:
+def given_up(algorithm: str, **changes: Any) -> Scenario:
     """P1 starts "drop" and "keep"; then a message reaches it on a channel it records, and "drop" is given up there."""
     return system(
         "P1 P2",
@@ -380,6 +327,7 @@ def given_up(algorithm: str) -> Scenario:
         script=(send("P2", "P1", 1, 5),),
         snapshots=(start("P1", 2, "drop"), start("P1", 2, "keep")),
         delay=DelayRule("fixed", 3.0, 3.0),
+        **changes,
     )
 
 
@@ -391,13 +339,8 @@ def test_abort_throws_away_what_the_process_recorded_for_that_snapshot_only(regi
     aborted = [(e.process, e.snapshot_id, e.time) for e in execution.events if e.kind == SNAPSHOT_ABORTED]
     assert aborted == [("P1", "drop", 4)]
     assert all(process.listening == {} for process in execution.final.processes)
-
-
-def test_an_aborted_snapshot_is_judged_alike_on_both_paths(register: Register) -> None:
-    """All its checks are undecided, not failed."""
-    found = verdicts(run(given_up(register(Impatient))))
-    assert {verdict.holds for verdict in found["drop"]} == {None}
-    assert {verdict.holds for verdict in found["keep"]} == {True}
+    judged = {name: {verdict.holds for verdict in row} for name, row in verdicts(execution).items()}
+    assert judged == {"drop": {None}, "keep": {True}}, "undecided, not failed, and alike on both paths"
 
 
 # --------------------------------------------------------------------------- effects of a reactive workload
@@ -420,9 +363,24 @@ def test_a_receive_and_the_sends_it_causes_are_one_step_and_two_events() -> None
 
 # --------------------------------------------------------------------------- both ways of running a rule
 
+SYSTEMS: list[tuple[type[SnapshotAlgorithm], Callable[..., Scenario]]] = [
+    (Aligned, carbone), (Barrier, flink), (Collecting, two), (Commanded, commanded), (FirstOnly, two), (Impatient, two),
+    (Impatient, given_up), (StopTheWorld, busy),
+]  # fmt: skip
 
-@pytest.mark.parametrize("algorithm", [Stamps, Unaligned, Aligned, StopTheWorld, Impatient])
-def test_copied_and_in_place_give_the_same_events(register: Register, algorithm: type[Any]) -> None:
-    builders = {Stamps: lai_yang, Unaligned: flink, Aligned: carbone, StopTheWorld: busy, Impatient: given_up}
-    scenario = builders[algorithm](register(algorithm))
+
+WAYS = [
+    (rule, made, kind)
+    for rule, made in SYSTEMS
+    for kind in ("timed", "random", "tick")
+    if not (rule.overtakes and kind == "tick")  # refused: test_the_tick_scheduler_refuses_what_it_cannot_do
+]
+
+
+@pytest.mark.parametrize(("rule", "made", "kind"), WAYS)
+def test_copied_and_in_place_give_the_same_events(
+    register: Register, rule: type[SnapshotAlgorithm], made: Callable[..., Scenario], kind: str
+) -> None:
+    scenario = made(register(rule), scheduler=SchedulerChoice(kind), seed=5)
     assert run(scenario, copied=True).events == run(scenario).events
+    verdicts(run(scenario))  # which are the same on both code paths

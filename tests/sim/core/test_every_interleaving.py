@@ -13,12 +13,10 @@ import pytest
 
 from sim.core.engine import Engine
 from sim.core.log import Log
-from sim.core.model import Action, Deliver, Event, State
+from sim.core.model import Deliver, Event, State
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from tests.sim.tools import send, system, table_verdicts
 from tests.tools import nothing_said
-
-Path = tuple[Action, ...]
 
 
 def executions(scenario: Scenario) -> Iterator[list[Event]]:

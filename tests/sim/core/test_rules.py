@@ -1,4 +1,4 @@
-"""What one action does to one process, without an engine, and with the algorithms in tests/sim/rule_books.py."""
+"""What one action does to one process, without an engine, and with the algorithms in tests/sim/py."""
 
 from __future__ import annotations
 
@@ -45,15 +45,26 @@ from sim.core.model import (
 from sim.core.rules import Row, Rules
 from sim.core.workload import WORKLOADS
 from sim.document.files import parse_toml
-from sim.document.scenario import Scenario, SchedulerChoice
+from sim.document.scenario import SchedulerChoice
 from sim.document.writing import dumps
 from sim.explain.narration import sentences
-from sim.run.execution import Execution, run
+from sim.run.execution import run
 from sim.run.snapshots import snapshots_in, snapshots_of
 from sim.workloads.bank import Bank
-from tests.sim import rule_books
 from tests.sim.conftest import Register
-from tests.sim.tools import bodies, failing, only_snapshot, send, start, system, verdicts
+from tests.sim.rule_books import (
+    Aligned,
+    Barrier,
+    Collecting,
+    Commanded,
+    Everybody,
+    FirstOnly,
+    Impatient,
+    Patient,
+    commanded,
+    two,
+)
+from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts
 
 # --------------------------------------------------------------------------- one process, and no engine
 
@@ -132,6 +143,24 @@ def test_a_late_marker_of_a_finished_snapshot_changes_nothing() -> None:
     assert process.snapshots is before and kinds(wire)[-1] == MARKER_RECEIVE
 
 
+def test_a_marker_may_carry_something(register: Register) -> None:
+    class Announcing(ChandyLamport):
+        name = "test_announcing"
+        title = "Announcing"
+
+        def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
+            out.record(snapshot)
+            for channel in process.outgoing:
+                out.send_marker(channel, snapshot, f"from {process.name}")
+
+        def on_marker(self, process: Process, marker: Message, out: Out) -> None:
+            super().on_marker(process, marker, out)
+            process.memory = marker.body
+
+    execution = run(two(register(Announcing)))
+    assert [process.memory for process in execution.final.processes] == ["from P2", "from P1"]
+
+
 def test_a_workload_may_answer_its_own_internal_event() -> None:
     class Ticking(Bank):
         def after_internal(self, process: Process, body: Any, out: Out) -> int:
@@ -169,7 +198,7 @@ def test_without_time_a_workload_may_do_any_of_its_options(monkeypatch: pytest.M
 
 def test_an_effect_may_lead_to_more_until_none_remain() -> None:
     """The control message of `on_done` follows the effects of the rule."""
-    rules, process, wire = alone(rule_books.Collecting, collector="P2")
+    rules, process, wire = alone(Collecting, collector="P2")
     rules.initiate(process, "S1")
     rules.receive_marker(process, coming(process, MARKER))
     assert kinds(wire)[-2:] == [SNAPSHOT_COMPLETE, CONTROL_SEND]
@@ -189,23 +218,9 @@ def test_a_rule_that_keeps_a_message_before_recording_is_an_error() -> None:
 # --------------------------------------------------------------------------- keep and start_recording
 
 
-def two(algorithm: str, **changes: Any) -> Scenario:
-    """Two banks, and a snapshot that P1 initiates at 2."""
-    fields: dict[str, Any] = {
-        "algorithm": algorithm, "workload": "bank", "snapshots": (start("P1", 2),),
-        "script": (send("P2", "P1", 1, 1, label="a"), send("P2", "P1", 1.5, 2, label="b")),
-        "delay": DelayRule("fixed", 2.0), **changes,
-    }  # fmt: skip
-    return system("P1 P2", **fields)
-
-
-def rows_of(execution: Execution, *wanted: str) -> list[Event]:
-    return [event for event in execution.events if event.kind in wanted]
-
-
 def test_a_message_that_is_kept_is_recorded_once_and_nothing_that_follows(register: Register) -> None:
     """Two messages are on their way, and the rule keeps the first: [1], not [1, 1, 2]."""
-    execution = run(two(register(rule_books.FirstOnly)))
+    execution = run(two(register(FirstOnly)))
     assert bodies(only_snapshot(execution)) == {"P2->P1": [1]}
     assert [(row.process, row.channel, row.body, row.snapshot_id) for row in rows_of(execution, RECORDED)] == [
         ("P1", "P2->P1", "1", "S1")
@@ -227,7 +242,7 @@ def test_every_message_that_is_recorded_has_a_row_of_its_own_per_snapshot() -> N
 
 
 def test_parameters_and_the_graph_reach_the_algorithm_and_the_file(register: Register) -> None:
-    name = register(rule_books.Collecting)
+    name = register(Collecting)
     text = f"""
         processes = ["P1", "P2"]
         algorithm = {{ kind = "{name}", collector = "P2", patience = 2 }}
@@ -254,7 +269,7 @@ def test_parameters_and_the_graph_reach_the_algorithm_and_the_file(register: Reg
 def test_a_bad_parameter_of_an_algorithm_is_refused_like_one_of_a_workload(
     register: Register, given: str, words: list[str]
 ) -> None:
-    text = f'processes = 2\n[algorithm]\nkind = "{register(rule_books.Collecting)}"\n{given}'
+    text = f'processes = 2\n[algorithm]\nkind = "{register(Collecting)}"\n{given}'
     with pytest.raises(InputError) as refusal:
         parse_toml(text, "own")
     assert all(word in str(refusal.value) for word in words), refusal.value
@@ -262,7 +277,7 @@ def test_a_bad_parameter_of_an_algorithm_is_refused_like_one_of_a_workload(
 
 def test_reports_reach_the_collector_and_belong_to_no_channel(register: Register) -> None:
     """P2 and P3 report to P1, which initiated the snapshot. The reports are in no cut."""
-    name = register(rule_books.Collecting)
+    name = register(Collecting)
     execution = run(system("P1 P2 P3", algorithm=name, snapshots=(start("P1", 1),)))
     assert [source for source, _ in execution.final.processes[0].memory] == ["P2", "P3"]
     assert failing(execution) == {} and bodies(only_snapshot(execution)) == {}
@@ -272,7 +287,7 @@ def test_reports_reach_the_collector_and_belong_to_no_channel(register: Register
 
 
 def test_a_control_message_has_a_delay_of_its_own_and_can_be_addressed(register: Register) -> None:
-    name = register(rule_books.Collecting)
+    name = register(Collecting)
     late = MessageReference(None, "P2->P1", CONTROL, "S1")
     scenario = system(
         "P1 P2", algorithm=name, snapshots=(start("P1", 1),), control_delay=DelayRule("fixed", 3.0), delays={late: 7.0}
@@ -288,16 +303,8 @@ def test_a_control_message_has_a_delay_of_its_own_and_can_be_addressed(register:
 # --------------------------------------------------------------------------- services, timers, abort
 
 
-def commanded(algorithm: str, **changes: Any) -> Scenario:
-    fields: dict[str, Any] = {
-        "algorithm": algorithm, "snapshots": (start("boss", 1),), "workload": "bank",
-        "script": (send("P1", "P2", 0.5, 5),), **changes,
-    }  # fmt: skip
-    return system("P1 P2 P3", "P1->P2", **fields)
-
-
 def test_a_service_initiates_and_is_in_no_cut(register: Register) -> None:
-    execution = run(commanded(register(rule_books.Commanded)))
+    execution = run(commanded(register(Commanded)))
     snapshot = only_snapshot(execution)
     assert (snapshot.status, snapshot.initiators, list(snapshot.local)) == ("complete", ("boss",), ["P1", "P2", "P3"])
     assert rows_of(execution, TIMER) == [], "all have answered, so the timer was taken away"
@@ -314,7 +321,7 @@ def test_a_service_initiates_and_is_in_no_cut(register: Register) -> None:
 def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(register: Register) -> None:
     """P3 receives nothing: the service asks again at 6 and gives the snapshot up at 11."""
     silent = {MessageReference(None, "boss->P3", CONTROL, "S1", ordinal): HOLD for ordinal in (1, 2, 3)}
-    execution = run(commanded(register(rule_books.Commanded), delays=silent))
+    execution = run(commanded(register(Commanded), delays=silent))
     assert [(row.time, row.process, row.label) for row in rows_of(execution, TIMER)] == [
         (6, "boss", "again"), (11, "boss", "too late"),
     ]  # fmt: skip
@@ -326,7 +333,7 @@ def test_timers_go_off_and_a_snapshot_that_fails_is_aborted_and_undecided(regist
 
 def test_a_timer_that_is_set_anew_does_not_go_off_twice(register: Register) -> None:
     scenario = system(
-        "P1 P2", "P2->P1 P1->P2", algorithm=register(rule_books.Patient), workload="bank",
+        "P1 P2", "P2->P1 P1->P2", algorithm=register(Patient), workload="bank",
         snapshots=(start("P1", 1), start("P2", 1)),
         script=tuple(send("P2", "P1", at, at, label=f"m{at}") for at in (1, 2, 3, 9)),
     )  # fmt: skip
@@ -336,7 +343,7 @@ def test_a_timer_that_is_set_anew_does_not_go_off_twice(register: Register) -> N
 
 
 def test_without_time_any_timer_that_is_set_may_go_off(register: Register) -> None:
-    name = register(rule_books.Commanded)
+    name = register(Commanded)
     engine = commanded(name).engine()
     state = engine.initial()
     for _ in range(3):  # the service starts, P1 sends, the service initiates
@@ -346,23 +353,9 @@ def test_without_time_any_timer_that_is_set_may_go_off(register: Register) -> No
     assert {only_snapshot(execution).status for execution in wild} >= {"complete", "aborted"}
 
 
-class GivesUp(ChandyLamport):
-    """Aborts at the first message that it records; `on_abort` notes the snapshot."""
-
-    name = "test_gives_up"
-    title = "Gives up"
-
-    def on_message(self, process: Process, message: Message, out: Out) -> None:
-        for snapshot in process.listening.get(message.channel, ()):
-            out.abort(snapshot)
-
-    def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
-        process.memory = (*(process.memory or ()), snapshot)
-
-
 def test_a_late_marker_does_not_revive_an_aborted_snapshot(register: Register) -> None:
     """A late marker used to revive it, and it ended as complete."""
-    execution = run(two(register(GivesUp)))
+    execution = run(two(register(Impatient)))
     snapshot = only_snapshot(execution)
     assert (snapshot.status, snapshot.aborted is not None) == ("aborted", True)
     assert "P1" not in snapshot.local and snapshot.recorded_messages == []
@@ -372,7 +365,7 @@ def test_a_late_marker_does_not_revive_an_aborted_snapshot(register: Register) -
     assert [row.process for row in rows_of(execution, SNAPSHOT_ABORTED)] == ["P1"]
     late = next(text for text in sentences(execution) if "has ended here" in text)
     assert late == "P1 receives a marker of S1 from P2, but that snapshot has ended here: it changes nothing."
-    again = run(two("test_gives_up", snapshots=(start("P1", 2), start("P2", 30))))
+    again = run(two(Impatient.name, snapshots=(start("P1", 2), start("P2", 30))))
     assert only_snapshot(again).status == "aborted"
 
 
@@ -382,9 +375,9 @@ def test_a_late_marker_does_not_revive_an_aborted_snapshot(register: Register) -
 @pytest.mark.parametrize(
     ("rule", "snapshots", "words"),
     [
-        (rule_books.Barrier, (start("P2", 1),), "by sources, which have no incoming channel (here P1), not by P2"),
-        (rule_books.Everybody, (start("P1", 1),), "Everybody needs every process to initiate S1; add one at P2"),
-        (rule_books.Commanded, (start("P1", 1),), "initiated by its boss, not by P1"),
+        (Aligned, (start("P2", 1),), "by sources, which have no incoming channel (here P1), not by P2"),
+        (Everybody, (start("P1", 1),), "Everybody needs every process to initiate S1; add one at P2"),
+        (Commanded, (start("P1", 1),), "initiated by its boss, not by P1"),
     ],
 )  # fmt: skip
 def test_who_may_initiate_is_checked(register: Register, rule: Any, snapshots: Any, words: str) -> None:
@@ -395,40 +388,23 @@ def test_who_may_initiate_is_checked(register: Register, rule: Any, snapshots: A
 
 def test_a_process_must_not_be_called_as_a_service_is(register: Register) -> None:
     with pytest.raises(InputError, match="'boss' is what Commanded calls a service of its own"):
-        system("P1 boss", algorithm=register(rule_books.Commanded))
+        system("P1 boss", algorithm=register(Commanded))
 
 
 def test_the_tick_scheduler_refuses_what_it_cannot_do(register: Register) -> None:
     with pytest.raises(InputError, match=r"scheduler\.kind: the tick scheduler .* the barriers of Barriers overtake"):
-        system("P1 P2", "P1->P2", algorithm=register(rule_books.Barrier), scheduler=SchedulerChoice("tick"))
+        system("P1 P2", "P1->P2", algorithm=register(Barrier), scheduler=SchedulerChoice("tick"))
 
 
 def test_control_messages_and_timers_work_under_ticks(register: Register) -> None:
-    ticked = commanded(register(rule_books.Commanded), scheduler=SchedulerChoice("tick"))
+    ticked = commanded(register(Commanded), scheduler=SchedulerChoice("tick"))
     assert only_snapshot(run(ticked)).status == "complete"
-
-
-def test_what_a_marker_overtakes_is_recorded_once_and_delivered_later(register: Register) -> None:
-    scenario = system(
-        "P1 P2", "P1->P2", algorithm=register(rule_books.Barrier), workload="bank",
-        script=(send("P1", "P2", 1, 5), send("P1", "P2", 2, 6), send("P1", "P2", 4, 7)), snapshots=(start("P1", 3),),
-        delay=DelayRule("fixed", 20.0), marker_delay=DelayRule("fixed", 1.0),
-    )  # fmt: skip
-    execution = run(scenario)
-    assert bodies(only_snapshot(execution)) == {"P1->P2": [5, 6]}
-    assert [(row.time, row.body) for row in rows_of(execution, RECORDED)] == [(4, "5"), (4, "6")]
-    assert [row.body for row in rows_of(execution, RECEIVE)] == ["5", "6", "7"]
-    assert failing(execution) == {}
-    assert any(
-        "it records its state" in text and "what the barrier has overtaken: 5 and 6" in text
-        for text in sentences(execution)
-    )
 
 
 def test_blocking_leaves_rows_from_which_its_time_can_be_read(register: Register) -> None:
     execution = run(
         system(
-            "P1 P2 P3", "P1->P3 P2->P3 P1->P2", algorithm=register(rule_books.Blocking), snapshots=(start("P1", 1),),
+            "P1 P2 P3", "P1->P3 P2->P3 P1->P2", algorithm=register(Aligned), snapshots=(start("P1", 1),),
             script=(send("P1", "P3", 1.5, label="m"),),
             delays={MessageReference(None, "P1->P2", MARKER, "S1"): 5.0},
         )
@@ -463,22 +439,6 @@ def test_a_snapshot_needs_nothing_that_processes_remember() -> None:
     for process in execution.final.processes:
         process.snapshots, process.listening = {}, {}
     assert snapshots_of(execution) == before
-
-
-# --------------------------------------------------------------------------- both ways of running a rule
-
-SCENARIOS: dict[Any, Any] = {
-    rule_books.FirstOnly: two, rule_books.Collecting: two, rule_books.Commanded: commanded, GivesUp: two,
-    rule_books.Blocking: two,
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("kind", ["timed", "random", "tick"])
-@pytest.mark.parametrize("rule", SCENARIOS, ids=lambda rule: rule.name)
-def test_copied_and_in_place_give_the_same_events(register: Register, rule: Any, kind: str) -> None:
-    scenario = SCENARIOS[rule](register(rule), scheduler=SchedulerChoice(kind), seed=5)
-    assert run(scenario, copied=True).events == run(scenario).events
-    verdicts(run(scenario))  # which are the same on both code paths
 
 
 @pytest.mark.parametrize("kind", ["timed", "random"])

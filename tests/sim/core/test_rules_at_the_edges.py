@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -23,10 +24,10 @@ from sim.run.execution import run
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.snapshots import snapshots_of
 from sim.workloads.bank import Bank
+from tests.sim.broken_rules import RecordsTwice, record_and_tell
 from tests.sim.conftest import Register
-from tests.sim.core.test_rules import rows_of, two
-from tests.sim.rule_books import Barrier, Collecting, Commanded
-from tests.sim.tools import bodies, failing, only_snapshot, send, start, system, verdicts
+from tests.sim.rule_books import Barrier, Collecting, Commanded, two
+from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts
 
 
 @pytest.mark.parametrize("kind", ["timed", "random", "tick"])
@@ -168,8 +169,7 @@ def test_messages_sent_after_an_overtaking_marker_wait_behind_it(register: Regis
         script=tuple(send("P1", "P2", at, label=name) for name, at in (("a", 1), ("b", 3), ("c", 4))),
     )  # fmt: skip
     for delay in (HOLD, 20.0):
-        execution = run(system("P1 P2", "P1->P2", algorithm="test_barrier", snapshots=scenario.snapshots,
-                               script=scenario.script, delays={barrier: delay}))  # fmt: skip
+        execution = run(replace(scenario, delays={barrier: delay}))
         ids = {flight.send.label: flight.id for flight in execution.flights if not flight.is_marker}
         (marker,) = [flight.id for flight in execution.flights if flight.is_marker]
         assert waits_behind(execution) == {ids["b"]: marker, ids["c"]: marker}
@@ -199,9 +199,7 @@ class Answers(Commanded):
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         if snapshot not in process.snapshots:
-            out.record(snapshot)
-            for channel in process.outgoing:
-                out.send_marker(channel, snapshot)
+            record_and_tell(process, snapshot, out)
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         self.on_initiate(process, marker.snapshot or "", out)
@@ -238,20 +236,8 @@ def test_an_initiation_without_rows_has_a_sentence(register: Register) -> None:
     assert "P2 was to start S1, but has already recorded for it: nothing happens." in again
 
 
-class RecordsAnew(ChandyLamport):
-    """Records again at its last marker, which discards the first recording."""
-
-    name = "test_records_anew"
-    title = "Records anew"
-
-    def on_marker(self, process: Process, marker: Message, out: Out) -> None:
-        if marker.snapshot in process.snapshots:
-            out.record(marker.snapshot or "")
-        super().on_marker(process, marker, out)
-
-
 def test_recording_again_discards_the_first_recording_everywhere(register: Register) -> None:
-    execution = run(two(register(RecordsAnew)))
+    execution = run(two(register(RecordsTwice)))
     (snapshot,) = snapshots_of(execution)
     assert bodies(snapshot) == {}
     texts = [explain(execution, snapshot, flight.id) for flight in execution.flights if not flight.is_marker]

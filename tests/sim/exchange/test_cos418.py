@@ -35,31 +35,30 @@ def expected_snaps(folder: Path, case: str) -> dict[str, str]:
     return {path.name: path.read_text() for path in folder.glob(f"{case}*.snap")}
 
 
+def run_of(folder: Path, case: str) -> Execution:
+    """The run of a case of the assignment."""
+    top, events, delays = files_of(folder, case)
+    return answer(top.read_text(), events.read_text(), json.loads(delays.read_text()))
+
+
 def answer(top: str, events: str, delays: list[float]) -> Execution:
     return run(cos418.read_case(top, events, delays))
 
 
 @pytest.mark.parametrize("case", ASSIGNMENT + GENERATED)
-def test_every_snap_file_line_by_line(cos418_cases: Path, case: str) -> None:
-    top, events, delays = files_of(cos418_cases, case)
-    execution = answer(top.read_text(), events.read_text(), json.loads(delays.read_text()))
+def test_every_snap_file_line_by_line_and_every_check(cos418_cases: Path, case: str) -> None:
+    execution = run_of(cos418_cases, case)
     texts = cos418.snap_texts(execution)
     names = [f"{case}.snap"] if len(texts) == 1 else [f"{case}{number}.snap" for number in range(len(texts))]
     assert dict(zip(names, texts, strict=True)) == expected_snaps(cos418_cases, case)
+    assert all(verdict.holds for row in verdicts(execution).values() for verdict in row)
 
 
 @pytest.mark.parametrize("case", ASSIGNMENT)
 def test_every_line_of_the_reference_trace(cos418_cases: Path, case: str) -> None:
-    top, events, delays = files_of(cos418_cases, case)
-    execution = answer(top.read_text(), events.read_text(), json.loads(delays.read_text()))
-    assert cos418.trace(execution) == (cos418_cases / "traces" / f"{case}.txt").read_text().splitlines()
-
-
-@pytest.mark.parametrize("case", ASSIGNMENT + GENERATED)
-def test_every_check_holds_on_both_paths(cos418_cases: Path, case: str) -> None:
-    top, events, delays = files_of(cos418_cases, case)
-    execution = answer(top.read_text(), events.read_text(), json.loads(delays.read_text()))
-    assert all(verdict.holds for row in verdicts(execution).values() for verdict in row)
+    assert (
+        cos418.trace(run_of(cos418_cases, case)) == (cos418_cases / "traces" / f"{case}.txt").read_text().splitlines()
+    )
 
 
 @pytest.mark.parametrize("case", ["3nodes-simple", "8nodes-sequential-snapshots", "fuzz003_"])

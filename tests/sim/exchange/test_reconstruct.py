@@ -20,18 +20,24 @@ from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from sim.run.execution import run
 from sim.theory.causality import History
 from tests.sim.strategies import scenarios
-from tests.sim.tools import send, system
+from tests.sim.tools import row_of, send, system
 
 
 def application(events: Sequence[Event]) -> list[Event]:
     return [event for event in events if event.kind in APPLICATION_KINDS]
 
 
+def valid(events: Sequence[Event], processes: Sequence[str], name: str) -> Scenario:
+    """The scenario reconstructed from events, once it is found to be valid."""
+    again = reconstruct(events, tuple(processes), name)
+    validate(again)
+    return again
+
+
 def reconstructed(scenario: Scenario) -> tuple[list[Event], list[Event]]:
     """The application events of a run, and those of the scenario reconstructed from them, a valid file."""
     before = application(run(scenario).events)
-    again = reconstruct(before, scenario.processes, "again")
-    validate(again)
+    again = valid(before, scenario.processes, "again")
     assert parse_toml(dumps(again), "again") == again
     return before, application(run(again).events)
 
@@ -73,8 +79,7 @@ def test_a_window_is_reconstructed(scenario: Scenario, data: Any) -> None:
     assume(rows)
     first = data.draw(st.integers(0, len(rows) - 1))
     window = rows[first : first + data.draw(st.integers(1, len(rows)))]
-    again = reconstruct(window, scenario.processes, "window")
-    validate(again)
+    again = valid(window, scenario.processes, "window")
     after = application(run(again).events)
     sent = {event.message_id for event in window if event.kind == SEND}
     received = {event.message_id for event in window if event.kind == RECEIVE}
@@ -89,7 +94,7 @@ def test_a_window_is_reconstructed(scenario: Scenario, data: Any) -> None:
 
 def test_a_window_far_into_a_log_begins_at_its_own_time_0() -> None:
     lines = tuple(send("P1", "P2", 1_000_000 + n, label=f"s{n}", receive_label=f"r{n}") for n in range(4))
-    again = reconstruct(run(system("P1 P2", script=lines)).events[2:], ("P1", "P2"), "late")
+    again = valid(run(system("P1 P2", script=lines)).events[2:], ("P1", "P2"), "late")
     assert again.story == "Rows 2 to 7 of a table of events. Its time 1e+06 is time 0 here."
     assert run(again).events[0].time == 0 and max(event.time for event in run(again).events) < 10
 
@@ -97,25 +102,18 @@ def test_a_window_far_into_a_log_begins_at_its_own_time_0() -> None:
 # --------------------------------------------------------------------------- logs of other systems
 
 
-def row(number: int, process: str, index: int, kind: str, channel: str | None = None, message: int | None = None,
-        label: str | None = None, time: float | None = None) -> Event:  # fmt: skip
-    at = float(number) if time is None else time
-    return Event(0, number, number, at, process, index, kind, channel, None, message, label, None, None, None)
-
-
 def test_an_event_of_several_partners_becomes_several_and_says_so() -> None:
     rows = [
-        row(0, "P1", 1, SEND, "P1->P2", 0, "flush", 1.0),
-        row(1, "P1", 1, SEND, "P1->P3", 1, "flush", 1.0),
-        row(2, "P3", 1, RECEIVE, "P1->P3", 1, "P3.1"),
-        row(3, "P3", 1, SEND, "P3->P2", 2, "P3.1"),
-        row(4, "P2", 1, RECEIVE, "P1->P2", 0, "sync"),
-        row(5, "P2", 1, RECEIVE, "P3->P2", 2, "sync"),
-        row(6, "P2", 2, "internal", label="sync"),
-        row(7, "P2", 3, "internal", label="P2.3"),
+        row_of(0, "P1", 1, SEND, "P1->P2", 0, label="flush", time=1.0),
+        row_of(1, "P1", 1, SEND, "P1->P3", 1, label="flush", time=1.0),
+        row_of(2, "P3", 1, RECEIVE, "P1->P3", 1, label="P3.1"),
+        row_of(3, "P3", 1, SEND, "P3->P2", 2, label="P3.1"),
+        row_of(4, "P2", 1, RECEIVE, "P1->P2", 0, label="sync"),
+        row_of(5, "P2", 1, RECEIVE, "P3->P2", 2, label="sync"),
+        row_of(6, "P2", 2, "internal", label="sync"),
+        row_of(7, "P2", 3, "internal", label="P2.3"),
     ]
-    again = reconstruct(rows, ("P1", "P2", "P3"), "several")
-    validate(again)
+    again = valid(rows, ("P1", "P2", "P3"), "several")
     assert [(e.process, e.index, e.kind, e.label) for e in run(again).events] == [
         ("P1", 1, SEND, "flush (P1.1, 1 of 2)"),
         ("P1", 2, SEND, "flush (P1.1, 2 of 2)"),
@@ -131,13 +129,13 @@ def test_an_event_of_several_partners_becomes_several_and_says_so() -> None:
 
 def test_a_channel_on_which_messages_overtake_is_not_fifo() -> None:
     rows = [
-        row(0, "P1", 1, SEND, "P1->P2", 0),
-        row(1, "P1", 2, SEND, "P1->P2", 1),
-        row(2, "P2", 1, SEND, "P2->P1", 2),
-        row(3, "P2", 2, RECEIVE, "P1->P2", 1),
-        row(4, "P1", 3, RECEIVE, "P2->P1", 2),
+        row_of(0, "P1", 1, SEND, "P1->P2", 0),
+        row_of(1, "P1", 2, SEND, "P1->P2", 1),
+        row_of(2, "P2", 1, SEND, "P2->P1", 2),
+        row_of(3, "P2", 2, RECEIVE, "P1->P2", 1),
+        row_of(4, "P1", 3, RECEIVE, "P2->P1", 2),
     ]
-    again = reconstruct(rows, ("P1", "P2"), "lost")
+    again = valid(rows, ("P1", "P2"), "lost")
     assert again.not_fifo == ("P1->P2",), "the first message never arrives, the second one does"
     assert [(e.process, e.kind, e.peer_index) for e in run(again).events] == [
         ("P1", SEND, None), ("P1", SEND, 2), ("P2", SEND, 3), ("P2", RECEIVE, 2), ("P1", RECEIVE, 1),
@@ -157,13 +155,12 @@ def test_a_channel_on_which_messages_overtake_is_not_fifo() -> None:
 )
 def test_the_order_is_kept_whatever_the_times(times: list[float]) -> None:
     rows = [
-        row(0, "P1", 1, SEND, "P1->P2", 0, time=times[0]),
-        row(1, "P2", 1, RECEIVE, "P1->P2", 0, time=times[1]),
-        row(2, "P2", 2, SEND, "P2->P1", 1, time=times[2]),
-        row(3, "P1", 2, RECEIVE, "P2->P1", 1, time=times[3]),
+        row_of(0, "P1", 1, SEND, "P1->P2", 0, time=times[0]),
+        row_of(1, "P2", 1, RECEIVE, "P1->P2", 0, time=times[1]),
+        row_of(2, "P2", 2, SEND, "P2->P1", 1, time=times[2]),
+        row_of(3, "P1", 2, RECEIVE, "P2->P1", 1, time=times[3]),
     ]
-    again = reconstruct(rows, ("P1", "P2"), "times")
-    validate(again)
+    again = valid(rows, ("P1", "P2"), "times")
     assert kinds(run(again).events) == [
         ("P1", 1, SEND, "P1->P2", 1), ("P2", 1, RECEIVE, "P1->P2", 1),
         ("P2", 2, SEND, "P2->P1", 2), ("P1", 2, RECEIVE, "P2->P1", 2),
@@ -173,9 +170,8 @@ def test_the_order_is_kept_whatever_the_times(times: list[float]) -> None:
 def test_labels_that_a_scenario_cannot_have_are_changed() -> None:
     long = "x" * 1000
     labels = [long, "P2.1", "same", "same", "same (P1.4)", " ", None]
-    rows = [row(number, "P1", number + 1, "internal", label=label) for number, label in enumerate(labels)]
-    again = reconstruct([*rows, row(7, "P2", 1, "internal")], ("P1", "P2"), "labels")
-    validate(again)
+    rows = [row_of(number, "P1", number + 1, "internal", label=label) for number, label in enumerate(labels)]
+    again = valid([*rows, row_of(7, "P2", 1, "internal")], ("P1", "P2"), "labels")
     labels_now = [line.label for line in again.script]
     assert labels_now == [
         long[: MOST_LABEL - 1] + "…", "P2.1 (P1.2)", "same (P1.3)", "same (P1.4)", "same (P1.4)'", None, None, None,
@@ -190,19 +186,17 @@ BODIES = {
 
 @pytest.mark.parametrize(("body", "value"), [(None, None), *BODIES.items()])
 def test_a_body_that_a_scenario_cannot_hold_is_its_json_as_text(body: str | None, value: Any) -> None:
-    again = reconstruct([row(0, "P1", 1, SEND, "P1->P2", 0)._replace(body=body)], ("P1", "P2"), "body")
-    validate(again)
+    again = valid([row_of(0, "P1", 1, SEND, "P1->P2", 0)._replace(body=body)], ("P1", "P2"), "body")
     assert again.script == (ScriptLine("P1", 0.0, None, "P2", value),)
 
 
 def test_a_message_without_a_body_does_not_get_its_labels_as_body() -> None:
-    rows = [row(0, "P1", 1, SEND, "P1->P2", 0, "ask"), row(1, "P2", 1, RECEIVE, "P1->P2", 0, "hear")]
-    again = reconstruct(rows, ("P1", "P2"), "bare")
+    rows = [row_of(0, "P1", 1, SEND, "P1->P2", 0, label="ask"), row_of(1, "P2", 1, RECEIVE, "P1->P2", 0, label="hear")]
+    again = valid(rows, ("P1", "P2"), "bare")
     assert [event.body for event in run(again).events] == ["{}", "{}"]
     assert parse_toml(dumps(again), "bare") == again
 
 
 def test_no_rows_give_no_events() -> None:
-    again = reconstruct([], ("P1", "P2"), "nothing")
-    validate(again)
+    again = valid([], ("P1", "P2"), "nothing")
     assert run(again).events == []

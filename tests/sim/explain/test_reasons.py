@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.algorithms.lai_yang import LaiYang
 from sim.core import algorithm_words
 from sim.core.algorithm import ALGORITHMS, Graph
 from sim.core.model import APP, MARKER_RECEIVE, RECORD
@@ -24,7 +25,7 @@ from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.causality import History
 from tests.bundled import small
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
-from tests.sim.small_algorithms import Aligned, Impatient, Stamps, StopTheWorld, Unaligned
+from tests.sim.rule_books import Aligned, Barrier, Impatient, StopTheWorld
 from tests.sim.strategies import edited, scenarios
 from tests.sim.tools import only_snapshot, send, start, system
 from tests.tools import examples
@@ -241,15 +242,14 @@ def test_a_message_that_overtakes_the_marker_is_recorded_though_it_belongs_to_th
     assert reasons.reasons(lost, only_snapshot(lost))[by_label(lost)["n"]].case == "lost"
 
 
-@pytest.mark.parametrize("algorithm", [Stamps, Unaligned, StopTheWorld, Impatient, Aligned], ids=lambda a: a.name)
+@pytest.mark.parametrize("algorithm", [LaiYang, Barrier, StopTheWorld, Impatient, Aligned], ids=lambda a: a.name)
 def test_other_algorithms_are_explained_too(algorithm: Any, register: Any) -> None:
     """With any algorithm, reasons agree with what was recorded, and everything has a sentence."""
     lines = tuple(send(f"P{1 + n % 2}", f"P{1 + (n + 1) % 2}", n, f"m{n}") for n in range(8))
     channels = "P1->P2" if algorithm is Aligned else "P1->P2 P2->P1"
     used = tuple(line for line in lines if f"{line.process}->{line.to}" in channels)
-    execution = run(
-        system("P1 P2", channels, script=used, snapshots=(start("P1", 2.5),), algorithm=register(algorithm))
-    )
+    name = algorithm.name if algorithm is LaiYang else register(algorithm)
+    execution = run(system("P1 P2", channels, script=used, snapshots=(start("P1", 2.5),), algorithm=name))
     (snapshot,) = snapshots_of(execution)
     recorded = {message.id for message in snapshot.recorded_messages}
     found = reasons.reasons(execution, snapshot)

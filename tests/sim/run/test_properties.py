@@ -27,7 +27,7 @@ from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.causality import History
-from tests.sim.small_algorithms import Impatient
+from tests.sim.rule_books import Impatient
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, start, system, verdicts
 from tests.tools import ROOT, examples, nothing_said
@@ -262,12 +262,6 @@ def test_toml_gives_an_equal_scenario_and_identical_events(scenario: Scenario) -
     again = parse_toml(dumps(scenario), scenario.name)
     assert again == scenario
     assert run(again).events == run(scenario).events
-
-
-@pytest.mark.parametrize("name", library.names())
-def test_the_bundled_scenarios_survive_toml(name: str) -> None:
-    scenario = library.load(name)
-    assert parse_toml(dumps(scenario), name) == scenario
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import networkx as nx
@@ -11,11 +11,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.core.model import RECEIVE, SEND, Event
-from sim.document.scenario import Scenario, ScriptLine
+from sim.document import library
+from sim.document.scenario import Scenario
 from sim.run.execution import run
 from sim.theory.causality import Clock, Frontier, History
+from tests.scenarios.tools import frontiers
 from tests.sim.strategies import scenarios
-from tests.sim.tools import send, system
+from tests.sim.tools import row_of, send, system
 from tests.tools import examples
 
 Node = tuple[str, int | None]
@@ -88,12 +90,6 @@ def test_a_cut_finds_what_is_sent_inside_and_not_received_inside(scenario: Scena
     assert all(found.values())
 
 
-def frontiers(history: History) -> list[dict[str, int]]:
-    """Every frontier there is, consistent or not."""
-    ranges = [range(len(row) + 1) for row in history.of.values()]
-    return [dict(zip(history.processes, counts, strict=True)) for counts in product(*ranges)]
-
-
 def linearizations(graph: nx.DiGraph[Node]) -> int:
     """Every topological order, counted one by one."""
     return sum(1 for _ in nx.all_topological_sorts(graph))
@@ -127,23 +123,18 @@ def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
 
 def coulouris() -> History:
     """Chapter 14: e10, e11 (send m1), e12, e13 (receive m2) and e20 (receive m1), e21, e22 (send m2)."""
-    lines = (
-        ScriptLine("p1", 1, label="e10"),
-        send("p1", "p2", 2, label="e11", receive_label="e20"),
-        ScriptLine("p1", 3, label="e12"),
-        ScriptLine("p2", 4, label="e21"),
-        send("p2", "p1", 5, label="e22", receive_label="e13"),
-    )
-    return history_of(system("p1 p2", script=lines))
+    return run(library.load("lattice")).history
 
 
 def test_the_lattice_of_coulouris_and_its_clocks() -> None:
     history = coulouris()
-    assert [history.clock(e) for e in history.of["p1"]] == [(1, 0), (2, 0), (3, 0), (4, 3)]
-    assert [history.clock(e) for e in history.of["p2"]] == [(2, 1), (2, 2), (2, 3)]
+    assert {event.label: history.clock(event) for event in events_of(history)} == {
+        "e10": (1, 0), "e11": (2, 0), "e12": (3, 0), "e13": (4, 3), "e20": (2, 1), "e21": (2, 2), "e22": (2, 3),
+    }  # fmt: skip
     cuts = ["00", "10", "20", "30", "21", "31", "22", "32", "23", "33", "43"]
     assert {f"{a}{b}" for a, b in history.lattice()} == set(cuts) and len(history.lattice()) == 11
     assert history.lattice()[4, 3] == 4
+    assert len(frontiers(history)) == 20, "as the story says"
     assert not history.is_consistent({"p1": 1, "p2": 1}) and history.is_consistent({"p1": 3, "p2": 3})
 
 
@@ -174,22 +165,15 @@ def test_a_receive_without_a_logged_send_has_no_cause_at_another_process() -> No
     assert history.violation({"P1": 1, "P2": 0}) is None
 
 
-def foreign(row: int, process: str, index: int, kind: str, channel: str, peer: int | None, message: int) -> Event:
-    """A row of another system's log: of the other columns only the label is filled in."""
-    return Event(
-        0, row, row, float(row), process, index, kind, channel, peer, message, f"{process}.{index}", *[None] * 3
-    )
-
-
 def test_an_event_with_several_partners_has_a_row_for_each_and_is_one_event() -> None:
     """P1's first event sends to P2 and P3; P3's only event receives from both."""
     rows = [
-        foreign(0, "P1", 1, SEND, "P1->P2", 1, 0),
-        foreign(1, "P1", 1, SEND, "P1->P3", 1, 1),
-        foreign(2, "P2", 1, RECEIVE, "P1->P2", 1, 0),
-        foreign(3, "P2", 2, SEND, "P2->P3", 1, 2),
-        foreign(4, "P3", 1, RECEIVE, "P1->P3", 1, 1),
-        foreign(5, "P3", 1, RECEIVE, "P2->P3", 2, 2),
+        row_of(0, "P1", 1, SEND, "P1->P2", 0, peer_index=1),
+        row_of(1, "P1", 1, SEND, "P1->P3", 1, peer_index=1),
+        row_of(2, "P2", 1, RECEIVE, "P1->P2", 0, peer_index=1),
+        row_of(3, "P2", 2, SEND, "P2->P3", 2, peer_index=1),
+        row_of(4, "P3", 1, RECEIVE, "P1->P3", 1, peer_index=1),
+        row_of(5, "P3", 1, RECEIVE, "P2->P3", 2, peer_index=2),
     ]
     history = History(("P1", "P2", "P3"), rows)
     assert [history.clock(rows[n]) for n in (0, 2, 3, 5)] == [(1, 0, 0), (1, 1, 0), (1, 2, 0), (1, 2, 1)]
