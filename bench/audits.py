@@ -27,7 +27,7 @@ import pandas
 from bench.event_tables import MESSAGES, write_cuts, write_events
 from pipeline.cuts.audits import audit
 from pipeline.cuts.cut_sources import from_file
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 
 ROUNDS = 5
@@ -51,14 +51,14 @@ class Took(NamedTuple):
 
 def by_spark(folder: Path) -> Answer:
     """The audit of `python -m pipeline audit`."""
-    spark, store = session.session(), Store(folder)
+    spark, store = spark_session.session(), Store(folder)
     audit(spark, store, from_file(spark, folder / "cuts.parquet"))
     return answer_in(f"{folder}/audits/*.parquet", f"{folder}/channels/*.parquet")
 
 
 def by_duckdb(folder: Path) -> Answer:
     """The audit in SQL: a join of sends with cuts, then two small tables of the messages that cross a cut."""
-    base = duckdb.connect(config={"threads": session.cores()})
+    base = duckdb.connect(config={"threads": spark_session.cores()})
     base.execute("SET enable_progress_bar = false")
     base.execute(f"CREATE TABLE cuts AS FROM '{folder}/cuts.parquet'")
     base.execute(f"""
@@ -217,7 +217,8 @@ def compare(folder: Path, events: int) -> None:
 def measure_audits(sizes: tuple[int, ...] = EVENTS) -> None:
     """Prints the table."""
     print(
-        f"on {session.cores()} cores; asked of Spark: {LEAST_RATE / 1e6:g} M events/s, {MOST_RATIO:g} of DuckDB's time,"
+        f"on {spark_session.cores()} cores; asked of Spark: {LEAST_RATE / 1e6:g} M events/s, "
+        f"{MOST_RATIO:g} of DuckDB's time,"
     )
     print(f"less than pandas, {MOST_MEMORY / 1e9:g} GB, and five times the time for five times the events")
     print("      events     cuts  by              s  M events/s  of DuckDB   GB at most")
@@ -230,4 +231,4 @@ if __name__ == "__main__":
     try:
         measure_audits(tuple(map(int, sys.argv[1:])) or EVENTS)
     finally:
-        session.stop()
+        spark_session.stop()

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from pipeline.ingest import carry_out, plan
 from pipeline.logs.format import NO_OPTIONS
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 
 HOSTS = 10
@@ -73,7 +73,7 @@ def measure(folder: Path, events: int, executions: int) -> None:
     """Reads one log, and prints the time."""
     log = folder / "bench.log"
     write_log(log, events, executions)
-    spark = session.session()
+    spark = spark_session.session()
     spark.range(8).count()
     start = time.perf_counter()
     store = Store.create(folder / "data", "trace", {})

@@ -13,7 +13,7 @@ from pathlib import Path
 import networkx as nx
 import pytest
 
-from tests.tools import ROOT, nothing_said
+from tests.tools import ROOT, check_none
 
 OURS = {"sim", "diagrams", "pipeline", "views", "app", "tests", "bench"}
 
@@ -137,7 +137,7 @@ def test_no_module_imports_itself_by_way_of_others(project: nx.DiGraph[str]) -> 
 def test_packages_have_one_order(top: str, project: nx.DiGraph[str]) -> None:
     there = {path.stem for path in (ROOT / top).iterdir() if path.name[0] not in "." and path.name != "__pycache__"}
     assert there - {"__init__"} == set(PACKAGES[top])
-    nothing_said(upwards(project, top))
+    check_none(upwards(project, top))
 
 
 def test_this_test_sees_circles_and_wrong_orders() -> None:
@@ -152,7 +152,7 @@ def test_imports_run_downwards(package: str) -> None:
     found = []
     for path in modules(package):
         found += complaints(path.read_text(encoding="utf-8"), package, str(path.relative_to(ROOT)))
-    nothing_said(found)
+    check_none(found)
 
 
 def test_the_entry_page_imports_nothing_of_ours_but_the_pages() -> None:

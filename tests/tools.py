@@ -24,8 +24,8 @@ def examples(most: int) -> settings:
     return settings() if settings.get_current_profile_name() == QUICK else settings(max_examples=most)
 
 
-def nothing_said(sentences: Iterable[object]) -> None:
-    """Fails where something is: with every sentence in full, one in a line."""
+def check_none(sentences: Iterable[object]) -> None:
+    """Fails if there are sentences, such as unmet expectations; shows each in full, one in a line."""
     found = list(sentences)
     if found:
         pytest.fail("\n" + "\n".join(map(str, found)))

@@ -14,7 +14,7 @@ from diagrams.chart_parts import amount, number
 from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import Overview
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views import menus
@@ -62,11 +62,11 @@ def _asked(path: Path, stamp: str) -> Future[Overview]:
 @cache
 def get_ready() -> Future[None]:
     """Start Spark and have it rehearse, once, so that the first ensemble takes no longer than the next."""
-    return in_background(lambda: queries.warm_up_queries(session.session()))
+    return in_background(lambda: queries.warm_up_queries(spark_session.session()))
 
 
 def _ask(path: Path) -> Overview:
-    found = queries.load_overview(session.session(), Store.open(path))
+    found = queries.load_overview(spark_session.session(), Store.open(path))
     return Overview(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
 
 

@@ -12,7 +12,7 @@ from diagrams.chart_parts import Figure, amount, number
 from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.verify.checks import CHECKS
 from views import menus
@@ -86,7 +86,7 @@ def _offer(store: Store, text: str, rows: Mapping[str, Row]) -> None:
 
 def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
     """A typical run of a cell, and the one furthest from it."""
-    runs = store.read(session.session(), "runs")
+    runs = store.read(spark_session.session(), "runs")
     column = measure.column
     most = queries.select_runs(runs, RunQuery(cells=(cell["cell"],), by=column, descending=True, most=1))
     typical = queries.nearest_run(runs, cell["cell"], column, cell[f"{column}_50"])
@@ -143,7 +143,7 @@ def table(store: Store, found: Overview) -> None:
     """Draw a table of runs, filtered and sorted by Spark, as many as a page can show."""
     wanted = _wanted(found.cells)
     with st.spinner("Asking Spark …"):
-        rows = queries.to_rows(queries.select_runs(store.read(session.session(), "runs"), wanted))
+        rows = queries.to_rows(queries.select_runs(store.read(spark_session.session(), "runs"), wanted))
     dimensions = varying(found.cells)
     columns = {
         "Run": [row["run_id"] for row in rows],

@@ -12,7 +12,7 @@ from pipeline.ensembles import queries
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import grid_of, run_ensemble
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
@@ -71,7 +71,7 @@ def _start(wanted: Wanted) -> None:
 
 def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize."""
-    spark = session.session()
+    spark = spark_session.session()
     JOBS.close_first()
     store = Store.open(path) if path.exists() else Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid, progress, stop)

@@ -110,10 +110,10 @@ def _two(first: Entry, second: Entry) -> None:
 
 @complaining()
 def _outcomes(first: Entry, second: Entry) -> None:
-    from pipeline.spark import session
+    from pipeline.spark import spark_session
 
     with st.spinner("Asking Spark (its first start takes about 10 s)"):
-        spark = session.session()
+        spark = spark_session.session()
         a, b = (catalog.outcome(spark, entry) for entry in (first, second))
     keys = {**a, **b}
     st.table([{"came of it": key, first.name: _cell(a.get(key)), second.name: _cell(b.get(key))} for key in keys])

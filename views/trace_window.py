@@ -17,7 +17,7 @@ from diagrams.still import still
 from diagrams.theme import PALETTES
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_cut import CutReport, report_on_cut
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.model import APPLICATION_KINDS, Event
 from sim.document.scenario import NamedCut
@@ -80,20 +80,20 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
 @st.cache_data(max_entries=50, show_spinner=False)
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
     """The number of events of each process, and of all rows."""
-    spark, store = session.session(), Store(Path(path))
+    spark, store = spark_session.session(), Store(Path(path))
     return one_execution.event_counts(spark, store, run_id), one_execution.row_count(spark, store, run_id)
 
 
 @st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
 def _window(path: str, run_id: int, first: int, rows: int) -> Window:
-    spark, store = session.session(), Store(Path(path))
+    spark, store = spark_session.session(), Store(Path(path))
     events = one_execution.window(spark, store, run_id, first, rows)
     return Window(events, list(one_execution.event_counts(spark, store, run_id)), f"{store.name}-{run_id}")
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> CutReport:
-    return report_on_cut(session.session(), Store(Path(path)), run_id, dict(frontier))
+    return report_on_cut(spark_session.session(), Store(Path(path)), run_id, dict(frontier))
 
 
 # ------------------------------------------------------------------ what is chosen
@@ -128,7 +128,7 @@ def _frontier(
     inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
     if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
-        _keep(key, one_execution.consistent_below(session.session(), store, run_id, wanted))
+        _keep(key, one_execution.consistent_below(spark_session.session(), store, run_id, wanted))
         st.rerun()
     if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
         _keep(key, window.halves())

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pipeline import formats
 from pipeline.cuts import one_execution
 from pipeline.ingest import carry_out, plan
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog
 from pipeline.store.data_root import folder_path
@@ -92,7 +92,7 @@ def _start(brought: Brought) -> None:
             about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine)
-                spark = session.session()
+                spark = spark_session.session()
                 carry_out(spark, Store.create(path, "trace", about), todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
@@ -114,7 +114,7 @@ def _welcome() -> None:
 def _trace(name: str, controls: DeltaGenerator) -> None:
     """Draw a summary of the log, and a window of one of its executions."""
     store = Store.open(folder_path(name))
-    rows = one_execution.executions(session.session(), store)
+    rows = one_execution.executions(spark_session.session(), store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     st.html(f'<h2 class="cut-sentence">{_in_a_sentence(list(told.values()), len(rows))}</h2>')
     with st.expander("What was understood"):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from sim.core.errors import InputError
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
@@ -35,8 +35,8 @@ def waiting(meanwhile: str) -> Situation:
 
     When something begins or ends, the whole page is drawn again.
     """
-    if session.problem() is None:
-        session.warm_up()
+    if spark_session.problem() is None:
+        spark_session.warm_up()
     now = _situation()
     if now.active or now.is_starting:
         st.fragment(_watch, run_every=POLL_S)(now, meanwhile)
@@ -47,7 +47,7 @@ def waiting(meanwhile: str) -> Situation:
 
 def _situation() -> Situation:
     active = tuple((job.name, job.state) for job in JOBS.active())
-    return Situation(active, session.is_warm(), None if session.is_warm() else session.problem())
+    return Situation(active, spark_session.is_warm(), None if spark_session.is_warm() else spark_session.problem())
 
 
 def _watch(before: Situation, meanwhile: str) -> None:
@@ -84,5 +84,5 @@ def _no_spark(problem: str) -> None:
     complain(problem)
     if st.button("Try again", key="spark-again"):
         with st.spinner(STARTING), suppress(InputError):  # the page shows the reason next
-            session.session()
+            spark_session.session()
         st.rerun()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from pipeline.commands import Commands
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -37,7 +37,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     store = Store.open(arguments.dir)
     if arguments.random is not None and not 1 <= arguments.random <= MOST_RANDOM:
         raise InputError(f"--random {arguments.random}: ask for 1 to {MOST_RANDOM} cuts of each run")
-    spark = session.session()
+    spark = spark_session.session()
     if arguments.cuts is not None:
         wanted = cut_sources.from_file(spark, arguments.cuts)
     elif arguments.snapshots:

@@ -17,7 +17,7 @@ from pipeline.commands import Commands
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.ensembles.run import grid_of, is_done, run_ensemble
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
@@ -55,7 +55,7 @@ def _ensemble(arguments: argparse.Namespace) -> int:
         cells_of(grid)  # an invalid cell is refused before a folder is made
         store = Store.create(arguments.out, "ensemble", grid.to_json())
     if not is_done(store, grid):
-        spark = session.session()
+        spark = spark_session.session()
         with _stopped_by_signals() as stop, bar(grid.name, "runs") as progress:
             run_ensemble(spark, store, grid, progress, stop)
     _print_result(store, grid)

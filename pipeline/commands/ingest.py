@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline import formats
 from pipeline.commands import Commands
 from pipeline.ingest import Row, carry_out, plan
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
 from sim.document.command_line import Parser
@@ -53,7 +53,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
     }  # fmt: skip
     store = Store.create(arguments.out, "trace", about)
     with bar("ingest", "executions") as progress:
-        rows = carry_out(session.session(), store, todo, progress)
+        rows = carry_out(spark_session.session(), store, todo, progress)
     for row in rows[:MOST_LISTED]:
         _print_execution(row)
     if len(rows) > MOST_LISTED:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pipeline.commands import Commands
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 
 _ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), and the failing, longest, fullest and
@@ -24,7 +24,7 @@ def _summarize(arguments: argparse.Namespace) -> int:
     from pipeline.ensembles.summaries import summarize
 
     store = Store.open(arguments.dir)
-    spark = session.session()
+    spark = spark_session.session()
     summarize(spark, store)
     cells = store.read(spark, "summaries").collect()
     for row in cells:

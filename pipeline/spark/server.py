@@ -19,7 +19,7 @@ def main(port: str, conf_file: str) -> None:
 
     The folder of `conf_file` is the server's scratch folder: it is removed at the end.
     """
-    from pyspark import SparkConf, SparkContext  # here: slow to import, and session.py imports READY from this module
+    from pyspark import SparkConf, SparkContext  # here: slow, and spark_session.py imports READY
 
     conf = SparkConf()
     conf.setAll(list(json.loads(Path(conf_file).read_text(encoding="utf-8")).items()))

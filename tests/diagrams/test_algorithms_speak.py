@@ -29,7 +29,7 @@ from tests.diagrams.tools import exported
 from tests.sim.conftest import Register, register
 from tests.sim.rule_books import Barrier, Commanded, Impatient, two
 from tests.sim.tools import send, start, system
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 __all__ = ["register"]  # a fixture
 FOR_PROGRAMS = {
@@ -66,7 +66,7 @@ def all_that_is_said(scene: Scene) -> list[str]:
 
 def test_lai_yang_never_speaks_of_markers() -> None:
     scene = compose(run(library.load("lai_yang")))
-    nothing_said(text for text in all_that_is_said(scene) if re.search("marker|Chandy", text, re.I))
+    check_none(text for text in all_that_is_said(scene) if re.search("marker|Chandy", text, re.I))
 
 
 @pytest.mark.parametrize("rule", [Barrier, Commanded], ids=lambda rule: rule.name)
@@ -78,7 +78,7 @@ def test_a_rule_book_that_calls_its_markers_otherwise_is_heard_everywhere(regist
         delay=DelayRule("fixed", 9.0), marker_delay=DelayRule("fixed", 1.0), title="Barriers on a line",
     )  # fmt: skip
     said = all_that_is_said(compose(run(scenario)))
-    nothing_said(text for text in said if re.search("marker|Chandy", text, re.I))
+    check_none(text for text in said if re.search("marker|Chandy", text, re.I))
     assert any(rule.marker in text for text in said) == (rule is Barrier)
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.tools import QUICK_JAVA, ROOT, nothing_said
+from tests.tools import QUICK_JAVA, ROOT, check_none
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -132,7 +132,7 @@ def fresh_tab(
     explorer = ExplorerPage(page, shared_explorer.url)
     yield explorer
     page.close()
-    nothing_said(explorer.trouble.found)
+    check_none(explorer.trouble.found)
 
 
 @pytest.fixture
@@ -156,7 +156,7 @@ def explorer(shared_explorer: ExplorerPage) -> Iterator[ExplorerPage]:
     shared_explorer.start_over()
     yield shared_explorer
     found, shared_explorer.trouble.found = shared_explorer.trouble.found, []
-    nothing_said(found)
+    check_none(found)
 
 
 class ExplorerPage:

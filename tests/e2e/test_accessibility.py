@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed")
 
@@ -50,7 +50,7 @@ def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
         for key in ("ArrowRight", "End"):
             fresh_explorer.press(key)
             found += issues(fresh_explorer, f"{color_scheme}, {tab}, step {fresh_explorer.step}")
-    nothing_said(found)
+    check_none(found)
 
 
 @pytest.mark.parametrize("color_scheme", SCHEMES)
@@ -63,4 +63,4 @@ def test_dialogs(fresh_explorer, button, color_scheme):
     dialog.locator(content).first.wait_for(state="attached")
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     found = issues(fresh_explorer, f"{color_scheme}, {button}")
-    nothing_said(found)
+    check_none(found)

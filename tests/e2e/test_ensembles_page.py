@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
 EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
@@ -31,7 +31,7 @@ def ensembles(contexts, app_with_data) -> Iterator[ExplorerPage]:
     explorer.page.locator(CHART).first.wait_for(timeout=PATIENCE_MS)
     yield explorer
     explorer.page.close()
-    nothing_said(explorer.trouble.found)
+    check_none(explorer.trouble.found)
 
 
 def charts(ensembles: ExplorerPage) -> None:

@@ -14,7 +14,7 @@ from sim.document import library
 from sim.explain.words import words_of
 from sim.run.execution import run
 from tests.e2e.conftest import PATIENCE_MS
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def still(browser, tmp_path):
     yield opened
     for context in contexts:
         context.close()
-    nothing_said(troubles)
+    check_none(troubles)
 
 
 def press(page, key):

@@ -10,7 +10,7 @@ import pytest
 from sim.core.model import APPLICATION_KINDS
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 LONG = """
 title = "A long run"
@@ -71,7 +71,7 @@ def long_run(long_page) -> Iterator:
     rest(long_page)
     yield long_page
     found, long_page.trouble.found = long_page.trouble.found, []
-    nothing_said(found)
+    check_none(found)
 
 
 def rest(explorer) -> None:

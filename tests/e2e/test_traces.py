@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
 DIAGRAM = ".st-key-cut-diagram .main-svg"
@@ -51,7 +51,7 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
     page.locator(VERDICT).wait_for(timeout=PATIENCE_MS)
     yield visit
     page.close()
-    nothing_said(visit.trouble.found)
+    check_none(visit.trouble.found)
 
 
 def end_the_cut_at(page, process: str, number: int) -> None:
@@ -95,7 +95,7 @@ def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page.get_by_role("button", name="Open this window in Explore").click()
     page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
     assert "question" in page.locator(".cc-title").inner_text()
-    nothing_said(traces.trouble.found)
+    check_none(traces.trouble.found)
     page.get_by_role("link", name="History").click()
     page.get_by_text("What has been run").wait_for()
     table = page.get_by_test_id("stDataFrame")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from tests.tools import QUICK_JAVA
 
 if TYPE_CHECKING:
@@ -18,5 +18,5 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     os.environ.setdefault("JAVA_TOOL_OPTIONS", QUICK_JAVA)
-    yield session.session()
-    session.stop()
+    yield spark_session.session()
+    spark_session.stop()

@@ -141,7 +141,7 @@ def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, ca
     def nobody() -> None:
         raise AssertionError("Spark was asked")
 
-    monkeypatch.setattr("pipeline.spark.session.session", nobody)
+    monkeypatch.setattr("pipeline.spark.spark_session.session", nobody)
     log, out = write(tmp_path / "some.log", hello()), tmp_path / "out"
     shiviz = (log, "--format", "shiviz", "--out", out)
     assert "has no group 'host'" in refused(capsys, *shiviz, "--pattern", "(?<clock>{.*})(?<event>.*)")

@@ -23,7 +23,7 @@ from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from tests.bundled import small
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 NAMES = library.names()
 MOST_MESSAGES = 60
@@ -52,13 +52,13 @@ def test_the_scenarios_of_the_story_are_there() -> None:
 
 @every_scenario
 def test_ends_as_declared(name: str) -> None:
-    nothing_said(unmet_expectations(execution_of(name)))
+    check_none(unmet_expectations(execution_of(name)))
 
 
 def test_unmet_expectations_are_shown_in_full() -> None:
     sentences = [f"S1: P{number} recorded {'nothing at all, ' * 20}expected 17" for number in range(30)]
     with pytest.raises(pytest.fail.Exception) as failure:
-        nothing_said(sentences)
+        check_none(sentences)
     assert str(failure.value).strip().splitlines() == sentences
 
 
@@ -152,7 +152,7 @@ channels = {}
 
 def test_a_wrong_expectation_of_a_failure_is_noticed() -> None:
     execution = run(parse_toml(LOST, "lost"))
-    nothing_said(unmet_expectations(execution))
+    check_none(unmet_expectations(execution))
     check_every_wrong_expectation(execution)
 
 

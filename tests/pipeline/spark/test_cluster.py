@@ -9,7 +9,7 @@ from pipeline.ensembles import summaries
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
 from pipeline.ingest import carry_out, plan
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 
 LOG = """\
@@ -27,10 +27,10 @@ a {"a": 2, "b": 2}
 @pytest.fixture(scope="module")
 def cluster():
     """A session of a cluster with two executors, each a Java process with a core and a gigabyte."""
-    server = session.Server("local-cluster[2,1,1024]", sees_project=False)
+    server = spark_session.Server("local-cluster[2,1,1024]", sees_project=False)
     try:
-        spark = session.connect(server.url)
-        session.send_project(spark)
+        spark = spark_session.connect(server.url)
+        spark_session.send_project(spark)
         yield spark
         spark.client.close()
     finally:

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 
 from pipeline.ensembles.chunks import plan_of
 from pipeline.ensembles.run import grid_of, run_ensemble
-from pipeline.spark import session
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import LONG, MANY, begin, content, rows
@@ -80,7 +80,7 @@ def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undis
 
 def kill_workers() -> list[int]:
     """Kills Spark's Python workers: children of the daemon, which is a descendant of the local server."""
-    server = session._STATE.server
+    server = spark_session._STATE.server
     if server is None or not Path("/proc/self/stat").exists():
         pytest.skip("the workers are not of this machine, or there is no /proc to find them in")
     parent_of = {}

@@ -16,7 +16,7 @@ from sim.core.log import Log
 from sim.core.model import Deliver, Event, State
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from tests.sim.tools import send, system, table_verdicts
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 
 def executions(scenario: Scenario) -> Iterator[list[Event]]:
@@ -230,7 +230,7 @@ def test_every_check_holds_in_every_execution(name: str) -> None:
     for events in executions(scenario):
         found += 1
         failing = [v for row in table_verdicts(events, scenario, workload).values() for v in row if v.holds is False]
-        nothing_said(failing)
+        check_none(failing)
     assert found == SYSTEMS[name].executions
 
 

@@ -24,7 +24,7 @@ from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, send, start, system
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 M12 = {"channel": "P1->P2", "kind": "marker", "snapshot": "S1"}
 
@@ -225,7 +225,7 @@ def test_an_edited_story_expects_no_outcome(lecture: Scenario) -> None:
     """The lecture expects 31 consistent cuts; with one more event it has another number."""
     edited = edited_by(lecture, {"do": "internal", "process": "P1"}, 1)
     assert lecture.expect
-    nothing_said(unmet_expectations(run(edited)))
+    check_none(unmet_expectations(run(edited)))
 
 
 # --------------------------------------------------------------------------- properties

@@ -30,7 +30,7 @@ from sim.theory.causality import History
 from tests.sim.rule_books import Impatient
 from tests.sim.strategies import has_holds, scenarios
 from tests.sim.tools import conserved_by, send, start, system, verdicts
-from tests.tools import ROOT, examples, nothing_said
+from tests.tools import ROOT, check_none, examples
 
 
 @examples(150)
@@ -95,7 +95,7 @@ def test_every_step_has_a_sentence_and_the_report_is_json(scenario: Scenario) ->
 
 def test_a_sentence_is_one_line_even_if_a_message_has_two() -> None:
     texts = sentences(run(system("P1 P2", script=(send("P1", "P2", 1, "one\ntwo"),))))
-    nothing_said(sentence for sentence in texts if "\n" in sentence)
+    check_none(sentence for sentence in texts if "\n" in sentence)
 
 
 # --------------------------------------------------------------------------- states

@@ -22,7 +22,7 @@ from sim.verify.write_expectations import expectations_of, rewritten, written
 from tests.bundled import small
 from tests.sim.bad import BANK, SNAPSHOT, TWO, complaint
 from tests.sim.strategies import scenarios
-from tests.tools import nothing_said
+from tests.tools import check_none
 
 every_scenario = pytest.mark.parametrize("name", library.names())
 
@@ -34,7 +34,7 @@ def text_of(name: str) -> str:
 def as_it_runs(text: str) -> str:
     """The text with the table that its run meets, which is held to it."""
     changed = rewritten(text, expectations_of(run(parse_toml(text, "some"))), "some.toml")
-    nothing_said(unmet_expectations(run(parse_toml(changed, "some"))))
+    check_none(unmet_expectations(run(parse_toml(changed, "some"))))
     assert as_it_was(changed) == as_it_was(text)
     return changed
 

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.spark import java, session
-from pipeline.spark.session import connect
+from pipeline.spark import java, spark_session
+from pipeline.spark.spark_session import connect
 from sim.core.errors import InputError
 from tests.tools import ROOT
 
 
 def test_a_session_is_started_once(spark) -> None:
-    assert session.is_warm()
-    assert session.session() is spark
+    assert spark_session.is_warm()
+    assert spark_session.session() is spark
 
 
 def test_a_client_without_the_token_is_refused(spark) -> None:
-    server = session._STATE.server
+    server = spark_session._STATE.server
     if server is None:
         pytest.skip("SPARK_REMOTE names a server that is not our own")
     with pytest.raises(InputError, match="no Spark answers"):
@@ -31,7 +31,7 @@ def test_a_client_without_the_token_is_refused(spark) -> None:
 
 
 def test_the_server_listens_on_the_loopback_address_only(spark) -> None:
-    server = session._STATE.server
+    server = spark_session._STATE.server
     if server is None or not Path("/proc/net/tcp").exists():
         pytest.skip("there is no own server, or no /proc/net to look at")
     own = [address for address, port in listening() if port == server.port]
@@ -66,7 +66,7 @@ def test_what_counts_as_loopback() -> None:
 ORPHAN = """
 import logging, time
 logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.FileHandler(LOG)])
-from pipeline.spark.session import Server, connect
+from pipeline.spark.spark_session import Server, connect
 server = Server(bundled_java=True)
 spark = connect(server.url)
 def same(batches):
@@ -153,5 +153,5 @@ def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
     answers = "*-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;;"
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, f"case $* in {answers} esac")))
     with pytest.raises(InputError, match="Spark did not start: ") as problem:
-        session.Server()
+        spark_session.Server()
     assert "\n" not in str(problem.value)
