@@ -19,9 +19,14 @@ QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 QUICK = "quick"  # the Hypothesis profile of `make quick`: every property, by few examples
 
 
+def count_of_examples(most: int) -> int:
+    """`most` examples of a property, but few in a quick run."""
+    return min(most, settings().max_examples) if settings.get_current_profile_name() == QUICK else most
+
+
 def examples(most: int) -> settings:
-    """So many examples of a property, or as few as of all in a quick run."""
-    return settings() if settings.get_current_profile_name() == QUICK else settings(max_examples=most)
+    """Settings for `most` examples of a property, but few in a quick run."""
+    return settings(max_examples=count_of_examples(most))
 
 
 def check_none(sentences: Iterable[object]) -> None:

@@ -27,8 +27,9 @@ from sim.run.references import references
 from sim.theory.causality import History
 from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
+from tests.tools import count_of_examples
 
-RUNS = 120
+RUNS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
 T = TypeVar("T")
 
 
