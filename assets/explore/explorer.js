@@ -128,7 +128,6 @@ export class Explorer {
     const { visit } = this;
     const scenario = `${scene.name} ${scene.title}`;
     const events = this.events?.areOf(scene) ? this.events : new Events(scene);
-    this.isLoading = false;
     if (visit.scenario == null || visit.scenario === scenario) {
       const wasAtEnd = visit.last > 0 && visit.step === visit.last;
       visit.step = wasAtEnd ? scene.last : Math.min(visit.step, scene.last);
@@ -203,6 +202,11 @@ export class Explorer {
     if (this.isNearEdge(step, this.scene) && !this.isLoading) this.loadWindow(step);
   }
 
+  /** Whether Python has not answered yet with the window or orientation that was asked for last. */
+  get isLoading() {
+    return this.visit.outbox.waiting.some(({ edit }) => edit.do === "look");
+  }
+
   /** Whether a step lies near or beyond an edge of a window, and the run goes on there. */
   isNearEdge(step, { first, until, last }) {
     const margin = (until - first) * 0.1;
@@ -212,7 +216,6 @@ export class Explorer {
   /** Load another window: `width` steps around `step` (undefined: Python's default); `expanded`: every internal event. */
   loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
     Object.assign(this.visit, { width, expanded });
-    this.isLoading = true;
     this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
   }
 
@@ -273,10 +276,10 @@ export class Explorer {
     else this.tabs[name]?.stepTo(this.shownStep());
   }
 
-  /** Let time run the other way. Python draws one orientation at a time. */
+  /** Let time run the other way. Python draws one orientation at a time, and the next scene may be of the other. */
   toggleOrientation() {
     this.visit.orientation = this.visit.orientation === "down" ? "right" : "down";
-    if (this.scene.figures[this.visit.orientation]) this.redraw();
+    if (this.scene.figures[this.visit.orientation] && !this.isLoading) this.redraw();
     else this.loadWindow(this.visit.step);
   }
 
