@@ -36,7 +36,8 @@ function visitOf({ session, ack, step }) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `pending()` when edits wait or are acknowledged; `close()`.
+ * has answered; `pending()` when edits wait or are acknowledged; `close()`. Listeners outside the explorer's own element
+ * end with the signal `closed`.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
@@ -44,6 +45,8 @@ export class Explorer {
   /** @param moreParts takes the explorer and returns the parts that only this page has */
   constructor(root, moreParts) {
     this.root = root;
+    this.closing = new AbortController();
+    this.closed = this.closing.signal;
     this.visit = null;
     this.selection = null;
     const view = (name) => root.querySelector(`[data-view=${name}]`);
@@ -52,8 +55,8 @@ export class Explorer {
     this.hint = root.querySelector(".cc-hint");
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
-    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.notify("diagramMoved"));
-    this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
+    this.diagram = new Diagram(this);
+    this.transport = new Transport(this);
     const choose = (id) => this.select({ kind: "message", id });
     this.tabs = {
       record: new RecordView(view("record"), (step) => this.goTo(step)),
@@ -74,15 +77,14 @@ export class Explorer {
   }
 
   listen() {
-    const { root } = this;
+    const { root, closed: signal } = this;
     const onClick = (what, act) => root.querySelectorAll(what).forEach((node) => node.addEventListener("click", () => act(node)));
     onClick("[data-tab]", (tab) => this.openTab(tab.dataset.tab));
     onClick("[data-tool]", (button) => this.tools[button.dataset.tool]?.());
     root.addEventListener("click", returnFocus);
-    this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
-    window.addEventListener("resize", this.onResize);
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
+    const onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
+    window.addEventListener("resize", onResize, { signal });
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
     this.notice = root.querySelector(".cc-notice");
     this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
     this.turn = root.querySelector(".cc-orientation");
@@ -334,11 +336,10 @@ export class Explorer {
 
   close() {
     cancelAnimationFrame(this.frame);
-    window.removeEventListener("resize", this.onResize);
-    document.removeEventListener("keydown", this.onKey);
-    this.transport.close();
-    this.diagram.close();
+    this.transport.pause();
     this.notify("close");
+    this.closing.abort();
+    this.root.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
   }
 }
 

@@ -29,8 +29,7 @@ export class Overview {
     this.zoom = el("div", { class: "cc-strip-zoom", role: "group", "aria-label": "Steps on show" }, this.fewer, this.width, this.more);
     this.node = el("div", { class: "cc-strip", hidden: true }, this.track, this.zoom, this.collapse);
     explorer.root.querySelector(".cc-transport").before(this.node);
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(this.track);
+    new ResizeObserver(() => this.draw()).observe(this.track);
   }
 
   show(scene, palette, step) {
@@ -196,8 +195,6 @@ export class Overview {
 
   close() {
     clearTimeout(this.rest);
-    this.observer.disconnect();
-    this.node.remove();
   }
 }
 

@@ -24,10 +24,9 @@ export class Manipulation {
     this.form = new ItemForm(this);
     this.menu = new LineMenu(this);
     this.popups = [this.toolbar, this.form, this.menu];
-    this.onPress = (event) => this.pressedAt(event.target);
-    document.addEventListener("pointerdown", this.onPress, true);
-    this.onKey = (event) => this.escape(event);
-    document.addEventListener("keydown", this.onKey, true);
+    const options = { capture: true, signal: explorer.closed };
+    document.addEventListener("pointerdown", (event) => this.pressedAt(event.target), options);
+    document.addEventListener("keydown", (event) => this.escape(event), options);
   }
 
   get events() {
@@ -61,7 +60,7 @@ export class Manipulation {
   /** A click on a process's line opens its menu; `select` uses the point of other clicks. */
   claims(pick) {
     if (pick.kind === "line") {
-      this.openMenu(pick.lane, pick.time, this.within(pick), {});
+      this.openMenu(pick.lane, pick.time, this.diagram.within(pick));
       return true;
     }
     this.clicked = pick;
@@ -73,7 +72,7 @@ export class Manipulation {
   select(selection) {
     const key = selection && this.keyOf(selection);
     const { clicked } = this;
-    if (clicked && key && this.subjectOf(key)) this.openToolbar(key, this.within(clicked));
+    if (clicked && key && this.subjectOf(key)) this.openToolbar(key, this.diagram.within(clicked));
     else if (selection && key !== this.toolbar.key_) this.toolbar.close();
   }
 
@@ -85,18 +84,10 @@ export class Manipulation {
   }
 
   close() {
-    document.removeEventListener("pointerdown", this.onPress, true);
-    document.removeEventListener("keydown", this.onKey, true);
-    this.handles.close();
-    this.manual.close();
-    this.layer.remove();
+    this.handles.endDrag();
   }
 
   // ------------------------------------------------------------------------- keys of messages and items
-
-  within({ clientX, clientY }) {
-    return this.diagram.within({ clientX, clientY });
-  }
 
   /** The time of the step on show. */
   now() {
@@ -129,24 +120,28 @@ export class Manipulation {
   // ------------------------------------------------------------------------- windows
 
   openToolbar(key, point, options = {}) {
-    this.form.close();
-    this.menu.close();
+    this.closePopups();
     this.toolbar.openAt(point, this.subjectOf(key), { ...options, key });
   }
 
   openForm(item, point, giveBack) {
-    this.toolbar.close();
+    this.closePopups();
     this.form.openAt(point, item, { giveBack });
   }
 
-  openMenu(lane, time, point, options) {
-    this.popups.forEach((popup) => popup.close());
+  openMenu(lane, time, point, options = {}) {
+    this.closePopups();
     this.menu.openAt(point, lane, time, options);
+  }
+
+  /** @param giveBack whether the focus goes back to where it was */
+  closePopups(giveBack = false) {
+    this.popups.forEach((popup) => popup.close(giveBack));
   }
 
   /** A press outside the windows closes them. */
   pressedAt(target) {
-    if (!this.popups.some(({ node }) => node.contains(target))) this.popups.forEach((popup) => popup.close());
+    if (!this.popups.some(({ node }) => node.contains(target))) this.closePopups();
   }
 
   /** Escape closes the open window, and then does nothing else. */
@@ -154,35 +149,26 @@ export class Manipulation {
     if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
     event.preventDefault();
     event.stopPropagation();
-    this.popups.forEach((popup) => popup.close(true));
+    this.closePopups(true);
   }
 
   /** Show the mark of the open menu; without a menu show no preview. */
   mark() {
-    if (this.menu?.isOpen) this.menu.drawMark();
-    else this.handles?.preview.clear();
+    if (this.menu.isOpen) this.menu.drawMark();
+    else this.handles.preview.clear();
   }
 
   // ------------------------------------------------------------------------- called by the handles
-
-  dragBegins() {
-    this.popups.forEach((popup) => popup.close());
-    this.explorer.root.classList.add("cc-dragging");
-  }
-
-  dragEnds() {
-    this.explorer.root.classList.remove("cc-dragging");
-  }
 
   /** A click on a handle does what a click below it does; where nothing lies, it opens the handle's toolbar. */
   pressed(grip, event) {
     if (grip.kind === "choice") return this.manual.choose(grip.choice);
     const pick = this.diagram.pickAt(event);
     const { clientX, clientY } = event;
-    if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.within(event), { byKeyboard: false });
+    if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.diagram.within(event));
     else if (pick.kind === "event" || pick.kind === "message") this.explorer.pick({ ...pick, clientX, clientY });
     else if (grip.message) this.explorer.pick({ kind: "message", id: grip.id, clientX, clientY });
-    else this.openToolbar(grip.key, this.within(event));
+    else this.openToolbar(grip.key, this.diagram.within(event));
   }
 
   /** Enter on a handle. */

@@ -93,7 +93,7 @@ export class Preview {
     const [x, y] = this.diagram.toPixel(...to);
     const [x0, y0] = this.diagram.toPixel(...from);
     const turn = (Math.atan2(y - y0, x - x0) * 180) / Math.PI;
-    const head = shape("path", { class: `${look} cc-head-drawn`, d: "M0 0l-17 -7v14z", transform: `translate(${x} ${y}) rotate(${turn})` });
+    const head = shape("path", { class: look, d: "M0 0l-17 -7v14z", transform: `translate(${x} ${y}) rotate(${turn})` });
     return [this.line(from, to, look), head];
   }
 

@@ -1,6 +1,6 @@
 /* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
 
-import { el, field, fillMenu, refill } from "../page/dom.js";
+import { el, field, fillMenu, fillNames, refill } from "../page/dom.js";
 import { stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
@@ -41,7 +41,7 @@ export class ChangeView {
   /** Fill the menu of algorithms; this run's is chosen, also after Python has refused another. */
   showRules() {
     const { algorithms, rules } = this.scene;
-    refill(this.algorithm, JSON.stringify(algorithms), () => algorithms.map(([value, title]) => el("option", { value }, title)));
+    fillMenu(this.algorithm, algorithms);
     this.algorithm.value = rules;
     this.rules.hidden = algorithms.length < 2;
   }
@@ -119,14 +119,14 @@ class Additions {
     this.channels = scene.channels;
     this.body.placeholder = scene.body_hint;
     const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
-    fillMenu(this.from, senders);
-    fillMenu(this.internalAt, scene.processes);
-    fillMenu(this.snapshotAt, scene.initiators);
+    fillNames(this.from, senders);
+    fillNames(this.internalAt, scene.processes);
+    fillNames(this.snapshotAt, scene.initiators);
     this.showTargets();
   }
 
   showTargets() {
-    fillMenu(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
+    fillNames(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
   }
 
   stepTo(time) {

@@ -54,13 +54,9 @@ export class Causality {
     return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
   }
 
-  /** The indices of the events in a relation, at most one more than `most`. */
-  indices(relation, most = Infinity) {
-    const found = [];
-    for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
-      if (this.relation(at) === relation) found.push(at);
-    }
-    return found;
+  /** The indices of the events in a relation. */
+  indices(relation) {
+    return [...this.events.lane.keys()].filter((at) => this.relation(at) === relation);
   }
 
   /** The number of events in each relation. */
