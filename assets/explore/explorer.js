@@ -275,7 +275,7 @@ export class Explorer {
     });
     if (!this.scene) return;
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
-    else this.tabs[name]?.stepTo(this.shownStep());
+    else this.tabs[name]?.stepTo?.(this.shownStep());
   }
 
   /** Let time run the other way. Python draws one orientation at a time, and the next scene may be of the other. */

@@ -79,9 +79,6 @@ export class AskView {
     this.tell();
   }
 
-  /** Answers do not depend on the step. */
-  stepTo() {}
-
   tell() {
     const { kind, at, id } = this.selection ?? {};
     const message = kind === "message" ? this.messageOf(id) : null;
@@ -237,9 +234,9 @@ export class AskView {
     const isApplication = message.kind === "app";
     const verdict = recorded ? `recorded in ${message.caption}` : "not recorded in the channel";
     return el("li", { "data-recorded": String(recorded) },
-      el("span", { class: "cc-tick", "aria-hidden": "true" }, !isApplication ? "•" : recorded ? "✓" : "✗"),
+      el("span", { class: "cc-tick", "aria-hidden": "true" }, isApplication ? (recorded ? "✓" : "✗") : "•"),
       el("div", {},
-        el("p", {}, snapshotDot(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
+        el("p", {}, snapshotDot(colour), el("strong", {}, isApplication ? `${id}: ${verdict}` : id)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
       ),
