@@ -57,18 +57,17 @@ export class Explorer {
     this.story = view("story");
     this.diagram = new Diagram(this);
     this.transport = new Transport(this);
-    const choose = (id) => this.select({ kind: "message", id });
     this.tabs = {
       record: new RecordView(view("record"), (step) => this.goTo(step)),
       ask: new AskView(view("ask"), this),
       network: new Network(view("network")),
-      change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
+      change: new ChangeView(view("change"), this),
     };
-    this.otherParts = [new Manipulation(this)]; // the parts that are not tabs
+    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), new Overview(this)]; // that are not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
-    this.otherParts.push(new PastAndFuture(this.diagram), new Overview(this), new Find(this));
+    this.otherParts.push(new Find(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
     this.tools.present = () => presenter.toggle();

@@ -30,7 +30,7 @@ export class Transport {
   show(step, last, time) {
     this.step = step;
     this.last = last;
-    this.slider.max = this.last;
+    this.slider.max = last;
     this.slider.value = step;
     this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
     const words = `step ${step} of ${last} · time ${time == null ? "…" : plainNumber(time)}`;
@@ -52,8 +52,7 @@ export class Transport {
   }
 
   advanceTo(step) {
-    this.step = Math.max(0, Math.min(this.last, step));
-    this.explorer.goTo(this.step);
+    this.explorer.goTo(Math.max(0, Math.min(this.last, step)));
   }
 
   togglePlay() {

@@ -70,7 +70,6 @@ export class Diagram {
     this.isDown = "ticktext" in figure.layout.xaxis;
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
-    this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
     this.arrows = arrowsOf(this.traces, this.isDown);
     const data = this.traces.map((trace, index) => ({
       ...trace,
@@ -114,10 +113,7 @@ export class Diagram {
 
   /** Move to another step: only traces in which something appears or disappears are touched. */
   stepTo(step) {
-    const touched = [];
-    this.masks.forEach((mask, index) => {
-      if (this.cursors[index] || mask?.differs(this.step, step)) touched.push(index);
-    });
+    const touched = this.tracesWith((meta, mask) => meta.cursor || mask?.differs(this.step, step));
     this.step = step;
     this.position = stepAt(this.scene, step).position;
     this.update(touched);
@@ -129,8 +125,7 @@ export class Diagram {
     if (this.arrows.length > GLIDE_UP_TO) return;
     const [here, next] = [stepAt(this.scene, this.step), stepAt(this.scene, this.step + 1)];
     this.position = here.position + part * (next.position - here.position);
-    const moving = (index) => this.cursors[index] || this.masks[index]?.isGrowing(this.step);
-    this.update([...this.traces.keys()].filter(moving));
+    this.update(this.tracesWith((meta, mask) => meta.cursor || mask?.isGrowing(this.step)));
   }
 
   /** Show one of the cuts that the scenario discusses (null: none). */
@@ -144,18 +139,18 @@ export class Diagram {
     if (predicting === this.predicting) return;
     this.predicting = predicting;
     this.showWanted("outcome");
-    this.update(this.withMeta("until_outcome"));
+    this.update(this.tracesWith((meta) => meta.until_outcome));
   }
 
   /** Show or hide the traces that say they are a cut, or an outcome. */
   showWanted(what) {
-    const indices = this.withMeta(what);
+    const indices = this.tracesWith((meta) => meta[what] != null);
     if (indices.length) Plotly.restyle(this.node, { visible: indices.map((i) => this.isWanted(this.traces[i])) }, indices);
   }
 
-  /** The indices of the traces whose meta has this key. */
-  withMeta(key) {
-    return [...this.traces.keys()].filter((index) => this.traces[index].meta?.[key] != null);
+  /** The indices of the traces whose meta and mask (or null) pass a test. */
+  tracesWith(passes) {
+    return [...this.traces.keys()].filter((index) => passes(this.traces[index].meta ?? {}, this.masks[index]));
   }
 
   /** Whether a trace is shown: a cut of the scenario only if it is chosen, an outcome only if nobody predicts it. */
@@ -190,9 +185,9 @@ export class Diagram {
     if (index === 0) return this.highlight();
     const told = this.predicting && this.traces[index].meta?.until_outcome;
     if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.position);
-    const axis = this.cursors[index];
+    const { x, y, meta } = this.traces[index];
+    const axis = meta?.cursor;
     if (!axis) return {};
-    const { x, y } = this.traces[index];
     return { x, y, [axis]: [this.position, this.position] };
   }
 

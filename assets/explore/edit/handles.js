@@ -59,8 +59,7 @@ export class Handles {
   /** The diagram was drawn, zoomed or moved: lay the handles anew if they lie elsewhere now. */
   diagramMoved() {
     const view = this.mapping();
-    if (view === this.mapped) return;
-    this.refresh();
+    if (view !== this.mapped) this.refresh();
   }
 
   /** How lanes and times map to pixels, as a text to compare. */

@@ -17,7 +17,7 @@ export class ManualMode {
     this.choices = [];
     this.buildBar();
     this.buildSwitch();
-    this.inNetwork = new NetworkChoices(manipulation, (choice) => this.choose(choice));
+    this.inNetwork = new NetworkChoices(manipulation);
   }
 
   buildBar() {
@@ -146,9 +146,8 @@ function capital(text) {
 
 /** Buttons over the network's picture: messages that can be delivered, processes that can act. */
 class NetworkChoices {
-  constructor(manipulation, onChoose) {
+  constructor(manipulation) {
     this.manipulation = manipulation;
-    this.onChoose = onChoose;
     this.plot = manipulation.explorer.root.querySelector(".cc-topology");
     this.layer = el("div", { class: "cc-network-choices" });
     this.plot.after(this.layer);
@@ -162,7 +161,7 @@ class NetworkChoices {
   }
 
   button({ choice, words }, rank) {
-    const onclick = () => this.onChoose(choice);
+    const onclick = () => this.manipulation.manual.choose(choice);
     const label = capital(words);
     return el("button", { type: "button", class: "cc-rank", "aria-label": label, title: label, onclick }, String(rank + 1));
   }

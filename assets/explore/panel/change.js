@@ -6,9 +6,9 @@ import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
 export class ChangeView {
-  /** @param submit called with an edit; @param onSelect with the id of the chosen message. */
-  constructor(node, submit, onSelect) {
-    this.picker = new MessagePicker(onSelect);
+  constructor(node, explorer) {
+    const submit = (edit) => explorer.submit(edit);
+    this.picker = new MessagePicker(explorer);
     this.editor = new MessageEditor(submit);
     this.additions = new Additions(submit);
     const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });

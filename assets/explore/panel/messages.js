@@ -9,8 +9,8 @@ const AHEAD_SHOWN = 60; // at most this many messages that are sent later are li
 
 /** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
 export class MessagePicker {
-  constructor(onSelect) {
-    this.onSelect = onSelect;
+  constructor(explorer) {
+    this.explorer = explorer;
     this.node = el("div", { class: "cc-messages", role: "radiogroup", "aria-label": "Message to change" });
   }
 
@@ -33,7 +33,7 @@ export class MessagePicker {
   }
 
   row({ id, name, way, when, kind, colour }) {
-    const onchange = () => this.onSelect(id);
+    const onchange = () => this.explorer.select({ kind: "message", id });
     return el("label", {},
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
       messageSign(kind, colour),

@@ -46,8 +46,7 @@ export class Predictor {
     explorer.transport.pause();
     explorer.select(null);
     if (this.predictions?.scene !== explorer.scene) this.begin();
-    this.turnTo("asking");
-    if (this.prediction?.result) this.turnTo("checked");
+    this.turnTo(this.prediction?.result ? "checked" : "asking");
     (this.handles.first ?? this.panel.querySelector("button"))?.focus({ preventScroll: true });
   }
 
