@@ -4,9 +4,6 @@ import { magnification } from "../page/colours.js";
 import { Causality, CONCURRENT, FUTURE, ITSELF, PAST } from "../run/causality.js";
 import { RECEIVED } from "../run/events.js";
 
-/** The name of each relation's sign. */
-const RELATIONS = { [CONCURRENT]: "concurrent", [PAST]: "past", [ITSELF]: "itself", [FUTURE]: "future" };
-
 /** The radius (in pixels, on a small screen) of a sign: it is larger than the ring of a recorded event. */
 const SIGN_SIZE = 19;
 
@@ -66,7 +63,7 @@ export class PastAndFuture {
     const found = { past: "", future: "", concurrent: "", itself: "" };
     const latest = {};
     for (const at of shown) {
-      const name = RELATIONS[this.causality.relation(at)];
+      const name = this.causality.relation(at);
       const [x, y] = this.spot(at);
       const key = `${name} ${events.lane[at]}`;
       const [lastX, lastY] = latest[key] ?? [-Infinity, -Infinity];
@@ -78,9 +75,9 @@ export class PastAndFuture {
   }
 
   sign(name, x, y, size) {
-    if (name === "itself") return ring(x, y, size * 0.95);
-    if (name === "concurrent") return square(x, y, size * 0.68);
-    return triangle(x, y, size, name === "past" ? -1 : 1, this.diagram.isDown);
+    if (name === ITSELF) return ring(x, y, size * 0.95);
+    if (name === CONCURRENT) return square(x, y, size * 0.68);
+    return triangle(x, y, size, name === PAST ? -1 : 1, this.diagram.isDown);
   }
 
   /** The lines along messages that carry influence: received in the past, or sent in the future. */

@@ -56,12 +56,6 @@ export class Handles {
     if (scene.choices || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 
-  /** The diagram was drawn, zoomed or moved: lay the handles anew if they lie elsewhere now. */
-  diagramMoved() {
-    const view = this.mapping();
-    if (view !== this.mapped) this.refresh();
-  }
-
   /** How lanes and times map to pixels, as a text to compare. */
   mapping() {
     const { left, top, right, bottom } = this.diagram.plotBox();
@@ -72,7 +66,6 @@ export class Handles {
 
   /** Make, move and remove handles for the present step and zoom. */
   refresh() {
-    this.mapped = this.mapping();
     const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.manipulation.manual.grips()];
     grips.forEach((grip) => this.locate(grip));
     const box = this.diagram.plotBox();

@@ -95,7 +95,7 @@ export class LaneButtons {
   show() {
     const { scene } = this.manipulation;
     refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
-    this.diagramMoved();
+    this.refresh();
   }
 
   button(name, lane) {
@@ -111,15 +111,11 @@ export class LaneButtons {
   }
 
   /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
-  diagramMoved() {
-    const { diagram, scene } = this.manipulation;
+  refresh() {
+    const { diagram } = this.manipulation;
     const { left, top, right, bottom } = diagram.plotBox();
-    const count = scene.processes.length;
     const [first, second] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];
     const gap = Math.abs(diagram.isDown ? second[0] - first[0] : second[1] - first[1]);
-    const mapped = [left, top, right, bottom, ...first, gap, diagram.isDown, count].join(" ");
-    if (mapped === this.mapped) return;
-    this.mapped = mapped;
     const wide = Math.min(diagram.isDown ? 120 : left, Math.max(18, gap - 4));
     [...this.node.children].forEach((button, lane) => {
       const [x, y] = diagram.toPixel(lane, 0);

@@ -1,7 +1,7 @@
 /* Direct manipulation: the handles, toolbar, menu and choices over the diagram. One part of the explorer. */
 
 import { el } from "../page/dom.js";
-import { EVENT_KINDS } from "../run/events.js";
+import { RECEIVED } from "../run/events.js";
 import { PendingValues } from "../run/outbox.js";
 import { stepAt } from "../run/timeline.js";
 import { Handles } from "./handles.js";
@@ -40,6 +40,7 @@ export class Manipulation {
     this.manual.show();
     this.handles.show();
     this.lanes.show();
+    this.mapped = this.handles.mapping();
     this.popups.forEach((popup) => popup.show());
   }
 
@@ -52,8 +53,9 @@ export class Manipulation {
 
   diagramMoved() {
     if (this.diagram.scene !== this.scene) return; // `show` is called next
-    this.handles.diagramMoved();
-    this.lanes.diagramMoved();
+    const mapped = this.handles.mapping();
+    if (mapped !== this.mapped) [this.handles, this.lanes].forEach((part) => part.refresh());
+    this.mapped = mapped;
     if (this.menu.isOpen) this.menu.drawMark();
   }
 
@@ -97,7 +99,7 @@ export class Manipulation {
   /** The key of a selection: that of a message, or of the script line that caused an event. */
   keyOf({ kind, id, at }) {
     const { scene, events } = this;
-    if (kind === "event" && EVENT_KINDS[events.kind[at]] !== "receive") {
+    if (kind === "event" && events.kind[at] !== RECEIVED) {
       const item = scene.items.find(({ step, kind: what }) => step === events.step[at] && what !== "snapshot");
       return item ? JSON.stringify(item.item) : null;
     }

@@ -12,16 +12,12 @@ export class Dialog {
       ...content,
     );
     this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.isOutside(event) && this.close());
-    window.addEventListener("keydown", (event) => this.isOpen && this.key(event), { capture: true, signal });
+    window.addEventListener("keydown", (event) => this.node.open && this.key(event), { capture: true, signal });
     root.append(this.node);
   }
 
-  get isOpen() {
-    return this.node.open;
-  }
-
   open() {
-    if (!this.isOpen) this.node.showModal();
+    if (!this.node.open) this.node.showModal();
   }
 
   /** Keys reach nothing else either when the focus has left: a button that is disabled while it works loses it. */

@@ -165,21 +165,22 @@ export class AskView {
       el("p", { class: "cc-hidden", role: "status" }, `${label}: ${told}`),
       el("div", { class: "cc-row" }, this.stepButton(events.step[at]), this.messageButton(at)),
       el("ul", { class: "cc-relations" },
-        this.relation("past", PAST, counts[PAST], `could have influenced ${label}`),
-        this.relation("future", FUTURE, counts[FUTURE], `could be influenced by ${label}`),
-        this.relation("concurrent", CONCURRENT, counts[CONCURRENT], "neither could influence the other"),
+        this.relation(PAST, counts, `could have influenced ${label}`),
+        this.relation(FUTURE, counts, `could be influenced by ${label}`),
+        this.relation(CONCURRENT, counts, "neither could influence the other"),
       ),
       el("h4", {}, `Vector clock of ${label}`),
       ...this.clock(at),
     ];
   }
 
-  relation(name, relation, count, meaning) {
+  relation(relation, counts, meaning) {
+    const count = counts[relation];
     const named = count <= NAMED_UP_TO ? this.causality.indices(relation) : [];
-    return el("li", { "data-of": name },
-      relationSign(name),
+    return el("li", { "data-of": relation },
+      relationSign(relation),
       el("span", { class: "cc-count" }, count.toLocaleString("en")),
-      el("span", {}, el("strong", {}, name), " ", el("span", { class: "cc-quiet" }, meaning), this.names(named)),
+      el("span", {}, el("strong", {}, relation), " ", el("span", { class: "cc-quiet" }, meaning), this.names(named)),
     );
   }
 

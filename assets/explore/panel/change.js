@@ -65,13 +65,9 @@ export class ChangeView {
   select(selection) {
     const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
-    this.editor.show(this.message(id), this.nudgeBy);
+    this.editor.show(this.scene.messages.find((message) => message.id === id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);
     this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
-  }
-
-  message(id) {
-    return this.scene.messages.find((message) => message.id === id);
   }
 }
 
@@ -88,11 +84,12 @@ class Additions {
     this.snapshotAt = el("select");
     const hint = el("span", { class: "cc-quiet" }, "follows the step until you change it");
     const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
+    const send = () => ({ do: "send", process: this.from.value, to: this.to.value, body: this.body.value });
     const internal = () => ({ do: "internal", process: this.internalAt.value });
     const snapshot = () => ({ do: "snapshot", process: this.snapshotAt.value });
     this.node = el("div", { class: "cc-additions" },
       (this.when = el("div", { class: "cc-row" }, field("At time", this.at), hint)),
-      this.form("Send", () => this.sendEdit(), ...message),
+      this.form("Send", send, ...message),
       el("div", { class: "cc-row cc-forms" },
         this.form("Add", internal, field("Internal event at", this.internalAt)),
         this.form("Start", snapshot, field("Snapshot at", this.snapshotAt)),
@@ -108,10 +105,6 @@ class Additions {
       this.atIsOwn = false;
     };
     return el("form", { class: "cc-row", onsubmit }, ...fields, el("button", { type: "submit" }, action));
-  }
-
-  sendEdit() {
-    return { do: "send", process: this.from.value, to: this.to.value, body: this.body.value };
   }
 
   show(scene) {

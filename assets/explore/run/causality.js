@@ -3,10 +3,10 @@
 import { RECEIVED, SENT } from "./events.js";
 
 /** The relations of another event to the one that is asked about. */
-export const CONCURRENT = 0;
-export const PAST = 1;
-export const ITSELF = 2;
-export const FUTURE = 3;
+export const CONCURRENT = "concurrent";
+export const PAST = "past";
+export const ITSELF = "itself";
+export const FUTURE = "future";
 
 /**
  * The past and the future of one event. Its past is a prefix of every process and its future a suffix, so two numbers

@@ -63,7 +63,7 @@ export class ShareDialog {
 
   /** Python has answered: the link may have one edit more. */
   history() {
-    if (this.dialog.isOpen) this.refresh();
+    if (this.dialog.node.open) this.refresh();
   }
 
   refresh() {

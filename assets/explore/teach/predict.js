@@ -23,7 +23,6 @@ export class Predictor {
     this.root = root;
     this.phase = "";
     this.button = root.querySelector("[data-tool=predict]");
-    this.button.setAttribute("aria-pressed", "false");
     this.panel = el("section", { class: "cc-predict", "aria-label": "Predict" });
     this.question = el("p", { class: "cc-sentence cc-question", role: "status" });
     this.handles = new PredictedCut(explorer, (lane, stop) => this.place(lane, stop));
@@ -42,7 +41,6 @@ export class Predictor {
     const { explorer } = this;
     this.focused = document.activeElement;
     this.before = explorer.visit.step;
-    this.button.setAttribute("aria-pressed", "true");
     explorer.transport.pause();
     explorer.select(null);
     if (this.predictions?.scene !== explorer.scene) this.begin();
@@ -56,7 +54,6 @@ export class Predictor {
     const wasHidden = this.isHidden;
     const hadFocus = this.panel.contains(document.activeElement) || this.handles.node.contains(document.activeElement);
     this.turnTo("");
-    this.button.setAttribute("aria-pressed", "false");
     explorer.diagram.showCut(explorer.visit.cut);
     if (wasHidden) explorer.goTo(Math.min(this.before, explorer.scene.last));
     const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : this.button;
@@ -92,6 +89,7 @@ export class Predictor {
   turnTo(phase) {
     const { explorer, root } = this;
     this.phase = phase;
+    this.button.setAttribute("aria-pressed", Boolean(phase));
     if (phase) root.dataset.predicting = phase;
     else delete root.dataset.predicting;
     if (this.isHidden && this.isPossible) {

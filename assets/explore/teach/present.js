@@ -100,12 +100,12 @@ export class Presenter {
   }
 
   nextSnapshot() {
-    const { snapshots } = this.explorer.scene;
+    const { scene, tabs: { record } } = this.explorer;
+    const { snapshots } = scene;
     if (snapshots.length < 2) return;
-    const { record } = this.explorer.tabs;
     const next = (snapshots.findIndex(({ id }) => id === this.snapshot.id) + 1) % snapshots.length;
     this.chosen = snapshots[next].id;
-    if (record.snapshots === snapshots) record.choose(this.chosen);
+    if (record.scene === scene) record.choose(this.chosen);
     this.stepTo(this.explorer.shownStep());
   }
 
