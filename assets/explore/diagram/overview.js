@@ -30,6 +30,7 @@ export class Overview {
     this.node = el("div", { class: "cc-strip", hidden: true }, this.track, this.zoom, this.collapse);
     explorer.root.querySelector(".cc-transport").before(this.node);
     new ResizeObserver(() => this.draw()).observe(this.track);
+    explorer.closed.addEventListener("abort", () => clearTimeout(this.rest));
   }
 
   show(scene, palette, step) {
@@ -191,10 +192,6 @@ export class Overview {
     const { scene } = this;
     const told = scene.snapshots.map(({ id, began, completed }) => `${id} from step ${began} ${completed == null ? "on" : `to ${completed}`}`);
     return [`The whole run: ${this.explorer.events.count} events in ${scene.last} steps`, ...told].join("; ");
-  }
-
-  close() {
-    clearTimeout(this.rest);
   }
 }
 

@@ -1,9 +1,9 @@
 /* The form that changes a script line or an initiation. */
 
 import { el, field, fillNames, setText } from "../page/dom.js";
-import { Popup } from "../page/popup.js";
 import { plainNumber, twelveDigits } from "../run/times.js";
 import { itemLabel, itemName } from "./handles.js";
+import { Popup } from "./popup.js";
 
 /** Only fields that differ are submitted. */
 export class ItemForm extends Popup {
@@ -56,9 +56,7 @@ export class ItemForm extends Popup {
     this.fields.time.hidden = !scene.has_time;
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
-    const first = kind === "send" ? this.body : this.time;
-    this.open(point, options);
-    first.focus();
+    this.open(point, { ...options, focus: kind === "send" ? this.body : this.time, byKeyboard: true });
   }
 
   /** The event. */

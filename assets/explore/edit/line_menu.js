@@ -2,8 +2,8 @@
 
 import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
-import { Popup } from "../page/popup.js";
 import { plainNumber, roundedTime } from "../run/times.js";
+import { Popup } from "./popup.js";
 
 const MOST_TARGETS = 6; // more targets than this are offered in a list
 

@@ -27,6 +27,7 @@ export class Manipulation {
     const options = { capture: true, signal: explorer.closed };
     document.addEventListener("pointerdown", (event) => this.pressedAt(event.target), options);
     document.addEventListener("keydown", (event) => this.escape(event), options);
+    explorer.closed.addEventListener("abort", () => this.handles.endDrag());
   }
 
   get events() {
@@ -83,10 +84,6 @@ export class Manipulation {
     this.pendingValues.acknowledge(data.ack);
     this.manual.history(data);
     if (waited && !this.pendingValues.values.size && !this.handles.drag) this.handles.refresh();
-  }
-
-  close() {
-    this.handles.endDrag();
   }
 
   // ------------------------------------------------------------------------- keys of messages and items

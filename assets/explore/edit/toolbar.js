@@ -2,9 +2,9 @@
 
 import { el, setText } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
-import { Popup } from "../page/popup.js";
 import { nudgeSize } from "../run/times.js";
 import { itemLabel } from "./handles.js";
+import { Popup } from "./popup.js";
 
 export class Toolbar extends Popup {
   constructor(manipulation) {

@@ -140,6 +140,7 @@ export class ExportDialog {
     );
     this.dialog = new Dialog(explorer, "Export this run", this.form);
     this.dialog.node.addEventListener("close", () => this.work?.abort());
+    explorer.closed.addEventListener("abort", () => this.work?.abort());
   }
 
   open() {
@@ -193,9 +194,5 @@ export class ExportDialog {
   tell(text, state = "") {
     setText(this.told, text);
     this.told.dataset.state = state;
-  }
-
-  close() {
-    this.work?.abort();
   }
 }

@@ -27,6 +27,7 @@ export class TabMemory {
     window.addEventListener("popstate", (event) => this.goBack(event.state), { signal });
     window.addEventListener("pagehide", () => this.settle(), { signal });
     document.addEventListener("click", onClick, { capture: true, signal });
+    signal.addEventListener("abort", () => this.settle());
   }
 
   history() {
@@ -168,10 +169,6 @@ export class TabMemory {
     this.isBack = true;
     if (!link || runIn(link) === runIn(explorer.data.link)) explorer.goTo(Math.min(step, explorer.scene.last));
     else this.restore({ link, step, revision: explorer.revision });
-  }
-
-  close() {
-    this.settle();
   }
 }
 

@@ -30,6 +30,7 @@ export class Predictor {
     root.querySelector(".cc-sentence").after(this.question);
     root.querySelector(".cc-stage").append(this.handles.node);
     window.addEventListener("keydown", (event) => this.key(event), { capture: true, signal: explorer.closed });
+    explorer.closed.addEventListener("abort", () => this.leave());
   }
 
   toggle() {
@@ -364,10 +365,6 @@ export class Predictor {
       several ? button("Next snapshot", () => this.choose(this.next()), isRight) : null,
       isShown ? button("Done", () => this.leave(), isRight && !several) : null,
     ].filter(Boolean);
-  }
-
-  close() {
-    this.leave();
   }
 }
 

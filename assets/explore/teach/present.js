@@ -27,6 +27,7 @@ export class Presenter {
     document.addEventListener("keydown", (event) => this.key(event), { signal });
     document.addEventListener("fullscreenchange", () => this.leftFullscreen(), { signal });
     window.addEventListener("resize", () => this.isOn && this.resize(), { signal });
+    signal.addEventListener("abort", () => this.leave());
   }
 
   get isOn() {
@@ -143,10 +144,6 @@ export class Presenter {
       this.line.replaceChildren(shown, counter);
       if (shown.scrollWidth <= shown.clientWidth) return;
     }
-  }
-
-  close() {
-    this.leave();
   }
 }
 

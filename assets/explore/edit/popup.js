@@ -1,7 +1,7 @@
 /* Small windows over the diagram. */
 
-import { el, setText } from "./dom.js";
-import { STEP_KEYS } from "./keys.js";
+import { el, setText } from "../page/dom.js";
+import { STEP_KEYS } from "../page/keys.js";
 
 const BESIDE = 16; // the distance (in pixels) between a window and the point that it belongs to
 const DETOUR = 45; // a window moves this far (in pixels) rather than cover one more point of `alsoThere`
