@@ -63,7 +63,7 @@ export class Explorer {
       network: new Network(view("network")),
       change: new ChangeView(view("change"), this),
     };
-    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), new Overview(this)]; // that are not tabs
+    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), new Overview(this)]; // not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));

@@ -48,7 +48,7 @@ export class Presenter {
     this.aside = coverable(this.root);
     this.aside.forEach((node) => (node.inert = true));
     this.root.focus({ preventScroll: true });
-    this.root.requestFullscreen?.({ navigationUI: "hide" }).catch(() => {}); // if refused, the view covers the page only
+    this.root.requestFullscreen?.({ navigationUI: "hide" }).catch(() => {}); // else it covers the page only
     this.resize();
     this.wake();
     this.explorer.notify("stepTo", this.explorer.shownStep());
