@@ -36,7 +36,8 @@ function visitOf({ session, ack, step }) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `pending()` when edits wait or are acknowledged; `close()`.
+ * has answered; `pending()` when edits wait or are acknowledged. Listeners outside the explorer's own element
+ * end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
@@ -44,6 +45,8 @@ export class Explorer {
   /** @param moreParts takes the explorer and returns the parts that only this page has */
   constructor(root, moreParts) {
     this.root = root;
+    this.closing = new AbortController();
+    this.closed = this.closing.signal;
     this.visit = null;
     this.selection = null;
     const view = (name) => root.querySelector(`[data-view=${name}]`);
@@ -52,20 +55,19 @@ export class Explorer {
     this.hint = root.querySelector(".cc-hint");
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
-    this.diagram = new Diagram(root.querySelector(".cc-diagram"), (pick) => this.pick(pick), () => this.notify("diagramMoved"));
-    this.transport = new Transport(root, (step) => this.goTo(step), (part) => this.glide(part));
-    const choose = (id) => this.select({ kind: "message", id });
+    this.diagram = new Diagram(this);
+    this.transport = new Transport(this);
     this.tabs = {
       record: new RecordView(view("record"), (step) => this.goTo(step)),
       ask: new AskView(view("ask"), this),
       network: new Network(view("network")),
-      change: new ChangeView(view("change"), (edit) => this.submit(edit), choose),
+      change: new ChangeView(view("change"), this),
     };
-    this.otherParts = [new Manipulation(this)]; // the parts that are not tabs
+    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), new Overview(this)]; // not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
-    this.otherParts.push(new PastAndFuture(this.diagram), new Overview(this), new Find(this));
+    this.otherParts.push(new Find(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
     this.tools.present = () => presenter.toggle();
@@ -74,15 +76,14 @@ export class Explorer {
   }
 
   listen() {
-    const { root } = this;
+    const { root, closed: signal } = this;
     const onClick = (what, act) => root.querySelectorAll(what).forEach((node) => node.addEventListener("click", () => act(node)));
     onClick("[data-tab]", (tab) => this.openTab(tab.dataset.tab));
     onClick("[data-tool]", (button) => this.tools[button.dataset.tool]?.());
     root.addEventListener("click", returnFocus);
-    this.onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
-    window.addEventListener("resize", this.onResize);
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
+    const onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
+    window.addEventListener("resize", onResize, { signal });
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
     this.notice = root.querySelector(".cc-notice");
     this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
     this.turn = root.querySelector(".cc-orientation");
@@ -128,7 +129,6 @@ export class Explorer {
     const { visit } = this;
     const scenario = `${scene.name} ${scene.title}`;
     const events = this.events?.areOf(scene) ? this.events : new Events(scene);
-    this.isLoading = false;
     if (visit.scenario == null || visit.scenario === scenario) {
       const wasAtEnd = visit.last > 0 && visit.step === visit.last;
       visit.step = wasAtEnd ? scene.last : Math.min(visit.step, scene.last);
@@ -203,6 +203,11 @@ export class Explorer {
     if (this.isNearEdge(step, this.scene) && !this.isLoading) this.loadWindow(step);
   }
 
+  /** Whether Python has not answered yet with the window or orientation that was asked for last. */
+  get isLoading() {
+    return this.visit.outbox.waiting.some(({ edit }) => edit.do === "look");
+  }
+
   /** Whether a step lies near or beyond an edge of a window, and the run goes on there. */
   isNearEdge(step, { first, until, last }) {
     const margin = (until - first) * 0.1;
@@ -212,7 +217,6 @@ export class Explorer {
   /** Load another window: `width` steps around `step` (undefined: Python's default); `expanded`: every internal event. */
   loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
     Object.assign(this.visit, { width, expanded });
-    this.isLoading = true;
     this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
   }
 
@@ -270,13 +274,13 @@ export class Explorer {
     });
     if (!this.scene) return;
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
-    else this.tabs[name]?.stepTo(this.shownStep());
+    else this.tabs[name]?.stepTo?.(this.shownStep());
   }
 
-  /** Let time run the other way. Python draws one orientation at a time. */
+  /** Let time run the other way. Python draws one orientation at a time, and the next scene may be of the other. */
   toggleOrientation() {
     this.visit.orientation = this.visit.orientation === "down" ? "right" : "down";
-    if (this.scene.figures[this.visit.orientation]) this.redraw();
+    if (this.scene.figures[this.visit.orientation] && !this.isLoading) this.redraw();
     else this.loadWindow(this.visit.step);
   }
 
@@ -330,12 +334,10 @@ export class Explorer {
   }
 
   close() {
+    this.transport.pause();
+    this.closing.abort();
     cancelAnimationFrame(this.frame);
-    window.removeEventListener("resize", this.onResize);
-    document.removeEventListener("keydown", this.onKey);
-    this.transport.close();
-    this.diagram.close();
-    this.notify("close");
+    this.root.querySelectorAll(".js-plotly-plot").forEach((plot) => Plotly.purge(plot));
   }
 }
 

@@ -1,6 +1,6 @@
 /* Finding an event of the whole run: by its label, its process, its kind, or what its message carries. */
 
-import { el, field, refill, setText } from "./page/dom.js";
+import { el, field, fillMenu, setText } from "./page/dom.js";
 import { keepsKeys } from "./page/keys.js";
 import { EVENT_KINDS } from "./run/events.js";
 
@@ -27,16 +27,15 @@ export class Find {
     );
     explorer.root.append(this.node);
     explorer.tools.find = () => this.open();
-    this.onSlash = (event) => this.slash(event);
-    document.addEventListener("keydown", this.onSlash);
+    document.addEventListener("keydown", (event) => this.slash(event), { signal: explorer.closed });
   }
 
   show(scene) {
     this.scene = scene;
     this.texts = null;
     this.text.placeholder = `a label, a process, ${this.explorer.isLong() ? "or a body on show" : "or a body"}`;
-    fillPlaces(this.process, "every process", scene.processes);
-    fillPlaces(this.kind, "every kind", EVENT_KINDS);
+    fillMenu(this.process, [["", "every process"], ...scene.processes.entries()]);
+    fillMenu(this.kind, [["", "every kind"], ...EVENT_KINDS.entries()]);
     if (!this.node.hidden) this.search();
   }
 
@@ -67,8 +66,7 @@ export class Find {
     const carried = new Map(this.scene.messages.map(({ id, name }) => [id, name]));
     const names = this.scene.processes.map((name) => ` ${name}`.toLowerCase());
     this.texts = Array.from({ length: events.count }, (_, at) => events.label(at).toLowerCase() + names[events.lane[at]]);
-    const end = events.firstFrom(this.scene.until + 1);
-    for (let at = events.firstFrom(this.scene.first); at < end; at += 1) {
+    for (const at of events.within(this.scene)) {
       const body = carried.get(events.message[at]);
       if (body) this.texts[at] += ` ${body.toLowerCase()}`;
     }
@@ -140,19 +138,4 @@ export class Find {
     explorer.select({ kind: "event", at });
     explorer.openTab("ask");
   }
-
-  close() {
-    document.removeEventListener("keydown", this.onSlash);
-    this.node.remove();
-  }
-}
-
-/** Fill a menu with names; an option's value is the index of its name, that of the first is empty: all. */
-function fillPlaces(menu, all, names) {
-  const chosen = menu.value;
-  refill(menu, JSON.stringify(names), () => [
-    el("option", { value: "" }, all),
-    ...names.map((name, index) => el("option", { value: index }, name)),
-  ]);
-  if (chosen < names.length) menu.value = chosen;
 }

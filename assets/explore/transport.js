@@ -7,14 +7,10 @@ import { plainNumber } from "./run/times.js";
 const STEP_MS = 1100; // how long (in milliseconds) a step stays on the screen at speed 1
 
 export class Transport {
-  /**
-   * @param goTo called with the step to show
-   * @param glide called while playing with how much of the way to the next step has passed, 0 to 1
-   */
-  constructor(root, goTo, glide) {
+  constructor(explorer) {
+    const { root, closed: signal } = explorer;
+    this.explorer = explorer;
     this.root = root;
-    this.goTo = goTo;
-    this.glide = glide;
     this.step = 0;
     this.last = 0;
     this.frame = null;
@@ -27,15 +23,14 @@ export class Transport {
       button.addEventListener("click", () => this.press(button.dataset.go));
     });
     this.slider.addEventListener("input", () => this.move(Number(this.slider.value)));
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
   /** @param time of the step, or null while it is not known yet */
   show(step, last, time) {
     this.step = step;
     this.last = last;
-    this.slider.max = this.last;
+    this.slider.max = last;
     this.slider.value = step;
     this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
     const words = `step ${step} of ${last} · time ${time == null ? "…" : plainNumber(time)}`;
@@ -57,8 +52,7 @@ export class Transport {
   }
 
   advanceTo(step) {
-    this.step = Math.max(0, Math.min(this.last, step));
-    this.goTo(this.step);
+    this.explorer.goTo(Math.max(0, Math.min(this.last, step)));
   }
 
   togglePlay() {
@@ -75,7 +69,7 @@ export class Transport {
     const frame = (now) => {
       const part = (now - start) / length;
       if (part < 1) {
-        if (part > 0 && !this.lessMotion.matches) this.glide(part);
+        if (part > 0 && !this.lessMotion.matches) this.explorer.glide(part);
         this.frame = requestAnimationFrame(frame);
         return;
       }
@@ -104,10 +98,5 @@ export class Transport {
     if (!what || (what === "play" && event.target.closest("button, a, summary, [role=button]"))) return;
     event.preventDefault();
     this.press(what);
-  }
-
-  close() {
-    this.pause();
-    document.removeEventListener("keydown", this.onKey);
   }
 }

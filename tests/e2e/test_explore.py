@@ -159,6 +159,13 @@ def test_diagram_is_one_node_through_steps_and_edits(explorer):
     explorer.turn()  # other tests use this tab
 
 
+def test_diagram_and_button_agree_when_time_is_turned_twice_at_once(explorer):
+    explorer.page.locator(".cc-orientation").evaluate("(button) => { button.click(); button.click(); }")
+    explorer.page.wait_for_selector(".cc:not([data-pending])")
+    assert explorer.page.locator(".cc-orientation").get_attribute("data-orientation") == "down"
+    assert explorer.page.evaluate("'ticktext' in document.querySelector('.cc-diagram').layout.xaxis")
+
+
 def test_edits_after_a_reload_count_from_the_new_session(fresh_explorer):
     fresh_explorer.tab("Change")
     fresh_explorer.edit("Add")

@@ -155,6 +155,7 @@ def test_a_scene_that_arrives_during_a_drag_does_not_end_it(hand):
 
 def test_drag_when_time_runs_to_the_right(hand):
     hand.explorer.turn()
+    assert hand.handle(MARKER_13).get_attribute("aria-orientation") == "horizontal"
     hand.drag(MARKER_13, 2, 800)
     states, _ = hand.explorer.record()
     hand.explorer.turn()

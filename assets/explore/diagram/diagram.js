@@ -44,23 +44,21 @@ function listsIn(value, path) {
 }
 
 export class Diagram {
-  /**
-   * @param onPick called with what was clicked: {kind: "event", at} (an index into the columns of events),
-   *   {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}; each with clientX and clientY
-   * @param onMoved called when the diagram was drawn, stepped, zoomed, moved or resized
-   */
-  constructor(node, onPick, onMoved) {
-    this.node = node;
-    this.onPick = onPick;
-    this.onMoved = onMoved;
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.node = explorer.root.querySelector(".cc-diagram");
     this.drawn = false;
     this.selected = null;
     this.cut = null;
     this.predicting = false;
     this.config = this.plotConfig();
     this.listen();
-    this.observer = new ResizeObserver(() => this.resize());
-    this.observer.observe(node);
+    new ResizeObserver(() => this.resize()).observe(this.node);
+  }
+
+  /** It was drawn, stepped, zoomed, moved or resized. */
+  onMoved() {
+    this.explorer.notify("diagramMoved");
   }
 
   /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */
@@ -72,8 +70,7 @@ export class Diagram {
     this.isDown = "ticktext" in figure.layout.xaxis;
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
-    this.cursors = this.traces.map((trace) => trace.meta?.cursor ?? null);
-    this.arrows = arrowsOf(this.traces);
+    this.arrows = arrowsOf(this.traces, this.isDown);
     const data = this.traces.map((trace, index) => ({
       ...trace,
       ...this.coordinates(index),
@@ -116,10 +113,7 @@ export class Diagram {
 
   /** Move to another step: only traces in which something appears or disappears are touched. */
   stepTo(step) {
-    const touched = [];
-    this.masks.forEach((mask, index) => {
-      if (this.cursors[index] || mask?.differs(this.step, step)) touched.push(index);
-    });
+    const touched = this.tracesWith((meta, mask) => meta.cursor || mask?.differs(this.step, step));
     this.step = step;
     this.position = stepAt(this.scene, step).position;
     this.update(touched);
@@ -131,25 +125,32 @@ export class Diagram {
     if (this.arrows.length > GLIDE_UP_TO) return;
     const [here, next] = [stepAt(this.scene, this.step), stepAt(this.scene, this.step + 1)];
     this.position = here.position + part * (next.position - here.position);
-    const moving = (index) => this.cursors[index] || this.masks[index]?.isGrowing(this.step);
-    this.update([...this.traces.keys()].filter(moving));
+    this.update(this.tracesWith((meta, mask) => meta.cursor || mask?.isGrowing(this.step)));
   }
 
   /** Show one of the cuts that the scenario discusses (null: none). */
   showCut(cut) {
     this.cut = cut;
-    const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.cut != null);
-    if (!indices.length) return;
-    Plotly.restyle(this.node, { visible: indices.map((index) => this.isWanted(this.traces[index])) }, indices);
+    this.showWanted("cut");
   }
 
   /** Hide or show what tells the outcome of a snapshot. */
   hideOutcome(predicting) {
     if (predicting === this.predicting) return;
     this.predicting = predicting;
-    const indices = [...this.traces.keys()].filter((index) => this.traces[index].meta?.outcome);
+    this.showWanted("outcome");
+    this.update(this.tracesWith((meta) => meta.until_outcome));
+  }
+
+  /** Show or hide the traces that say they are a cut, or an outcome. */
+  showWanted(what) {
+    const indices = this.tracesWith((meta) => meta[what] != null);
     if (indices.length) Plotly.restyle(this.node, { visible: indices.map((i) => this.isWanted(this.traces[i])) }, indices);
-    this.update([...this.traces.keys()].filter((index) => this.traces[index].meta?.until_outcome));
+  }
+
+  /** The indices of the traces whose meta and mask (or null) pass a test. */
+  tracesWith(passes) {
+    return [...this.traces.keys()].filter((index) => passes(this.traces[index].meta ?? {}, this.masks[index]));
   }
 
   /** Whether a trace is shown: a cut of the scenario only if it is chosen, an outcome only if nobody predicts it. */
@@ -184,37 +185,41 @@ export class Diagram {
     if (index === 0) return this.highlight();
     const told = this.predicting && this.traces[index].meta?.until_outcome;
     if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.position);
-    const axis = this.cursors[index];
+    const { x, y, meta } = this.traces[index];
+    const axis = meta?.cursor;
     if (!axis) return {};
-    const { x, y } = this.traces[index];
     return { x, y, [axis]: [this.position, this.position] };
   }
 
   /** The coordinates of the selected arrow, if it is shown. */
   highlight() {
     const arrow = this.arrows.find(({ id, span }) => id === this.selected && isShown(span, this.step));
-    return arrow ? { x: [arrow.x0, arrow.x1], y: [arrow.y0, arrow.y1] } : { x: [null], y: [null] };
+    if (!arrow) return { x: [null], y: [null] };
+    const [lanes, positions] = [0, 1].map((part) => [arrow.from[part], arrow.to[part]]);
+    return this.isDown ? { x: lanes, y: positions } : { x: positions, y: lanes };
   }
 
   /** Tell of clicks (not drags), and change the pointer's shape over what can be clicked. */
   listen() {
     let pressed = null;
-    this.onPress = (event) => (pressed = event);
-    this.onRelease = (event) => {
+    const onRelease = (event) => {
       const moved = pressed && Math.hypot(event.clientX - pressed.clientX, event.clientY - pressed.clientY);
       const inPlot = pressed?.target.closest?.(".nsewdrag");
       pressed = null;
-      if (inPlot && moved <= 4) this.onPick({ ...this.pickAt(event), clientX: event.clientX, clientY: event.clientY });
+      if (inPlot && moved <= 4) this.explorer.pick({ ...this.pickAt(event), clientX: event.clientX, clientY: event.clientY });
     };
-    this.onHover = (event) => {
+    const onHover = (event) => {
       if (event.buttons === 0) this.node.classList.toggle("cc-over", this.pickAt(event).kind !== "nothing");
     };
-    this.node.addEventListener("pointerdown", this.onPress, true);
-    this.node.addEventListener("pointermove", this.onHover);
-    window.addEventListener("pointerup", this.onRelease, true);
+    this.node.addEventListener("pointerdown", (event) => (pressed = event), true);
+    this.node.addEventListener("pointermove", onHover);
+    window.addEventListener("pointerup", onRelease, { capture: true, signal: this.explorer.closed });
   }
 
-  /** What lies under a pointer event: an event before an arrow, an arrow before a process line. */
+  /**
+   * What lies under a pointer event, an event before an arrow, an arrow before a process line: {kind: "event", at} (an
+   * index into the columns of events), {kind: "message", id}, {kind: "line", lane, time}, or {kind: "nothing"}.
+   */
   pickAt(event) {
     const point = this.within(event);
     if (!point) return { kind: "nothing" };
@@ -268,8 +273,7 @@ export class Diagram {
     const { events, scene } = this;
     let nearest = null;
     let least = REACH.event;
-    const end = events.firstFrom(scene.until + 1);
-    for (let at = events.firstFrom(scene.first); at < end; at += 1) {
+    for (const at of events.within(scene)) {
       const [x, y] = this.toPixel(events.lane[at], events.position(at, scene));
       const distance = Math.hypot(point[0] - x, point[1] - y);
       if (distance < least) [nearest, least] = [at, distance];
@@ -279,22 +283,14 @@ export class Diagram {
 
   /** The id of the visible arrow nearest to a point, or null when none is within reach. */
   messageAt(point) {
-    const { xaxis, yaxis } = this.node._fullLayout;
-    const pixel = (x, y) => [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
     let nearest = null;
     let least = REACH.arrow;
-    for (const arrow of this.arrows) {
-      if (!isShown(arrow.span, this.step)) continue;
-      const distance = distanceToSegment(point, pixel(arrow.x0, arrow.y0), pixel(arrow.x1, arrow.y1));
-      if (distance < least) [nearest, least] = [arrow.id, distance];
+    for (const { id, from, to, span } of this.arrows) {
+      if (!isShown(span, this.step)) continue;
+      const distance = distanceToSegment(point, this.toPixel(...from), this.toPixel(...to));
+      if (distance < least) [nearest, least] = [id, distance];
     }
     return nearest;
-  }
-
-  close() {
-    this.observer.disconnect();
-    window.removeEventListener("pointerup", this.onRelease, true);
-    Plotly.purge(this.node);
   }
 }
 
@@ -312,15 +308,14 @@ function keepOrder(node) {
   });
 }
 
-/** Every drawn arrow: its message's id, its ends and the steps at which it is shown. */
-function arrowsOf(traces) {
+/** Every drawn arrow: its message's id, its ends, each a lane and a position, and the steps at which it is shown. */
+function arrowsOf(traces, isDown) {
   return traces.flatMap(({ x, y, meta }) => {
     const stride = meta?.stride ?? 1;
     return (meta?.messages ?? []).map((id, element) => {
       const start = element * stride;
-      const end = lastPoint(x, start, stride);
-      const span = meta.show?.[element] ?? [0, null];
-      return { id, x0: x[start], y0: y[start], x1: x[end], y1: y[end], span };
+      const [from, to] = [start, lastPoint(x, start, stride)].map((at) => (isDown ? [x[at], y[at]] : [y[at], x[at]]));
+      return { id, from, to, span: meta.show?.[element] ?? [0, null] };
     });
   });
 }

@@ -29,8 +29,8 @@ export class Overview {
     this.zoom = el("div", { class: "cc-strip-zoom", role: "group", "aria-label": "Steps on show" }, this.fewer, this.width, this.more);
     this.node = el("div", { class: "cc-strip", hidden: true }, this.track, this.zoom, this.collapse);
     explorer.root.querySelector(".cc-transport").before(this.node);
-    this.observer = new ResizeObserver(() => this.draw());
-    this.observer.observe(this.track);
+    new ResizeObserver(() => this.draw()).observe(this.track);
+    explorer.closed.addEventListener("abort", () => clearTimeout(this.rest));
   }
 
   show(scene, palette, step) {
@@ -192,12 +192,6 @@ export class Overview {
     const { scene } = this;
     const told = scene.snapshots.map(({ id, began, completed }) => `${id} from step ${began} ${completed == null ? "on" : `to ${completed}`}`);
     return [`The whole run: ${this.explorer.events.count} events in ${scene.last} steps`, ...told].join("; ");
-  }
-
-  close() {
-    clearTimeout(this.rest);
-    this.observer.disconnect();
-    this.node.remove();
   }
 }
 

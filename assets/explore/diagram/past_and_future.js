@@ -4,9 +4,6 @@ import { magnification } from "../page/colours.js";
 import { Causality, CONCURRENT, FUTURE, ITSELF, PAST } from "../run/causality.js";
 import { RECEIVED } from "../run/events.js";
 
-/** The name of each relation's sign. */
-const RELATIONS = { [CONCURRENT]: "concurrent", [PAST]: "past", [ITSELF]: "itself", [FUTURE]: "future" };
-
 /** The radius (in pixels, on a small screen) of a sign: it is larger than the ring of a recorded event. */
 const SIGN_SIZE = 19;
 
@@ -57,23 +54,18 @@ export class PastAndFuture {
     return [x - corner[0], y - corner[1]];
   }
 
-  /** The indices, in the columns, of the window's events, from the first up to the second. */
-  range() {
-    const { events, scene } = this.diagram;
-    return [events.firstFrom(scene.first), events.firstFrom(scene.until + 1)];
-  }
-
   /** The outlines of the signs, by relation; events that lie close together share one. */
   signs() {
-    const [from, until] = this.range();
-    const crowd = this.crowding(until - from);
+    const { events, scene } = this.diagram;
+    const shown = events.within(scene);
+    const crowd = Math.min(1, 9 / scene.processes.length, 200 / shown.length); // many processes or events: small signs
     const size = SIGN_SIZE * magnification() * Math.max(0.55, crowd);
     const found = { past: "", future: "", concurrent: "", itself: "" };
     const latest = {};
-    for (let at = from; at < until; at += 1) {
-      const name = RELATIONS[this.causality.relation(at)];
+    for (const at of shown) {
+      const name = this.causality.relation(at);
       const [x, y] = this.spot(at);
-      const key = `${name} ${this.diagram.events.lane[at]}`;
+      const key = `${name} ${events.lane[at]}`;
       const [lastX, lastY] = latest[key] ?? [-Infinity, -Infinity];
       if (Math.hypot(x - lastX, y - lastY) < size * 0.5) continue;
       latest[key] = [x, y];
@@ -82,34 +74,26 @@ export class PastAndFuture {
     return found;
   }
 
-  /** The factor for the size of signs: 1, or less if there are many processes or events. */
-  crowding(shown) {
-    return Math.min(1, 9 / this.diagram.scene.processes.length, 200 / shown);
-  }
-
   sign(name, x, y, size) {
-    if (name === "itself") return ring(x, y, size * 0.95);
-    if (name === "concurrent") return square(x, y, size * 0.68);
-    return triangle(x, y, size, name === "past" ? -1 : 1, this.diagram.isDown);
+    if (name === ITSELF) return ring(x, y, size * 0.95);
+    if (name === CONCURRENT) return square(x, y, size * 0.68);
+    return triangle(x, y, size, name === PAST ? -1 : 1, this.diagram.isDown);
   }
 
   /** The lines along messages that carry influence: received in the past, or sent in the future. */
   ways() {
-    const { causality, diagram } = this;
-    const [from, until] = this.range();
+    const { causality } = this;
+    const { events, scene } = this.diagram;
+    const shown = events.within(scene);
     const found = { "past ways": "", "future ways": "" };
-    for (let at = from; at < until; at += 1) {
-      const send = diagram.events.partner(at);
-      if (send < from || diagram.events.kind[at] !== RECEIVED) continue;
+    for (const at of shown) {
+      const send = events.partner(at);
+      if (send < shown[0] || events.kind[at] !== RECEIVED) continue;
       const isPast = causality.relation(at) === PAST || at === causality.at;
       const isFuture = causality.relation(send) === FUTURE || send === causality.at;
       if (isPast || isFuture) found[isPast ? "past ways" : "future ways"] += `M${point(this.spot(send))}L${point(this.spot(at))}`;
     }
     return found;
-  }
-
-  close() {
-    this.node.remove();
   }
 }
 

@@ -37,21 +37,12 @@ export class Handles {
     this.node.addEventListener("pointerleave", () => this.leave());
     this.node.addEventListener("wheel", (event) => this.passOn(new WheelEvent("wheel", event), event), { passive: false });
     this.node.addEventListener("keydown", (event) => this.key(event));
-    this.onMove = (event) => this.move(event);
-    this.onUp = (event) => this.release(event);
-    this.onCancel = () => this.endDrag();
-    this.onEscape = (event) => {
-      if (event.key !== "Escape" || !this.drag) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      this.endDrag();
-    };
   }
 
   /** A new scene. A drag goes on meanwhile: its handle stays the same node. */
   show() {
     const { scene, events } = this.manipulation;
-    this.ends = new Map(this.diagram.arrows.map((arrow) => [arrow.id, arrow]));
+    this.arrows = new Map(this.diagram.arrows.map((arrow) => [arrow.id, arrow]));
     this.fixed = [
       ...scene.messages.map((message) => messageGrip(scene, message)),
       ...scene.items.map((item) => itemGrip(scene, item, events)),
@@ -65,13 +56,6 @@ export class Handles {
     if (scene.choices || this.isCrowded || this.fixed.some(waits)) this.refresh();
   }
 
-  /** The diagram was drawn, zoomed or moved: lay the handles anew if they lie elsewhere now. */
-  diagramMoved() {
-    const view = this.mapping();
-    if (view === this.mapped) return;
-    this.refresh();
-  }
-
   /** How lanes and times map to pixels, as a text to compare. */
   mapping() {
     const { left, top, right, bottom } = this.diagram.plotBox();
@@ -82,7 +66,6 @@ export class Handles {
 
   /** Make, move and remove handles for the present step and zoom. */
   refresh() {
-    this.mapped = this.mapping();
     const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.manipulation.manual.grips()];
     grips.forEach((grip) => this.locate(grip));
     const box = this.diagram.plotBox();
@@ -130,25 +113,20 @@ export class Handles {
   /** Compute where a grip lies, in pixels: at its position, or at the end of the arrow of a held message. */
   locate(grip) {
     if (grip.kind === "choice") return this.locateChoice(grip);
-    if (grip.kind === "message" && grip.position == null) {
-      const { lane, position } = this.endOf(grip.id);
-      Object.assign(grip, { atLane: lane, atPosition: position });
-    } else Object.assign(grip, { atLane: grip.lane, atPosition: grip.position });
-    [grip.x, grip.y] = this.diagram.toPixel(grip.atLane, grip.atPosition);
+    const [lane, position] = grip.position == null ? this.endOf(grip.id) : [grip.lane, grip.position];
+    grip.atPosition = position;
+    [grip.x, grip.y] = this.diagram.toPixel(lane, position);
   }
 
-  /** The end of a message's drawn arrow. */
+  /** The end of a message's drawn arrow; out of sight if none is drawn. */
   endOf(id) {
-    const arrow = this.ends.get(id);
-    if (!arrow) return { lane: -9, position: 0 };
-    return this.diagram.isDown ? { lane: arrow.x1, position: arrow.y1 } : { lane: arrow.y1, position: arrow.x1 };
+    return this.arrows.get(id)?.to ?? [-9, 0];
   }
 
   /** The choice of a delivery lies at the end of its arrow; any other on its process's line, just after now. */
   locateChoice(grip) {
     if (grip.id != null) {
-      const { lane, position } = this.endOf(grip.id);
-      [grip.x, grip.y] = this.diagram.toPixel(lane, position);
+      [grip.x, grip.y] = this.diagram.toPixel(...this.endOf(grip.id));
       return;
     }
     const { right, bottom } = this.diagram.plotBox();
@@ -185,12 +163,10 @@ export class Handles {
   }
 
   dress(node, grip) {
-    const before = node.grip;
     node.grip = grip;
     if (!(this.drag?.moved && this.drag.node === node)) put(node, grip.x, grip.y);
-    if (before && before.signature === grip.signature) return;
     const isSlider = grip.kind !== "choice" && this.manipulation.scene.has_time;
-    setShape(node, {
+    const attributes = {
       class: `cc-handle cc-${grip.kind}${isSlider ? " cc-slides" : ""}`,
       role: isSlider ? "slider" : "button",
       "aria-label": grip.label,
@@ -201,22 +177,20 @@ export class Handles {
       "aria-valuetext": isSlider ? grip.told : null,
       "data-message": grip.id,
       "data-item": grip.item ? itemName(grip.item) : null,
-      "data-choice": grip.choice ?? null,
-    });
+      "data-choice": grip.choice,
+    };
+    const signature = JSON.stringify([attributes, grip.number]);
+    if (node.signature === signature) return;
+    node.signature = signature;
+    setShape(node, attributes);
     node.title.textContent = grip.kind === "choice" || grip.item?.kind === "snapshot" ? grip.label : "";
     node.number.textContent = grip.number ?? "";
   }
 
   /** Where the user chooses: light up the arrows of the messages that can be delivered. */
   drawGlow() {
-    const lines = this.manipulation.manual.grips().filter(({ id }) => id != null).map(({ id }) => this.ends.get(id));
-    this.glow.replaceChildren(
-      ...lines.filter(Boolean).map((arrow) => {
-        const start = this.diagram.isDown ? [arrow.x0, arrow.y0] : [arrow.y0, arrow.x0];
-        const end = this.diagram.isDown ? [arrow.x1, arrow.y1] : [arrow.y1, arrow.x1];
-        return this.preview.line(start, end, "cc-glowing");
-      }),
-    );
+    const lines = this.manipulation.manual.grips().map(({ id }) => this.arrows.get(id)).filter(Boolean);
+    this.glow.replaceChildren(...lines.map(({ from, to }) => this.preview.line(from, to, "cc-glowing")));
   }
 
   // ------------------------------------------------------------------------- the pointer
@@ -272,19 +246,29 @@ export class Handles {
     const { position } = this.diagram.fromPixel(this.diagram.within(event));
     const { grip } = node;
     const value = this.valueOf(grip) ?? grip.atPosition;
-    this.drag = { node, key: grip.key, from: event, position, value, hadFocus, moved: false };
-    window.addEventListener("pointermove", this.onMove, true);
-    window.addEventListener("pointerup", this.onUp, true);
-    window.addEventListener("pointercancel", this.onCancel, true);
-    window.addEventListener("blur", this.onCancel);
-    window.addEventListener("keydown", this.onEscape, true);
+    const end = new AbortController();
+    this.drag = { node, key: grip.key, from: event, position, value, hadFocus, moved: false, end };
+    const listen = (type, act) => window.addEventListener(type, act, { capture: true, signal: end.signal });
+    listen("pointermove", (moved) => this.move(moved));
+    listen("pointerup", (released) => this.release(released));
+    listen("pointercancel", () => this.endDrag());
+    window.addEventListener("blur", () => this.endDrag(), { signal: end.signal });
+    listen("keydown", (pressed) => this.escape(pressed));
+  }
+
+  escape(event) {
+    if (event.key !== "Escape") return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    this.endDrag();
   }
 
   move(event) {
     const { drag } = this;
     if (!drag.moved && Math.hypot(event.clientX - drag.from.clientX, event.clientY - drag.from.clientY) < DRAG_FROM) return;
     if (!drag.node.classList.contains("cc-slides")) return;
-    if (!drag.moved) this.manipulation.dragBegins();
+    if (!drag.moved) this.manipulation.closePopups();
+    this.manipulation.explorer.root.classList.add("cc-dragging");
     drag.moved = true;
     drag.at = event;
     this.drawDrag();
@@ -327,12 +311,8 @@ export class Handles {
     const { drag } = this;
     if (!drag) return;
     this.drag = null;
-    window.removeEventListener("pointermove", this.onMove, true);
-    window.removeEventListener("pointerup", this.onUp, true);
-    window.removeEventListener("pointercancel", this.onCancel, true);
-    window.removeEventListener("blur", this.onCancel);
-    window.removeEventListener("keydown", this.onEscape, true);
-    this.manipulation.dragEnds();
+    drag.end.abort();
+    this.manipulation.explorer.root.classList.remove("cc-dragging");
     this.preview.clear();
     if (!drag.hadFocus && document.activeElement === drag.node) drag.node.blur();
     put(drag.node, drag.node.grip.x, drag.node.grip.y);
@@ -386,7 +366,6 @@ export class Handles {
   keyAct({ key, shiftKey, repeat }, grip, node) {
     const { scene } = this.manipulation;
     if (key === "Enter" || key === " ") return () => !repeat && this.manipulation.entered(grip, node);
-    if (key === "Escape") return this.drag ? () => this.endDrag() : null;
     if (grip.kind === "choice") return STEP_KEYS.has(key) ? () => {} : null;
     if (key === "Delete" || key === "Backspace") return grip.item ? () => this.manipulation.remove(grip.item) : null;
     if (key.toLowerCase() === "h") return grip.message ? () => this.manipulation.holdOrRelease(grip.message) : null;
@@ -398,10 +377,6 @@ export class Handles {
     if (key === "Home") return () => this.moveTo(grip, grip.least);
     if (key === "End") return () => this.moveTo(grip, scene.end);
     return null;
-  }
-
-  close() {
-    this.endDrag();
   }
 }
 
@@ -427,7 +402,7 @@ function isWithin({ x, y }, { left, top, right, bottom }) {
 
 /** The handle at a message's head: its arrival. `value` is when it arrives (null: never). */
 function messageGrip(scene, message) {
-  const { id, reference, name, caption, where, arrival, sent_time: sentTime } = message;
+  const { id, reference, name, where, arrival, sent_time: sentTime } = message;
   const sent = `sent at ${plainNumber(sentTime)}`;
   const told = arrival == null ? `${neverInWords(message)}, ${sent}` : `arrives at ${plainNumber(arrival)}, ${sent}`;
   const waits = arrival != null && message.behind ? `, waits behind ${message.behind}` : "";
@@ -443,7 +418,6 @@ function messageGrip(scene, message) {
     label: scene.has_time ? `Arrival of ${name} ${where}` : `${name} ${where}`,
     told: told + waits,
     order: message.arrival_position ?? message.sent_position,
-    signature: [id, name, caption, told, waits, scene.has_time, scene.end, "message"].join("|"),
   };
 }
 
@@ -455,7 +429,6 @@ function neverInWords({ behind }) {
 /** The handle at a script line's event or at an initiation. */
 function itemGrip(scene, item, events) {
   const label = itemLabel(item, events);
-  const told = `at ${plainNumber(item.time)}`;
   return {
     kind: "item",
     key: JSON.stringify(item.item),
@@ -465,9 +438,8 @@ function itemGrip(scene, item, events) {
     value: item.time,
     least: item.since,
     label: scene.has_time ? `${item.kind === "snapshot" ? "" : "Time of "}${label}` : label,
-    told,
+    told: `at ${plainNumber(item.time)}`,
     order: item.position,
-    signature: [itemName(item), label, told, item.since, scene.has_time, scene.end].join("|"),
   };
 }
 

@@ -1,16 +1,14 @@
 /* The form that changes a script line or an initiation. */
 
-import { el, field, fillMenu, setText } from "../page/dom.js";
-import { Popup } from "../page/popup.js";
+import { el, field, fillNames, setText } from "../page/dom.js";
 import { plainNumber, twelveDigits } from "../run/times.js";
 import { itemLabel, itemName } from "./handles.js";
+import { Popup } from "./popup.js";
 
 /** Only fields that differ are submitted. */
 export class ItemForm extends Popup {
   constructor(manipulation) {
-    super(manipulation.layer, { class: "cc-item-form", role: "dialog" });
-    this.manipulation = manipulation;
-    this.title = el("strong");
+    super(manipulation, { class: "cc-item-form", role: "dialog" });
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.target = el("select");
     this.process = el("select");
@@ -43,14 +41,13 @@ export class ItemForm extends Popup {
     const { kind, process } = item;
     this.item = item;
     const name = itemLabel(item, events);
-    setText(this.title, `Edit ${name}`);
-    this.node.setAttribute("aria-label", `Edit ${name}`);
+    this.entitle(`Edit ${name}`);
     const targets = scene.channels.filter(({ source }) => source === process).map(({ target }) => target);
     this.body.value = item.body == null ? "" : typeof item.body === "string" ? item.body : JSON.stringify(item.body);
     this.body.placeholder = scene.body_hint;
-    fillMenu(this.target, targets);
+    fillNames(this.target, targets);
     this.target.value = item.to;
-    fillMenu(this.process, scene.processes);
+    fillNames(this.process, scene.processes);
     this.process.value = process;
     this.time.min = item.since;
     this.time.value = plainNumber(item.time);
@@ -59,10 +56,12 @@ export class ItemForm extends Popup {
     this.fields.time.hidden = !scene.has_time;
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
-    const first = kind === "send" ? this.body : this.time;
-    const keepFree = [this.manipulation.diagram.toPixel(item.lane, item.position)];
-    this.open(point, { ...options, keepFree, alsoThere: this.manipulation.handles.points() });
-    first.focus();
+    this.open(point, { ...options, focus: kind === "send" ? this.body : this.time, byKeyboard: true });
+  }
+
+  /** The event. */
+  heads() {
+    return [this.manipulation.diagram.toPixel(this.item.lane, this.item.position)];
   }
 
   values() {

@@ -1,23 +1,20 @@
 /* The menu at a process's line: what can be added there. */
 
-import { el, field, fillMenu, refill, setText } from "../page/dom.js";
+import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
-import { Popup } from "../page/popup.js";
 import { plainNumber, roundedTime } from "../run/times.js";
+import { Popup } from "./popup.js";
 
 const MOST_TARGETS = 6; // more targets than this are offered in a list
 
 export class LineMenu extends Popup {
-  /** @param manipulation the Manipulation that owns this */
   constructor(manipulation) {
-    super(manipulation.layer, { class: "cc-line-menu", role: "group" });
-    this.manipulation = manipulation;
-    this.title = el("strong");
+    super(manipulation, { class: "cc-line-menu", role: "group" });
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.bodyField = field("Body of the message (may be left empty)", this.body);
     this.entries = el("div", { role: "menu" });
     this.node.append(this.title, this.bodyField, this.entries);
-    this.node.addEventListener("keydown", (event) => this.moveFocus(event));
+    this.node.addEventListener("keydown", (event) => moveFocus(event, this.items(), ["ArrowUp", "ArrowDown"]));
     this.body.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -29,10 +26,6 @@ export class LineMenu extends Popup {
     return [...this.entries.querySelectorAll("[role=menuitem], select")];
   }
 
-  moveFocus(event) {
-    moveFocus(event, this.items(), ["ArrowUp", "ArrowDown"]);
-  }
-
   /** @param time the time that was clicked, rounded unless `isExact`; ignored where the run knows no time */
   openAt(point, lane, time, options) {
     const { scene, handles } = this.manipulation;
@@ -41,8 +34,7 @@ export class LineMenu extends Popup {
     const named = options.isExact ? time : Math.max(0, roundedTime(scene, time, handles.span()));
     this.time = scene.has_time ? named : null;
     const at = this.time == null ? "" : ` at ${plainNumber(this.time)}`;
-    setText(this.title, process + at);
-    this.node.setAttribute("aria-label", `Add to ${process}${at}`);
+    this.entitle(process + at, `Add to ${process}${at}`);
     this.entries.setAttribute("aria-label", `Add to ${process}${at}`);
     this.body.value = "";
     this.body.placeholder = scene.body_hint;
@@ -52,9 +44,9 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
-      ...this.note(scene),
+      scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
-    this.open(point, { ...options, alsoThere: handles.points(), focus: this.items()[0] });
+    this.open(point, { ...options, focus: this.items()[0] });
     this.drawMark();
   }
 
@@ -62,7 +54,7 @@ export class LineMenu extends Popup {
     const edit = (to) => () => ({ do: "send", process, to: to(), body: this.body.value });
     if (targets.length <= MOST_TARGETS) return targets.map((to) => this.entry(`Send to ${to}${at}`, edit(() => to)));
     const choice = el("select", { "aria-label": "Send to" });
-    fillMenu(choice, targets);
+    fillNames(choice, targets);
     const go = this.entry(`Send${at}`, edit(() => choice.value));
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
@@ -74,10 +66,6 @@ export class LineMenu extends Popup {
       this.manipulation.explorer.submit({ ...edit(), ...at });
     };
     return el("button", { type: "button", role: "menuitem", tabindex: "-1", onclick }, text);
-  }
-
-  note(scene) {
-    return scene.who_decides ? [el("p", { class: "cc-quiet", role: "none" }, scene.who_decides)] : [];
   }
 
   /** Mark the line at the time that the entries name. */
@@ -107,7 +95,7 @@ export class LaneButtons {
   show() {
     const { scene } = this.manipulation;
     refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
-    this.diagramMoved();
+    this.refresh();
   }
 
   button(name, lane) {
@@ -123,15 +111,11 @@ export class LaneButtons {
   }
 
   /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
-  diagramMoved() {
-    const { diagram, scene } = this.manipulation;
+  refresh() {
+    const { diagram } = this.manipulation;
     const { left, top, right, bottom } = diagram.plotBox();
-    const count = scene.processes.length;
     const [first, second] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];
     const gap = Math.abs(diagram.isDown ? second[0] - first[0] : second[1] - first[1]);
-    const mapped = [left, top, right, bottom, ...first, gap, diagram.isDown, count].join(" ");
-    if (mapped === this.mapped) return;
-    this.mapped = mapped;
     const wide = Math.min(diagram.isDown ? 120 : left, Math.max(18, gap - 4));
     [...this.node.children].forEach((button, lane) => {
       const [x, y] = diagram.toPixel(lane, 0);

@@ -1,7 +1,7 @@
 /* Direct manipulation: the handles, toolbar, menu and choices over the diagram. One part of the explorer. */
 
 import { el } from "../page/dom.js";
-import { EVENT_KINDS } from "../run/events.js";
+import { RECEIVED } from "../run/events.js";
 import { PendingValues } from "../run/outbox.js";
 import { stepAt } from "../run/timeline.js";
 import { Handles } from "./handles.js";
@@ -24,10 +24,10 @@ export class Manipulation {
     this.form = new ItemForm(this);
     this.menu = new LineMenu(this);
     this.popups = [this.toolbar, this.form, this.menu];
-    this.onPress = (event) => this.pressedAt(event.target);
-    document.addEventListener("pointerdown", this.onPress, true);
-    this.onKey = (event) => this.escape(event);
-    document.addEventListener("keydown", this.onKey, true);
+    const options = { capture: true, signal: explorer.closed };
+    document.addEventListener("pointerdown", (event) => this.pressedAt(event.target), options);
+    document.addEventListener("keydown", (event) => this.escape(event), options);
+    explorer.closed.addEventListener("abort", () => this.handles.endDrag());
   }
 
   get events() {
@@ -41,6 +41,7 @@ export class Manipulation {
     this.manual.show();
     this.handles.show();
     this.lanes.show();
+    this.mapped = this.handles.mapping();
     this.popups.forEach((popup) => popup.show());
   }
 
@@ -53,15 +54,16 @@ export class Manipulation {
 
   diagramMoved() {
     if (this.diagram.scene !== this.scene) return; // `show` is called next
-    this.handles.diagramMoved();
-    this.lanes.diagramMoved();
+    const mapped = this.handles.mapping();
+    if (mapped !== this.mapped) [this.handles, this.lanes].forEach((part) => part.refresh());
+    this.mapped = mapped;
     if (this.menu.isOpen) this.menu.drawMark();
   }
 
   /** A click on a process's line opens its menu; `select` uses the point of other clicks. */
   claims(pick) {
     if (pick.kind === "line") {
-      this.openMenu(pick.lane, pick.time, this.within(pick), {});
+      this.openMenu(pick.lane, pick.time, this.diagram.within(pick));
       return true;
     }
     this.clicked = pick;
@@ -73,7 +75,7 @@ export class Manipulation {
   select(selection) {
     const key = selection && this.keyOf(selection);
     const { clicked } = this;
-    if (clicked && key && this.subjectOf(key)) this.openToolbar(key, this.within(clicked));
+    if (clicked && key && this.subjectOf(key)) this.openToolbar(key, this.diagram.within(clicked));
     else if (selection && key !== this.toolbar.key_) this.toolbar.close();
   }
 
@@ -84,19 +86,7 @@ export class Manipulation {
     if (waited && !this.pendingValues.values.size && !this.handles.drag) this.handles.refresh();
   }
 
-  close() {
-    document.removeEventListener("pointerdown", this.onPress, true);
-    document.removeEventListener("keydown", this.onKey, true);
-    this.handles.close();
-    this.manual.close();
-    this.layer.remove();
-  }
-
   // ------------------------------------------------------------------------- keys of messages and items
-
-  within({ clientX, clientY }) {
-    return this.diagram.within({ clientX, clientY });
-  }
 
   /** The time of the step on show. */
   now() {
@@ -106,7 +96,7 @@ export class Manipulation {
   /** The key of a selection: that of a message, or of the script line that caused an event. */
   keyOf({ kind, id, at }) {
     const { scene, events } = this;
-    if (kind === "event" && EVENT_KINDS[events.kind[at]] !== "receive") {
+    if (kind === "event" && events.kind[at] !== RECEIVED) {
       const item = scene.items.find(({ step, kind: what }) => step === events.step[at] && what !== "snapshot");
       return item ? JSON.stringify(item.item) : null;
     }
@@ -129,24 +119,28 @@ export class Manipulation {
   // ------------------------------------------------------------------------- windows
 
   openToolbar(key, point, options = {}) {
-    this.form.close();
-    this.menu.close();
+    this.closePopups();
     this.toolbar.openAt(point, this.subjectOf(key), { ...options, key });
   }
 
   openForm(item, point, giveBack) {
-    this.toolbar.close();
+    this.closePopups();
     this.form.openAt(point, item, { giveBack });
   }
 
-  openMenu(lane, time, point, options) {
-    this.popups.forEach((popup) => popup.close());
+  openMenu(lane, time, point, options = {}) {
+    this.closePopups();
     this.menu.openAt(point, lane, time, options);
+  }
+
+  /** @param giveBack whether the focus goes back to where it was */
+  closePopups(giveBack = false) {
+    this.popups.forEach((popup) => popup.close(giveBack));
   }
 
   /** A press outside the windows closes them. */
   pressedAt(target) {
-    if (!this.popups.some(({ node }) => node.contains(target))) this.popups.forEach((popup) => popup.close());
+    if (!this.popups.some(({ node }) => node.contains(target))) this.closePopups();
   }
 
   /** Escape closes the open window, and then does nothing else. */
@@ -154,35 +148,26 @@ export class Manipulation {
     if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
     event.preventDefault();
     event.stopPropagation();
-    this.popups.forEach((popup) => popup.close(true));
+    this.closePopups(true);
   }
 
   /** Show the mark of the open menu; without a menu show no preview. */
   mark() {
-    if (this.menu?.isOpen) this.menu.drawMark();
-    else this.handles?.preview.clear();
+    if (this.menu.isOpen) this.menu.drawMark();
+    else this.handles.preview.clear();
   }
 
   // ------------------------------------------------------------------------- called by the handles
-
-  dragBegins() {
-    this.popups.forEach((popup) => popup.close());
-    this.explorer.root.classList.add("cc-dragging");
-  }
-
-  dragEnds() {
-    this.explorer.root.classList.remove("cc-dragging");
-  }
 
   /** A click on a handle does what a click below it does; where nothing lies, it opens the handle's toolbar. */
   pressed(grip, event) {
     if (grip.kind === "choice") return this.manual.choose(grip.choice);
     const pick = this.diagram.pickAt(event);
     const { clientX, clientY } = event;
-    if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.within(event), { byKeyboard: false });
+    if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.diagram.within(event));
     else if (pick.kind === "event" || pick.kind === "message") this.explorer.pick({ ...pick, clientX, clientY });
     else if (grip.message) this.explorer.pick({ kind: "message", id: grip.id, clientX, clientY });
-    else this.openToolbar(grip.key, this.within(event));
+    else this.openToolbar(grip.key, this.diagram.within(event));
   }
 
   /** Enter on a handle. */

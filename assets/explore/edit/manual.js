@@ -12,13 +12,12 @@ const NOTHING_LEFT =
 const HOW_BACK = "To let delays decide again, undo your choices or reset.";
 
 export class ManualMode {
-  /** @param manipulation the Manipulation that owns this */
   constructor(manipulation) {
     this.manipulation = manipulation;
     this.choices = [];
     this.buildBar();
     this.buildSwitch();
-    this.inNetwork = new NetworkChoices(manipulation, (choice) => this.choose(choice));
+    this.inNetwork = new NetworkChoices(manipulation);
   }
 
   buildBar() {
@@ -113,7 +112,6 @@ export class ManualMode {
         number: rank + 1,
         label: capital(words),
         order: -1,
-        signature: [choice, words, message, rank].join("|"),
       };
     });
   }
@@ -135,12 +133,6 @@ export class ManualMode {
     const isRefused = notice?.level === "error" && notice.seq === this.waitsFor;
     if (!isRefused) this.manipulation.explorer.goTo(this.manipulation.scene.last);
   }
-
-  close() {
-    this.inNetwork.close();
-    this.bar.remove();
-    this.section.remove();
-  }
 }
 
 /** A choice without "deliver", which its number on an arrow says: "Marker of S1 on C12", "H->D on C21". */
@@ -154,14 +146,12 @@ function capital(text) {
 
 /** Buttons over the network's picture: messages that can be delivered, processes that can act. */
 class NetworkChoices {
-  constructor(manipulation, onChoose) {
+  constructor(manipulation) {
     this.manipulation = manipulation;
-    this.onChoose = onChoose;
     this.plot = manipulation.explorer.root.querySelector(".cc-topology");
     this.layer = el("div", { class: "cc-network-choices" });
     this.plot.after(this.layer);
-    this.observer = new ResizeObserver(() => this.place());
-    this.observer.observe(this.plot);
+    new ResizeObserver(() => this.place()).observe(this.plot);
   }
 
   show(choices) {
@@ -170,11 +160,10 @@ class NetworkChoices {
     if (choices.length && this.plot.clientWidth) requestAnimationFrame(() => this.place());
   }
 
-  button({ choice, words, message }, rank) {
-    const onclick = () => this.onChoose(choice);
-    const kind = message == null ? "cc-acts" : "cc-delivers";
+  button({ choice, words }, rank) {
+    const onclick = () => this.manipulation.manual.choose(choice);
     const label = capital(words);
-    return el("button", { type: "button", class: `cc-rank ${kind}`, "aria-label": label, title: label, onclick }, String(rank + 1));
+    return el("button", { type: "button", class: "cc-rank", "aria-label": label, title: label, onclick }, String(rank + 1));
   }
 
   /** Where the messages and processes are drawn just now. */
@@ -208,10 +197,5 @@ class NetworkChoices {
     const [x1, y1] = pixel({ x: edge.x1, y: edge.y1 });
     const length = Math.hypot(x1 - x0, y1 - y0) || 1;
     return [(12 * (y1 - y0)) / length, (-12 * (x1 - x0)) / length];
-  }
-
-  close() {
-    this.observer.disconnect();
-    this.layer.remove();
   }
 }

@@ -23,7 +23,7 @@ export class Preview {
   }
 
   clear() {
-    this.node.style.display = "none";
+    this.node.toggleAttribute("hidden", true);
   }
 
   /** Show a message due at `time`, and what FIFO makes of that. Returns when it would arrive (null: never). */
@@ -62,7 +62,7 @@ export class Preview {
     const { left, top, right, bottom } = this.diagram.plotBox();
     setShape(this.clip, { x: left - 8, y: top - 8, width: right - left + 16, height: bottom - top + 16 });
     this.lines.replaceChildren(...drawn);
-    this.node.style.display = "";
+    this.node.toggleAttribute("hidden", false);
     const [x, y] = this.diagram.toPixel(lane, position);
     this.words.textContent = words;
     this.placeWords(x, y, side, words);
@@ -93,7 +93,7 @@ export class Preview {
     const [x, y] = this.diagram.toPixel(...to);
     const [x0, y0] = this.diagram.toPixel(...from);
     const turn = (Math.atan2(y - y0, x - x0) * 180) / Math.PI;
-    const head = shape("path", { class: `${look} cc-head-drawn`, d: "M0 0l-17 -7v14z", transform: `translate(${x} ${y}) rotate(${turn})` });
+    const head = shape("path", { class: look, d: "M0 0l-17 -7v14z", transform: `translate(${x} ${y}) rotate(${turn})` });
     return [this.line(from, to, look), head];
   }
 

@@ -2,21 +2,18 @@
 
 import { el, setText } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
-import { placeBeside, Popup } from "../page/popup.js";
 import { nudgeSize } from "../run/times.js";
 import { itemLabel } from "./handles.js";
+import { Popup } from "./popup.js";
 
 export class Toolbar extends Popup {
-  /** @param manipulation the Manipulation that owns this */
   constructor(manipulation) {
-    super(manipulation.layer, { class: "cc-toolbar", role: "toolbar" });
-    this.manipulation = manipulation;
+    super(manipulation, { class: "cc-toolbar", role: "toolbar" });
     const button = (text, onclick) => el("button", { type: "button", onclick }, text);
-    this.title = el("strong");
     this.earlier = button("Earlier", () => this.nudge(-1));
     this.later = button("Later", () => this.nudge(1));
     this.hold = button("Hold", () => manipulation.holdOrRelease(this.message));
-    this.edit = button("Edit…", (event) => manipulation.openForm(this.item, this.point, this.giveBack, event.detail === 0));
+    this.edit = button("Edit…", () => manipulation.openForm(this.item, this.point, this.giveBack));
     this.remove = button("Delete", () => manipulation.remove(this.item));
     this.shut = el("button", { type: "button", class: "cc-shut", "aria-label": "Close", onclick: () => this.close(true) }, "×");
     this.node.append(this.title, this.earlier, this.later, this.hold, this.edit, this.remove, this.shut);
@@ -31,19 +28,17 @@ export class Toolbar extends Popup {
   openAt(point, subject, options) {
     this.key_ = options.key;
     this.fill(subject);
-    this.open(point, { ...options, keepFree: this.heads(), alsoThere: this.manipulation.handles.points(), focus: this.buttons()[0] });
+    this.open(point, { ...options, focus: this.buttons()[0] });
   }
 
   fill({ message = null, item = null }) {
     const { scene, events } = this.manipulation;
     Object.assign(this, { message, item });
     const name = message ? `${message.name} ${message.where}` : itemLabel(item, events);
-    setText(this.title, name);
-    this.node.setAttribute("aria-label", `Change ${name}`);
+    this.entitle(name, `Change ${name}`);
     this.earlier.hidden = this.later.hidden = !scene.has_time;
     this.hold.hidden = !message;
-    const release = Boolean(message) && isHeld(message);
-    setText(this.hold, release ? "Release" : "Hold");
+    setText(this.hold, message && isHeld(message) ? "Release" : "Hold");
     this.edit.hidden = !item;
     this.remove.hidden = !item || Boolean(message);
   }
@@ -54,7 +49,7 @@ export class Toolbar extends Popup {
     const subject = this.manipulation.subjectOf(this.key_);
     if (!subject) return this.close(true);
     this.fill(subject);
-    placeBeside(this.node, this.point, this.heads(), this.manipulation.handles.points());
+    this.place();
   }
 
   nudge(sign) {
@@ -62,7 +57,7 @@ export class Toolbar extends Popup {
     if (grip) this.manipulation.handles.nudge(grip, sign * nudgeSize(this.manipulation.scene, true));
   }
 
-  /** The points that the toolbar must not cover: the head of the arrow, or the event. */
+  /** The head of the arrow, or the event. */
   heads() {
     const { diagram, scene } = this.manipulation;
     const { message, item } = this;

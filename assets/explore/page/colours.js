@@ -28,11 +28,9 @@ export function resolveColour(value, palette) {
   return match[2] ? withOpacity(colour, Number(match[2])) : colour;
 }
 
-/** "#rgb" or "#rrggbb" with an opacity. */
+/** "#rrggbb" with an opacity. */
 function withOpacity(hex, opacity) {
-  const short = hex.length === 4;
-  const digits = short ? [...hex.slice(1)].map((digit) => digit + digit) : hex.slice(1).match(/../g);
-  const [red, green, blue] = digits.map((pair) => parseInt(pair, 16));
+  const [red, green, blue] = hex.match(/\w\w/g).map((pair) => parseInt(pair, 16));
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 

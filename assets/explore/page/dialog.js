@@ -4,28 +4,20 @@ import { el } from "./dom.js";
 
 /** Keys and clicks in a dialog reach nothing else. */
 export class Dialog {
-  constructor(root, title, ...content) {
+  constructor({ root, closed: signal }, title, ...content) {
     const own = (event) => event.stopPropagation();
-    this.onKey = (event) => this.key(event);
     const close = el("button", { type: "button", class: "cc-dialog-close", "aria-label": "Close", onclick: () => this.close() }, "×");
-    this.heading = el("h2", {}, title);
     this.node = el("dialog", { class: "cc-dialog", role: "dialog", "aria-label": title, onclick: own, onkeydown: own },
-      el("header", {}, this.heading, close),
+      el("header", {}, el("h2", {}, title), close),
       ...content,
     );
     this.node.addEventListener("pointerdown", (event) => event.target === this.node && this.isOutside(event) && this.close());
-    this.node.addEventListener("close", () => window.removeEventListener("keydown", this.onKey, true));
+    window.addEventListener("keydown", (event) => this.node.open && this.key(event), { capture: true, signal });
     root.append(this.node);
   }
 
-  get isOpen() {
-    return this.node.open;
-  }
-
   open() {
-    if (this.isOpen) return;
-    this.node.showModal();
-    window.addEventListener("keydown", this.onKey, true);
+    if (!this.node.open) this.node.showModal();
   }
 
   /** Keys reach nothing else either when the focus has left: a button that is disabled while it works loses it. */
@@ -35,7 +27,7 @@ export class Dialog {
   }
 
   close() {
-    if (this.isOpen) this.node.close();
+    this.node.close();
   }
 
   isOutside({ clientX, clientY }) {

@@ -47,9 +47,14 @@ export function escapedForPlotly(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
 
-/** Fill a select with options; the chosen one stays chosen if it is still there. */
-export function fillMenu(select, names) {
+/** Fill a select with options, each a value and its text; the chosen one stays chosen if it is still there. */
+export function fillMenu(select, options) {
   const chosen = select.value;
-  refill(select, JSON.stringify(names), () => names.map((name) => el("option", { value: name }, name)));
-  if (names.includes(chosen)) select.value = chosen;
+  refill(select, JSON.stringify(options), () => options.map(([value, text]) => el("option", { value }, text)));
+  if (options.some(([value]) => String(value) === chosen)) select.value = chosen;
+}
+
+/** Fill a select with names. */
+export function fillNames(select, names) {
+  fillMenu(select, names.map((name) => [name, name]));
 }

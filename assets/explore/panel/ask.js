@@ -23,8 +23,7 @@ export class AskView {
     this.answer = el("div", { class: "cc-answer", tabindex: "-1" });
     const menus = [field("Event", this.eventMenu), field("Message", this.messageMenu)];
     node.append(el("div", { class: "cc-row cc-asking" }, ...menus), this.answer);
-    this.onKey = (event) => this.key(event);
-    document.addEventListener("keydown", this.onKey);
+    document.addEventListener("keydown", (event) => this.key(event), { signal: explorer.closed });
   }
 
   show(scene, palette) {
@@ -40,8 +39,7 @@ export class AskView {
   offerEvents() {
     const { events, scene } = this;
     const groups = new Map();
-    const end = events.firstFrom(scene.until + 1);
-    for (let at = events.firstFrom(scene.first); at < end; at += 1) {
+    for (const at of events.within(scene)) {
       const process = scene.processes[events.lane[at]];
       if (!groups.has(process)) groups.set(process, []);
       groups.get(process).push([at, `${events.label(at)} · ${EVENT_KINDS[events.kind[at]]} · step ${events.step[at]}`]);
@@ -80,9 +78,6 @@ export class AskView {
     this.causality = isEvent ? new Causality(this.events, selection.at) : null;
     this.tell();
   }
-
-  /** Answers do not depend on the step. */
-  stepTo() {}
 
   tell() {
     const { kind, at, id } = this.selection ?? {};
@@ -151,8 +146,7 @@ export class AskView {
   /** A receive near the middle of the window, named if one is. */
   exampleEvent() {
     const { events, scene } = this;
-    const [from, end] = [events.firstFrom(scene.first), events.firstFrom(scene.until + 1)];
-    const all = Array.from({ length: end - from }, (_, index) => from + index);
+    const all = events.within(scene);
     const received = all.filter((at) => events.kind[at] === RECEIVED);
     const named = received.filter((at) => at in events.labels);
     const among = [named, received, all].find((some) => some.length) ?? [];
@@ -171,23 +165,22 @@ export class AskView {
       el("p", { class: "cc-hidden", role: "status" }, `${label}: ${told}`),
       el("div", { class: "cc-row" }, this.stepButton(events.step[at]), this.messageButton(at)),
       el("ul", { class: "cc-relations" },
-        this.relation("past", PAST, counts, "past", `could have influenced ${label}`),
-        this.relation("future", FUTURE, counts, "future", `could be influenced by ${label}`),
-        this.relation("concurrent", CONCURRENT, counts, "concurrent", "neither could influence the other"),
+        this.relation(PAST, counts, `could have influenced ${label}`),
+        this.relation(FUTURE, counts, `could be influenced by ${label}`),
+        this.relation(CONCURRENT, counts, "neither could influence the other"),
       ),
       el("h4", {}, `Vector clock of ${label}`),
       ...this.clock(at),
     ];
   }
 
-  relation(name, relation, counts, word, meaning) {
+  relation(relation, counts, meaning) {
     const count = counts[relation];
-    const indices = this.causality.indices(relation, NAMED_UP_TO);
-    const named = count <= NAMED_UP_TO ? indices : [];
-    return el("li", { "data-of": name },
-      relationSign(name),
+    const named = count <= NAMED_UP_TO ? this.causality.indices(relation) : [];
+    return el("li", { "data-of": relation },
+      relationSign(relation),
       el("span", { class: "cc-count" }, count.toLocaleString("en")),
-      el("span", {}, el("strong", {}, word), " ", el("span", { class: "cc-quiet" }, meaning), this.names(named)),
+      el("span", {}, el("strong", {}, relation), " ", el("span", { class: "cc-quiet" }, meaning), this.names(named)),
     );
   }
 
@@ -242,9 +235,9 @@ export class AskView {
     const isApplication = message.kind === "app";
     const verdict = recorded ? `recorded in ${message.caption}` : "not recorded in the channel";
     return el("li", { "data-recorded": String(recorded) },
-      el("span", { class: "cc-tick", "aria-hidden": "true" }, !isApplication ? "•" : recorded ? "✓" : "✗"),
+      el("span", { class: "cc-tick", "aria-hidden": "true" }, isApplication ? (recorded ? "✓" : "✗") : "•"),
       el("div", {},
-        el("p", {}, snapshotDot(colour), el("strong", {}, !isApplication ? id : `${id}: ${verdict}`)),
+        el("p", {}, snapshotDot(colour), el("strong", {}, isApplication ? `${id}: ${verdict}` : id)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
       ),
@@ -273,10 +266,6 @@ export class AskView {
   stepButton(step) {
     const onclick = () => this.explorer.goTo(step);
     return el("button", { type: "button", class: "cc-to-step", title: `Show step ${step}`, onclick }, `Step ${step}`);
-  }
-
-  close() {
-    document.removeEventListener("keydown", this.onKey);
   }
 }
 

@@ -1,14 +1,14 @@
 /* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
 
-import { el, field, fillMenu, refill } from "../page/dom.js";
+import { el, field, fillMenu, fillNames, refill } from "../page/dom.js";
 import { stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
 export class ChangeView {
-  /** @param submit called with an edit; @param onSelect with the id of the chosen message. */
-  constructor(node, submit, onSelect) {
-    this.picker = new MessagePicker(onSelect);
+  constructor(node, explorer) {
+    const submit = (edit) => explorer.submit(edit);
+    this.picker = new MessagePicker(explorer);
     this.editor = new MessageEditor(submit);
     this.additions = new Additions(submit);
     const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
@@ -41,7 +41,7 @@ export class ChangeView {
   /** Fill the menu of algorithms; this run's is chosen, also after Python has refused another. */
   showRules() {
     const { algorithms, rules } = this.scene;
-    refill(this.algorithm, JSON.stringify(algorithms), () => algorithms.map(([value, title]) => el("option", { value }, title)));
+    fillMenu(this.algorithm, algorithms);
     this.algorithm.value = rules;
     this.rules.hidden = algorithms.length < 2;
   }
@@ -65,13 +65,9 @@ export class ChangeView {
   select(selection) {
     const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
-    this.editor.show(this.message(id), this.nudgeBy);
+    this.editor.show(this.scene.messages.find((message) => message.id === id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);
     this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
-  }
-
-  message(id) {
-    return this.scene.messages.find((message) => message.id === id);
   }
 }
 
@@ -88,11 +84,12 @@ class Additions {
     this.snapshotAt = el("select");
     const hint = el("span", { class: "cc-quiet" }, "follows the step until you change it");
     const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
+    const send = () => ({ do: "send", process: this.from.value, to: this.to.value, body: this.body.value });
     const internal = () => ({ do: "internal", process: this.internalAt.value });
     const snapshot = () => ({ do: "snapshot", process: this.snapshotAt.value });
     this.node = el("div", { class: "cc-additions" },
       (this.when = el("div", { class: "cc-row" }, field("At time", this.at), hint)),
-      this.form("Send", () => this.sendEdit(), ...message),
+      this.form("Send", send, ...message),
       el("div", { class: "cc-row cc-forms" },
         this.form("Add", internal, field("Internal event at", this.internalAt)),
         this.form("Start", snapshot, field("Snapshot at", this.snapshotAt)),
@@ -110,23 +107,19 @@ class Additions {
     return el("form", { class: "cc-row", onsubmit }, ...fields, el("button", { type: "submit" }, action));
   }
 
-  sendEdit() {
-    return { do: "send", process: this.from.value, to: this.to.value, body: this.body.value };
-  }
-
   show(scene) {
     this.when.hidden = !scene.has_time; // where the user chooses, it happens when it is chosen
     this.channels = scene.channels;
     this.body.placeholder = scene.body_hint;
     const senders = scene.processes.filter((name) => scene.channels.some(({ source }) => source === name));
-    fillMenu(this.from, senders);
-    fillMenu(this.internalAt, scene.processes);
-    fillMenu(this.snapshotAt, scene.initiators);
+    fillNames(this.from, senders);
+    fillNames(this.internalAt, scene.processes);
+    fillNames(this.snapshotAt, scene.initiators);
     this.showTargets();
   }
 
   showTargets() {
-    fillMenu(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
+    fillNames(this.to, this.channels.filter(({ source }) => source === this.from.value).map(({ target }) => target));
   }
 
   stepTo(time) {

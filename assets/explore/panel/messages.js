@@ -9,8 +9,8 @@ const AHEAD_SHOWN = 60; // at most this many messages that are sent later are li
 
 /** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
 export class MessagePicker {
-  constructor(onSelect) {
-    this.onSelect = onSelect;
+  constructor(explorer) {
+    this.explorer = explorer;
     this.node = el("div", { class: "cc-messages", role: "radiogroup", "aria-label": "Message to change" });
   }
 
@@ -19,21 +19,18 @@ export class MessagePicker {
     const ahead = scene.messages.filter((message) => message.sent > step);
     const past = scene.messages.filter((m) => m.id === selected && m.sent <= step && !flying.includes(m));
     const groups = [["In flight now", flying], ["Sent later", ahead.slice(0, AHEAD_SHOWN)], ["Already received", past]];
-    const rows = groups.map(([title, messages]) => [title, messages.map((m) => describe(m, palette))]);
-    refill(this.node, JSON.stringify([rows, ahead.length]), () => [
-      ...rows.flatMap(([title, descriptions]) => this.group(title, descriptions)),
-      ...this.more(ahead.length - AHEAD_SHOWN),
+    const filled = groups.filter(([, messages]) => messages.length);
+    const rows = filled.map(([title, messages]) => [title, messages.map((m) => describe(m, palette))]);
+    const more = ahead.length - AHEAD_SHOWN;
+    refill(this.node, JSON.stringify([rows, more]), () => [
+      ...rows.flatMap(([title, descriptions]) => [el("h4", {}, title), ...descriptions.map((one) => this.row(one))]),
+      more > 0 ? el("p", { class: "cc-quiet" }, `and ${more} more: step on, or click an arrow`) : "",
     ]);
     this.node.querySelectorAll("input").forEach((input) => (input.checked = Number(input.value) === selected));
   }
 
-  group(title, descriptions) {
-    if (!descriptions.length) return [];
-    return [el("h4", {}, title), ...descriptions.map((description) => this.row(description))];
-  }
-
   row({ id, name, way, when, kind, colour }) {
-    const onchange = () => this.onSelect(id);
+    const onchange = () => this.explorer.select({ kind: "message", id });
     return el("label", {},
       el("input", { type: "radio", name: "cc-message", value: id, onchange }),
       messageSign(kind, colour),
@@ -41,10 +38,6 @@ export class MessagePicker {
       el("span", { class: "cc-quiet" }, ...unbroken(way)),
       el("span", { class: "cc-when" }, ...unbroken(when)),
     );
-  }
-
-  more(count) {
-    return count > 0 ? [el("p", { class: "cc-quiet" }, `and ${count} more: step on, or click an arrow`)] : [];
   }
 }
 
@@ -71,23 +64,20 @@ export class MessageEditor {
     this.outcome = el("p", { class: "cc-quiet" });
     this.hold = el("button", { type: "button", onclick: () => this.send({ do: "hold" }) }, "Hold");
     this.release = el("button", { type: "button", onclick: () => this.send({ do: "release" }) }, "Release");
-    this.form = this.build();
-    this.hint = el("p", { class: "cc-quiet" }, "Choose a message here, or click its arrow in the diagram.");
-    this.node = el("div", { class: "cc-editor" }, this.hint, this.form);
-  }
-
-  build() {
     const nudge = (sign, text) => el("button", { type: "button", onclick: () => this.nudge(sign) }, text);
-    return el("form", { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
+    this.timing = el("div", { class: "cc-row" },
+      nudge(-1, "Earlier"),
+      field("Delay", this.delay),
+      nudge(+1, "Later"),
+      el("button", { type: "submit", class: "cc-primary" }, "Apply"),
+    );
+    this.form = el("form", { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
       this.title,
-      (this.timing = el("div", { class: "cc-row" },
-        nudge(-1, "Earlier"),
-        field("Delay", this.delay),
-        nudge(+1, "Later"),
-        el("button", { type: "submit", class: "cc-primary" }, "Apply"),
-      )),
+      this.timing,
       el("div", { class: "cc-row" }, this.hold, this.release, this.outcome),
     );
+    this.hint = el("p", { class: "cc-quiet" }, "Choose a message here, or click its arrow in the diagram.");
+    this.node = el("div", { class: "cc-editor" }, this.hint, this.form);
   }
 
   /** @param nudgeBy how much Earlier and Later change the delay; 0 if the run knows no delays */

@@ -21,8 +21,7 @@ export class Network {
     this.summary = el("p", { class: "cc-quiet" });
     this.list = el("ul", { class: "cc-flights" });
     node.append(this.plot, this.summary, this.list);
-    this.observer = new ResizeObserver(() => this.refresh());
-    this.observer.observe(this.plot);
+    new ResizeObserver(() => this.refresh()).observe(this.plot);
   }
 
   show(scene, palette, step) {
@@ -74,11 +73,6 @@ export class Network {
     };
     const text = dots.map(({ message }) => escapedForPlotly(`${message.name} ${message.where}`));
     return { ...trace, x: dots.map((dot) => dot.x), y: dots.map((dot) => dot.y), text, hoverinfo: "text", marker };
-  }
-
-  close() {
-    this.observer.disconnect();
-    Plotly.purge(this.plot);
   }
 }
 

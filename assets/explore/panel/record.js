@@ -22,13 +22,12 @@ export class RecordView {
   }
 
   show(scene, palette, step) {
-    const known = new Set((this.snapshots ?? []).map((snapshot) => snapshot.id));
+    const known = new Set(this.scene?.snapshots.map((snapshot) => snapshot.id));
     const ids = scene.snapshots.map((snapshot) => snapshot.id);
     const added = ids.filter((id) => !known.has(id));
     if (known.size && added.length === 1) this.chosen = added[0];
     if (!ids.includes(this.chosen)) this.chosen = ids[0] ?? null;
     this.scene = scene;
-    this.snapshots = scene.snapshots;
     this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, this.goTo));
     this.buttons = this.parts.map((part) => this.selectorButton(part));
     this.selector.replaceChildren(...this.buttons.map(({ button }) => button));
@@ -82,15 +81,10 @@ class SnapshotCard {
     this.why = el("ul", { class: "cc-why" });
     this.verdicts = el("ul", { class: "cc-verdicts" });
     this.facts = el("p", { class: "cc-facts" });
-    this.node = this.build();
-  }
-
-  build() {
-    const { snapshot } = this;
     const heading = el("h3", {}, snapshotDot(this.colour), `Snapshot ${snapshot.id}`);
     const dense = snapshot.processes.length > MANY_PROCESSES ? " cc-dense" : "";
     const states = el("dl", { class: `cc-states${dense}` }, ...this.processes.flatMap((row) => row.nodes));
-    return el("article", { class: "cc-card", "data-snapshot": snapshot.id },
+    this.node = el("article", { class: "cc-card", "data-snapshot": snapshot.id },
       el("header", {}, heading, this.status),
       el("h4", {}, "Processes"), states,
       el("h4", {}, "Channels"), this.channels.node,

@@ -3,10 +3,10 @@
 import { RECEIVED, SENT } from "./events.js";
 
 /** The relations of another event to the one that is asked about. */
-export const CONCURRENT = 0;
-export const PAST = 1;
-export const ITSELF = 2;
-export const FUTURE = 3;
+export const CONCURRENT = "concurrent";
+export const PAST = "past";
+export const ITSELF = "itself";
+export const FUTURE = "future";
 
 /**
  * The past and the future of one event. Its past is a prefix of every process and its future a suffix, so two numbers
@@ -54,13 +54,9 @@ export class Causality {
     return index[other] >= this.future[lane[other]] ? FUTURE : CONCURRENT;
   }
 
-  /** The indices of the events in a relation, at most one more than `most`. */
-  indices(relation, most = Infinity) {
-    const found = [];
-    for (let at = 0; at < this.events.count && found.length <= most; at += 1) {
-      if (this.relation(at) === relation) found.push(at);
-    }
-    return found;
+  /** The indices of the events in a relation. */
+  indices(relation) {
+    return [...this.events.lane.keys()].filter((at) => this.relation(at) === relation);
   }
 
   /** The number of events in each relation. */

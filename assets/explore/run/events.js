@@ -49,6 +49,12 @@ export class Events {
     return firstNot((at) => this.step[at] < step, this.count);
   }
 
+  /** The indices of the events in a scene's window, in order. */
+  within({ first, until }) {
+    const from = this.firstFrom(first);
+    return Array.from({ length: this.firstFrom(until + 1) - from }, (_, index) => from + index);
+  }
+
   /** The partner of a send or receive (the receive or send of its message), or -1. */
   partner(at) {
     this.partners ??= this.paired();

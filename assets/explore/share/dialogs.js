@@ -1,7 +1,7 @@
 /* The dialogs Share (the link to this run) and Export (this run as a file). */
 
 import { Dialog } from "../page/dialog.js";
-import { el, field, refill, setText } from "../page/dom.js";
+import { el, field, fillMenu, setText } from "../page/dom.js";
 import { addressOf } from "./address.js";
 
 /** Download an exported file. Throws an Error with the server's sentence. */
@@ -46,7 +46,7 @@ export class ShareDialog {
     this.excess = el("p");
     this.saved = el("p", { class: "cc-said-so", role: "status" });
     this.long = el("div", {}, this.excess, this.button("Save as a file", () => this.save()), this.saved);
-    this.dialog = new Dialog(explorer.root, "Share this run", this.short, this.long);
+    this.dialog = new Dialog(explorer, "Share this run", this.short, this.long);
   }
 
   button(text, onclick) {
@@ -63,7 +63,7 @@ export class ShareDialog {
 
   /** Python has answered: the link may have one edit more. */
   history() {
-    if (this.dialog.isOpen) this.refresh();
+    if (this.dialog.node.open) this.refresh();
   }
 
   refresh() {
@@ -89,11 +89,6 @@ export class ShareDialog {
     } catch (problem) {
       setText(this.saved, problem.message);
     }
-  }
-
-  close() {
-    this.dialog.close();
-    this.dialog.node.remove();
   }
 }
 
@@ -124,23 +119,10 @@ function fieldsOf(option, { scene, visit, scheme }) {
   if (kind === "step") return { [name]: [label, aStep(begin)] };
   if (kind === "number") return { [name]: [label, number(begin, least, most)] };
   if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
-  const menu = el("select", {}, ...choices.map(([value, text]) => el("option", { value, selected: value === begin }, text)));
+  const menu = el("select");
+  fillMenu(menu, choices);
+  menu.value = begin;
   return { [name]: [label, menu] };
-}
-
-/** The fields of one option, and their values. */
-class OptionFields {
-  constructor(option, explorer) {
-    this.controls = {};
-    this.nodes = Object.entries(fieldsOf(option, explorer)).map(([key, [label, control]]) => {
-      this.controls[key] = control;
-      return field(label, control);
-    });
-  }
-
-  get values() {
-    return Object.fromEntries(Object.entries(this.controls).map(([key, control]) => [key, control.value]));
-  }
 }
 
 /** Saves this run in a format of the user's choice. Each format declares its options. */
@@ -156,15 +138,14 @@ export class ExportDialog {
       this.fields,
       el("div", { class: "cc-row cc-export-end" }, this.button, this.told),
     );
-    this.dialog = new Dialog(explorer.root, "Export this run", this.form);
+    this.dialog = new Dialog(explorer, "Export this run", this.form);
     this.dialog.node.addEventListener("close", () => this.work?.abort());
+    explorer.closed.addEventListener("abort", () => this.work?.abort());
   }
 
   open() {
     const { formats } = this.explorer.data;
-    refill(this.format, JSON.stringify(formats), () =>
-      formats.map(({ name, title, suffix }) => el("option", { value: name }, `${title} (${suffix})`)),
-    );
+    fillMenu(this.format, formats.map(({ name, title, suffix }) => [name, `${title} (${suffix})`]));
     this.known = new Map();
     this.ask();
     this.dialog.open();
@@ -175,20 +156,23 @@ export class ExportDialog {
   ask() {
     const { options } = this.explorer.data.formats.find(({ name }) => name === this.format.value);
     const now = options.filter(({ long_only: longOnly }) => !longOnly || this.explorer.isLong());
-    this.asked = now.map((option) => this.asking(option));
-    this.fields.replaceChildren(...this.asked.flatMap(({ nodes }) => nodes));
+    this.asked = now.flatMap((option) => this.asking(option));
+    this.fields.replaceChildren(...this.asked.map(([, node]) => node));
     this.tell("");
   }
 
-  /** The fields of an option; formats with the same option share them, and so their values. */
+  /** The fields of an option: [key, node, control]. Formats with the same option share them, and so their values. */
   asking(option) {
-    const key = JSON.stringify(option);
-    if (!this.known.has(key)) this.known.set(key, new OptionFields(option, this.explorer));
-    return this.known.get(key);
+    const asked = JSON.stringify(option);
+    if (!this.known.has(asked)) {
+      const fields = Object.entries(fieldsOf(option, this.explorer));
+      this.known.set(asked, fields.map(([key, [label, control]]) => [key, field(label, control), control]));
+    }
+    return this.known.get(asked);
   }
 
   options() {
-    return Object.assign({}, ...this.asked.map(({ values }) => values));
+    return Object.fromEntries(this.asked.map(([key, , control]) => [key, control.value]));
   }
 
   async submit(event) {
@@ -210,11 +194,5 @@ export class ExportDialog {
   tell(text, state = "") {
     setText(this.told, text);
     this.told.dataset.state = state;
-  }
-
-  close() {
-    this.work?.abort();
-    this.dialog.close();
-    this.dialog.node.remove();
   }
 }

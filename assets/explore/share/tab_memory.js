@@ -22,12 +22,12 @@ export class TabMemory {
     this.session = null; // the session that shows what was kept
     this.awaited = null; // the link sent to Python and not opened yet: {seq, link, step, revision, waiting}
     this.path = location.pathname; // of this page: on another page of the app the address is left alone
-    this.onBack = (event) => this.goBack(event.state);
-    this.onHide = () => this.settle();
-    this.onClick = ({ target }) => explorer.root.contains(target) || this.settle(); // the click may lead to another page
-    window.addEventListener("popstate", this.onBack);
-    window.addEventListener("pagehide", this.onHide);
-    document.addEventListener("click", this.onClick, true);
+    const { root, closed: signal } = explorer;
+    const onClick = ({ target }) => root.contains(target) || this.settle(); // the click may lead to another page
+    window.addEventListener("popstate", (event) => this.goBack(event.state), { signal });
+    window.addEventListener("pagehide", () => this.settle(), { signal });
+    document.addEventListener("click", onClick, { capture: true, signal });
+    signal.addEventListener("abort", () => this.settle());
   }
 
   history() {
@@ -169,13 +169,6 @@ export class TabMemory {
     this.isBack = true;
     if (!link || runIn(link) === runIn(explorer.data.link)) explorer.goTo(Math.min(step, explorer.scene.last));
     else this.restore({ link, step, revision: explorer.revision });
-  }
-
-  close() {
-    this.settle();
-    window.removeEventListener("popstate", this.onBack);
-    window.removeEventListener("pagehide", this.onHide);
-    document.removeEventListener("click", this.onClick, true);
   }
 }
 

@@ -23,15 +23,14 @@ export class Predictor {
     this.root = root;
     this.phase = "";
     this.button = root.querySelector("[data-tool=predict]");
-    this.button.setAttribute("aria-pressed", "false");
     this.panel = el("section", { class: "cc-predict", "aria-label": "Predict" });
     this.question = el("p", { class: "cc-sentence cc-question", role: "status" });
     this.handles = new PredictedCut(explorer, (lane, stop) => this.place(lane, stop));
     root.querySelector(".cc-panel").append(this.panel);
     root.querySelector(".cc-sentence").after(this.question);
     root.querySelector(".cc-stage").append(this.handles.node);
-    this.onKey = (event) => this.key(event);
-    window.addEventListener("keydown", this.onKey, true);
+    window.addEventListener("keydown", (event) => this.key(event), { capture: true, signal: explorer.closed });
+    explorer.closed.addEventListener("abort", () => this.leave());
   }
 
   toggle() {
@@ -43,22 +42,19 @@ export class Predictor {
     const { explorer } = this;
     this.focused = document.activeElement;
     this.before = explorer.visit.step;
-    this.button.setAttribute("aria-pressed", "true");
     explorer.transport.pause();
     explorer.select(null);
     if (this.predictions?.scene !== explorer.scene) this.begin();
-    this.turnTo("asking");
-    if (this.prediction?.result) this.turnTo("checked");
+    this.turnTo(this.prediction?.result ? "checked" : "asking");
     (this.handles.first ?? this.panel.querySelector("button"))?.focus({ preventScroll: true });
   }
 
   leave() {
     if (!this.phase) return;
     const { explorer } = this;
-    const wasHidden = this.phase !== "shown";
+    const wasHidden = this.isHidden;
     const hadFocus = this.panel.contains(document.activeElement) || this.handles.node.contains(document.activeElement);
     this.turnTo("");
-    this.button.setAttribute("aria-pressed", "false");
     explorer.diagram.showCut(explorer.visit.cut);
     if (wasHidden) explorer.goTo(Math.min(this.before, explorer.scene.last));
     const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : this.button;
@@ -86,25 +82,29 @@ export class Predictor {
     return Boolean(this.snapshot) && !this.explorer.isLong();
   }
 
+  /** Whether the outcome is hidden. */
+  get isHidden() {
+    return this.phase === "asking" || this.phase === "checked";
+  }
+
   turnTo(phase) {
     const { explorer, root } = this;
     this.phase = phase;
+    this.button.setAttribute("aria-pressed", Boolean(phase));
     if (phase) root.dataset.predicting = phase;
     else delete root.dataset.predicting;
-    const isHidden = phase === "asking" || phase === "checked";
-    if (isHidden && this.isPossible) {
+    if (this.isHidden && this.isPossible) {
       explorer.goTo(explorer.scene.last);
       explorer.diagram.showCut(null);
     }
-    explorer.diagram.hideOutcome(isHidden);
+    explorer.diagram.hideOutcome(this.isHidden);
     this.draw();
   }
 
   draw() {
-    const isOn = Boolean(this.phase);
-    this.handles.show(isOn && this.isPossible ? this : null);
-    this.panel.replaceChildren(...(isOn ? this.content().filter(Boolean) : []));
-    this.question.replaceChildren(...(isOn ? this.asked() : []));
+    this.handles.show(this.phase && this.isPossible ? this : null);
+    this.panel.replaceChildren(...(this.phase ? this.content().filter(Boolean) : []));
+    this.question.replaceChildren(...(this.phase ? this.asked() : []));
   }
 
   show(scene) {
@@ -121,9 +121,8 @@ export class Predictor {
   }
 
   stepTo(step) {
-    const isHidden = this.phase === "asking" || this.phase === "checked";
     const { scene } = this.explorer;
-    if (isHidden && this.isPossible && step !== scene.last) this.explorer.goTo(scene.last); // another step would give the outcome away
+    if (this.isHidden && this.isPossible && step !== scene.last) this.explorer.goTo(scene.last); // another step would give the outcome away
   }
 
   /** A click on a process line moves its handle; while the outcome is hidden, clicks do nothing else. */
@@ -132,7 +131,7 @@ export class Predictor {
       const { lane, position, distance } = this.explorer.diagram.laneAt(this.explorer.diagram.within(pick));
       if (distance <= LINE_REACH) this.place(lane, this.handles.stopAt(lane, position));
     }
-    return this.phase === "asking" || this.phase === "checked";
+    return this.isHidden;
   }
 
   /** Escape leaves. The keys that step and undo do nothing while the outcome is hidden. */
@@ -254,9 +253,7 @@ export class Predictor {
     const rule = el("span", { class: "cc-rule" }, "Predict");
     const say = (text) => [rule, el("span", { class: "cc-said" }, el("span", { class: "cc-words" }, ...unbroken(text)))];
     if (!this.isPossible) return say("Predict what a snapshot records");
-    if (this.phase === "checked") {
-      return say(`${snapshot.id}: ${judgement(this.prediction.result)}`);
-    }
+    if (this.phase === "checked") return say(`${snapshot.id}: ${judgement(this.prediction.result)}`);
     return say(`${startedBy(snapshot)} What does ${snapshot.id} record?`);
   }
 
@@ -306,9 +303,9 @@ export class Predictor {
     const found = this.difference();
     const about = found && !found.text.startsWith(found.about) ? el("strong", {}, `${found.about}: `) : null;
     const why = found && el("p", {}, about ?? "", ...unbroken(found.text));
-    const look = found?.step != null &&
-      el("button", { type: "button", onclick: () => this.goTo(found.step) }, `Look at step ${found.step}`);
-    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.prediction.result)), why, look || null);
+    const onclick = () => this.goTo(found.step);
+    const look = found?.step == null ? null : el("button", { type: "button", onclick }, `Look at step ${found.step}`);
+    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.prediction.result)), why, look);
   }
 
   processRow(name, lane) {
@@ -368,14 +365,6 @@ export class Predictor {
       several ? button("Next snapshot", () => this.choose(this.next()), isRight) : null,
       isShown ? button("Done", () => this.leave(), isRight && !several) : null,
     ].filter(Boolean);
-  }
-
-  close() {
-    this.leave();
-    window.removeEventListener("keydown", this.onKey, true);
-    this.handles.close();
-    this.panel.remove();
-    this.question.remove();
   }
 }
 

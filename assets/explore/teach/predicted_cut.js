@@ -1,7 +1,7 @@
 /* The predicted cut, over the diagram. */
 
 import { resolveColour } from "../page/colours.js";
-import { shape } from "../page/svg.js";
+import { setShape, shape } from "../page/svg.js";
 import { countedEvents } from "../run/cut_stops.js";
 import { stepAt } from "../run/timeline.js";
 
@@ -16,9 +16,8 @@ export class PredictedCut {
     this.line = shape("path", { class: "cc-predicted-line" });
     this.starts = shape("g");
     this.knobs = shape("g");
-    this.node = shape("svg", { class: "cc-predicted-cut", role: "group", "aria-label": "The cut you predict" });
-    this.node.append(this.starts, this.line, this.knobs);
-    this.node.style.display = "none";
+    const attributes = { class: "cc-predicted-cut", role: "group", "aria-label": "The cut you predict", hidden: "" };
+    this.node = shape("svg", attributes, this.starts, this.line, this.knobs);
     this.handles = [];
   }
 
@@ -28,9 +27,9 @@ export class PredictedCut {
 
   /** Show the cut of a Predictor (null: none). */
   show(predictor) {
-    const isNew = predictor && (this.predictor !== predictor || this.scene !== this.explorer.scene);
+    const isNew = this.predictor !== predictor || this.scene !== this.explorer.scene;
     this.predictor = predictor;
-    this.node.style.display = predictor ? "" : "none";
+    this.node.toggleAttribute("hidden", !predictor);
     if (!predictor) return;
     this.scene = this.explorer.scene;
     if (isNew) {
@@ -83,16 +82,17 @@ export class PredictedCut {
     const at = position ?? stops[lane].at(-1).position;
     const [x, y] = diagram.toPixel(lane, at);
     const right = phase === "asking" ? null : prediction.result.processes[lane].isRight;
-    node.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`);
-    node.setAttribute("aria-orientation", diagram.isDown ? "vertical" : "horizontal");
-    node.setAttribute("aria-valuemin", 0);
-    node.setAttribute("aria-valuemax", stops[lane].at(-1).count);
-    node.setAttribute("aria-valuenow", stop == null ? 0 : stops[lane][stop].count);
-    node.setAttribute("aria-valuetext", spoken(scene.processes[lane], stops[lane], stop));
-    node.setAttribute("aria-disabled", String(phase !== "asking"));
-    node.dataset.never = String(stop == null);
-    if (right == null) delete node.dataset.right;
-    else node.dataset.right = String(right);
+    setShape(node, {
+      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`,
+      "aria-orientation": diagram.isDown ? "vertical" : "horizontal",
+      "aria-valuemin": 0,
+      "aria-valuemax": stops[lane].at(-1).count,
+      "aria-valuenow": stop == null ? 0 : stops[lane][stop].count,
+      "aria-valuetext": spoken(scene.processes[lane], stops[lane], stop),
+      "aria-disabled": phase !== "asking",
+      "data-never": stop == null,
+      "data-right": right,
+    });
     node.lastChild.textContent = right == null ? (stop == null ? "–" : "") : right ? "✓" : "✗";
   }
 
@@ -173,10 +173,6 @@ export class PredictedCut {
     event.preventDefault();
     event.stopPropagation();
     this.onMove(lane, by == null ? ends : Math.min(last, Math.max(0, (stop ?? 0) + by)));
-  }
-
-  close() {
-    this.node.remove();
   }
 }
 

@@ -22,13 +22,12 @@ export class Presenter {
     this.line = el("p", { class: "cc-presented", "aria-label": "Recorded so far" });
     this.keys = el("p", { class: "cc-keys" }, ...keysInWords());
     root.append(this.line, this.keys);
-    this.onKey = (event) => this.key(event);
-    this.onMove = () => this.wake();
-    this.onResize = () => this.isOn && this.resize();
-    this.onFullscreen = () => this.leftFullscreen();
-    document.addEventListener("keydown", this.onKey);
-    document.addEventListener("fullscreenchange", this.onFullscreen);
-    window.addEventListener("resize", this.onResize);
+    const signal = explorer.closed;
+    root.addEventListener("pointermove", () => this.isOn && this.wake());
+    document.addEventListener("keydown", (event) => this.key(event), { signal });
+    document.addEventListener("fullscreenchange", () => this.leftFullscreen(), { signal });
+    window.addEventListener("resize", () => this.isOn && this.resize(), { signal });
+    signal.addEventListener("abort", () => this.leave());
   }
 
   get isOn() {
@@ -49,8 +48,7 @@ export class Presenter {
     this.aside = coverable(this.root);
     this.aside.forEach((node) => (node.inert = true));
     this.root.focus({ preventScroll: true });
-    this.root.addEventListener("pointermove", this.onMove);
-    this.askFullscreen(true);
+    this.root.requestFullscreen?.({ navigationUI: "hide" }).catch(() => {}); // else it covers the page only
     this.resize();
     this.wake();
     this.explorer.notify("stepTo", this.explorer.shownStep());
@@ -62,20 +60,12 @@ export class Presenter {
     delete this.root.dataset.idle;
     this.root.removeAttribute("tabindex");
     this.aside.forEach((node) => (node.inert = false));
-    this.root.removeEventListener("pointermove", this.onMove);
     clearTimeout(this.idle);
-    this.askFullscreen(false);
+    if (document.fullscreenElement === this.root) document.exitFullscreen().catch(() => {});
     document.documentElement.style.removeProperty("font-size");
     this.explorer.redraw();
-    const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : null;
-    back?.focus({ preventScroll: true });
+    this.focused.focus({ preventScroll: true });
     this.explorer.notify("stepTo", this.explorer.shownStep());
-  }
-
-  /** Take or leave the whole screen. If the browser refuses, the view covers the page only. */
-  askFullscreen(wanted) {
-    if (wanted) this.root.requestFullscreen?.({ navigationUI: "hide" }).catch(() => {});
-    else if (document.fullscreenElement === this.root) document.exitFullscreen().catch(() => {});
   }
 
   /** Escape ends full screen before the page hears of the key. */
@@ -103,23 +93,20 @@ export class Presenter {
     if (event.ctrlKey || event.metaKey || event.altKey || keepsKeys(event.target)) return;
     const key = event.key.toLowerCase();
     const acts = { p: () => this.toggle() };
-    if (this.isOn) Object.assign(acts, { escape: () => this.leave(), o: () => this.turn(), n: () => this.nextSnapshot() });
+    const turn = () => this.explorer.toggleOrientation();
+    if (this.isOn) Object.assign(acts, { escape: () => this.leave(), o: turn, n: () => this.nextSnapshot() });
     if (!acts[key] || event.repeat) return;
     event.preventDefault();
     acts[key]();
   }
 
-  turn() {
-    this.explorer.toggleOrientation();
-  }
-
   nextSnapshot() {
-    const { snapshots } = this.explorer.scene;
+    const { scene, tabs: { record } } = this.explorer;
+    const { snapshots } = scene;
     if (snapshots.length < 2) return;
-    const { record } = this.explorer.tabs;
     const next = (snapshots.findIndex(({ id }) => id === this.snapshot.id) + 1) % snapshots.length;
     this.chosen = snapshots[next].id;
-    if (record.snapshots === snapshots) record.choose(this.chosen);
+    if (record.scene === scene) record.choose(this.chosen);
     this.stepTo(this.explorer.shownStep());
   }
 
@@ -157,15 +144,6 @@ export class Presenter {
       this.line.replaceChildren(shown, counter);
       if (shown.scrollWidth <= shown.clientWidth) return;
     }
-  }
-
-  close() {
-    this.leave();
-    document.removeEventListener("keydown", this.onKey);
-    document.removeEventListener("fullscreenchange", this.onFullscreen);
-    window.removeEventListener("resize", this.onResize);
-    this.line.remove();
-    this.keys.remove();
   }
 }
 

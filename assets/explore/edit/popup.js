@@ -1,7 +1,7 @@
 /* Small windows over the diagram. */
 
-import { el } from "./dom.js";
-import { STEP_KEYS } from "./keys.js";
+import { el, setText } from "../page/dom.js";
+import { STEP_KEYS } from "../page/keys.js";
 
 const BESIDE = 16; // the distance (in pixels) between a window and the point that it belongs to
 const DETOUR = 45; // a window moves this far (in pixels) rather than cover one more point of `alsoThere`
@@ -10,7 +10,7 @@ const DETOUR = 45; // a window moves this far (in pixels) rather than cover one 
  * Put a window beside a point of its layer. It lies inside the layer, covers no point of `keepFree` if possible, and
  * as few points of `alsoThere` as it can without moving far away.
  */
-export function placeBeside(node, [x, y], keepFree = [], alsoThere = []) {
+function placeBeside(node, [x, y], keepFree, alsoThere) {
   const { clientWidth: width, clientHeight: height } = node.parentElement;
   const { offsetWidth: wide, offsetHeight: high } = node;
   const after = (by) => (at) => at + BESIDE + by;
@@ -35,8 +35,10 @@ export function placeBeside(node, [x, y], keepFree = [], alsoThere = []) {
  * elsewhere. Opened with the mouse it takes the focus itself, because clicked buttons lose theirs (`returnFocus`).
  */
 export class Popup {
-  constructor(layer, attributes) {
-    this.layer = layer;
+  /** @param manipulation the Manipulation that owns this */
+  constructor(manipulation, attributes) {
+    this.manipulation = manipulation;
+    this.title = el("strong");
     this.node = el("div", { ...attributes, tabindex: "-1" });
     this.node.classList.add("cc-popup");
     this.node.addEventListener("keydown", (event) => this.key(event));
@@ -46,14 +48,29 @@ export class Popup {
     return this.node.isConnected;
   }
 
+  /** Write the title; `name` is read to whoever cannot see it. */
+  entitle(title, name = title) {
+    setText(this.title, title);
+    this.node.setAttribute("aria-label", name);
+  }
+
+  /** The points that the window must not cover. */
+  heads() {
+    return [];
+  }
+
   /** @param giveBack returns the element that gets the focus when Escape closes the window, or null */
-  open(point, { keepFree = [], alsoThere = [], giveBack = null, focus = null, byKeyboard = false } = {}) {
+  open(point, { giveBack = null, focus = null, byKeyboard = false }) {
     this.point = point;
     this.giveBack = giveBack;
-    this.layer.append(this.node);
-    placeBeside(this.node, point, keepFree, alsoThere);
+    this.manipulation.layer.append(this.node);
+    this.place();
     if (byKeyboard) focus?.focus();
     else if (focus) this.node.focus({ preventScroll: true });
+  }
+
+  place() {
+    placeBeside(this.node, this.point, this.heads(), this.manipulation.handles.points());
   }
 
   close(giveBack = false) {
