@@ -33,6 +33,13 @@ def test_marker_brought_forward_before_h_keeps_h_out_and_c21_empty(explorer):
     assert channels["C21"] == "<empty>"
 
 
+def test_the_form_foretells_that_a_marker_waits_behind_the_message_before_it(explorer):
+    explorer.choose("C32", "marker")
+    for delay, arrival in (("10", 602), ("200", 729)):
+        explorer.page.get_by_label("Delay").fill(delay)
+        explorer.page.get_by_text(f"would arrive at {arrival}", exact=True).wait_for()
+
+
 def test_sending_a_message_adds_its_send_and_its_receipt(explorer):
     steps = explorer.last
     explorer.tab("Change")
@@ -269,3 +276,13 @@ def test_menu_switches_between_light_and_dark(fresh_explorer):
     fresh_explorer.page.wait_for_selector(".cc[data-scheme=dark]")
     fresh_explorer.page.get_by_role("menuitemradio", name="Light").click()
     fresh_explorer.page.wait_for_selector(".cc[data-scheme=light]")
+
+
+def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_explorer):
+    """Plotly resizes a tenth of a second late; `fresh_explorer` fails if the page then throws an error."""
+    page = fresh_explorer.page
+    page.evaluate("void Plotly.Plots.resize(document.querySelector('.cc-diagram'))")
+    page.set_viewport_size({"width": 1100, "height": 700})
+    page.get_by_role("link", name="History").click()
+    page.get_by_text("What has been run").wait_for()
+    page.wait_for_timeout(1_000)

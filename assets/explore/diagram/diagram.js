@@ -56,9 +56,9 @@ export class Diagram {
     new ResizeObserver(() => this.resize()).observe(this.node);
   }
 
-  /** It was drawn, stepped, zoomed, moved or resized. */
+  /** It was drawn, stepped, zoomed, moved or resized. Plotly resizes late: perhaps when the explorer has closed. */
   onMoved() {
-    this.explorer.notify("diagramMoved");
+    if (!this.explorer.closed.aborted) this.explorer.notify("diagramMoved");
   }
 
   /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */

@@ -65,7 +65,7 @@ export class ChangeView {
   select(selection) {
     const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
-    this.editor.show(this.scene.messages.find((message) => message.id === id), this.nudgeBy);
+    this.editor.show(this.scene, this.scene.messages.find((message) => message.id === id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);
     this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
   }

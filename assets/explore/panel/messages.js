@@ -2,6 +2,7 @@
 
 import { messageSign, resolveColour } from "../page/colours.js";
 import { el, field, refill, setText, unbroken } from "../page/dom.js";
+import { arrivalIfDue } from "../run/fifo.js";
 import { inFlight } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
@@ -81,10 +82,9 @@ export class MessageEditor {
   }
 
   /** @param nudgeBy how much Earlier and Later change the delay; 0 if the run knows no delays */
-  show(message, nudgeBy) {
+  show(scene, message, nudgeBy) {
     this.timing.hidden = !nudgeBy;
-    this.message = message;
-    this.nudgeBy = nudgeBy;
+    Object.assign(this, { scene, message, nudgeBy });
     this.form.hidden = !message;
     this.hint.hidden = Boolean(message);
     if (!message) return;
@@ -104,9 +104,11 @@ export class MessageEditor {
   preview() {
     const { message } = this;
     const changed = this.delay.value !== "" && Number(this.delay.value) !== message.delay;
-    const arrival = changed ? message.earliest + Number(this.delay.value) : message.arrival;
+    const foretold = () => arrivalIfDue(this.scene, message, message.earliest + Number(this.delay.value));
+    const { arrival, front } = changed ? foretold() : message;
+    const held = changed ? front?.name : message.behind;
     const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
-    const why = message.behind ? `never arrives: ${message.behind} is held before it` : never[whyNotArrived(message)];
+    const why = held ? `never arrives: ${held} is held before it` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
 
