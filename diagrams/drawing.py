@@ -36,7 +36,7 @@ Place = tuple[float, float] | None  # a point of a figure; None: a gap
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of width x height pixels: `inside`, clipped to the box `clip` (None: unclipped), `around` on top."""
+    """A drawing of width x height pixels: `inside`, cut off at the box `clip` (None: nowhere), then `around` on it."""
 
     width: int
     height: int

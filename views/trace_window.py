@@ -41,7 +41,7 @@ class Window:
 
     @property
     def numbers(self) -> dict[str, list[int]]:
-        """The numbers in the log of each process's events, in their order."""
+        """For each process, the numbers that its events in this window have in the log."""
         found: dict[str, list[int]] = {name: [] for name in self.history.of}
         for row in self.rows:
             found[row.process].append(row.index or 0)

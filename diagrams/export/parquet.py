@@ -20,7 +20,7 @@ SCHEMA = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The file. Columns that may hold null are nullable."""
+    """The event table as a Parquet file; every column may be null."""
     columns = zip(*scene.execution.events, strict=True)
     table = pyarrow.table(list(columns) or [()] * len(SCHEMA), schema=SCHEMA)
     file = BytesIO()

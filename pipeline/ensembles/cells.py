@@ -25,7 +25,7 @@ MOST_ROWS = 10**11  # event rows of all runs together, as estimated
 
 
 class Cell(NamedTuple):
-    """One combination: its scenario with seed 0, the same as TOML, and an estimate of the event rows of a run."""
+    """One combination of parameters: its scenario with seed 0, this as TOML, and an estimate of the rows of a run."""
 
     scenario: Scenario
     document: str
@@ -159,7 +159,7 @@ class _CellBuilder:
         return Cell(scenario, document, trial.rows + control_rows)
 
     def _rows_of(self, scenario: Scenario) -> int:
-        """The number of event rows of a scenario's first run; 0 if it fails, since each run's row will say why."""
+        """The number of event rows of a scenario's first run; 0 if it fails: the table of runs will say why."""
         try:
             return _try(replace(scenario, seed=self._grid.seed)).rows
         except InputError:
@@ -181,7 +181,7 @@ class _CellBuilder:
         return self._trials[plain]
 
     def _initiations(self, scenario: Scenario, initiators: int, duration: float) -> Iterator[Initiation]:
-        """The snapshots, spread over the run, or all at the grid's time; each shifts its initiators by one process."""
+        """Who initiates each snapshot, and when: all at `grid.at`, or spread evenly, each by the next processes."""
         grid, able = self._grid, may_initiate(scenario)
         count = len(able)
         if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):

@@ -104,6 +104,5 @@ def summarize(spark: SparkSession, store: Store) -> None:
     runs = store.read(spark, "runs")
     for table, found in (("summaries", cells(runs)), ("extremes", extremes(runs))):
         with store.replacing(table) as staging:
-            found.coalesce(1).write.parquet(
-                str(staging.resolve())
-            )  # absolute: Spark's server has another working directory
+            path = str(staging.resolve())  # absolute: Spark's server has another working directory
+            found.coalesce(1).write.parquet(path)

@@ -29,7 +29,7 @@ from sim.core.errors import InputError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = 2  # the version of this layout; raised when older code would misread the folder
+FORMAT = 2  # of the layout; raise it when one version would misread the folder of another, as after a new column
 MANIFEST = "manifest.json"
 HIDDEN = "_"  # the first letter of names that readers skip
 

@@ -25,7 +25,7 @@ RUN_TYPES: Types = {
     "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
     "fifo": "bool", "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
-    # the run: its application events, steps, time of the last step, application messages
+    # the run: application events, steps, time of the last step, application messages, most of them in flight at once
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
     # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",

@@ -31,7 +31,7 @@ class ChandyLamport(SnapshotAlgorithm):
     name = "chandy_lamport"
     title = "Chandy-Lamport"
     source = "Chandy & Lamport 1985, section 3.1"
-    captions: ClassVar[Mapping[str, Caption]] = {
+    captions: ClassVar[Mapping[str, Caption]] = {  # the first two with the sentences of every algorithm
         "initiates": CAPTIONS["initiates"]._replace(rule="Marker-sending rule"),
         "marker_records": CAPTIONS["marker_records"]._replace(rule="Marker-receiving rule, first marker"),
         "marker": Caption(

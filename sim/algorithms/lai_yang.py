@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import BY_COUNT, SnapshotAlgorithm
-from sim.core.algorithm_words import Caption, Stamp
+from sim.core.algorithm_words import CAPTIONS, Caption, Stamp
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 
@@ -118,7 +118,7 @@ class LaiYang(SnapshotAlgorithm):
         Stamp("red", "A red message: its sender had recorded; a white process records before it takes it in.", "full"),
     )
     captions: ClassVar[Mapping[str, Caption]] = {
-        "initiates": Caption("A white process turns red", "{process} starts snapshot {snapshot}: it {clauses}."),
+        "initiates": CAPTIONS["initiates"]._replace(rule="A white process turns red"),
         "message_records": Caption(
             "A red message comes to a white process",
             "{message} from {source} is red, and {process} is white{per}: before it takes it in, it {clauses}.",

@@ -7,7 +7,8 @@ it record. A *clause* is the part of that sentence for one thing that the proces
 All are templates with fields in braces. Fields of captions: `process`; `title` (of the algorithm); `snapshot`; `of`
 (" of S1" if there are several snapshots, else empty); `per` (" for S1", likewise); `marker` and `control` (the
 algorithm's words for them); `source` (the sender); `channel` (its caption); `message` (what it carries); `content`
-(a control message in words); `timer`; `clauses`. Fields of reasons: see sim/explain/reasons.py.
+(a control message in words); `timer`; `stamp` (of the message); `snapshots` (those that record it); `clauses`. Fields
+of reasons: see sim/explain/reasons.py.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Stamp(NamedTuple):
 
 _RULE = "Rule of {title}"
 
+# A key says what happened: the process is asked to start a snapshot, or a marker, message, control message or timer
+# comes; with `_records` if this makes the process record.
 CAPTIONS: Mapping[str, Caption] = {
     "initiates": Caption(_RULE, "{process} starts snapshot {snapshot}: it {clauses}."),
     "marker_records": Caption(_RULE, "{process} receives its first {marker}{of}, from {source}: it {clauses}."),

@@ -9,7 +9,7 @@ from typing import Any
 from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, Event, label_of
 from sim.core.rules import ROW_WIDTH
 
-INDEX, KIND, MESSAGE, BODY = 1, 2, 5, 7  # columns of a row of sim.core.rules.Row
+INDEX, KIND, MESSAGE, BODY = 1, 2, 5, 7  # positions in sim.core.rules.Row of the values that are read
 _write_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 

@@ -31,7 +31,7 @@ class Item(NamedTuple):
     number: int
 
     def of(self, scenario: Scenario) -> Planned:
-        """The script line or initiation with this number."""
+        """What this item names in `scenario`: a script line or an initiation."""
         return scenario.script[self.number] if self.key == "script" else scenario.snapshots[self.number]
 
 

@@ -101,7 +101,7 @@ class _Reconstruction:
     # ------------------------------------------------------------------ times
 
     def _times(self) -> tuple[list[float], str]:
-        """The time of each row, and the story, which explains the times."""
+        """A time for each row, and a story that says where the times come from."""
         times = [row.time for row in self.rows]
         story = f"Rows {self.rows[0].row} to {self.rows[-1].row} of a table of events." if self.rows else ""
         begin = min(times, default=0.0)

@@ -72,9 +72,8 @@ class Narrator:
             self.incoming[channel.target_name].append(channel.name)
         self.snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
         ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
-        self.ended: dict[
-            tuple[str, str | None], int
-        ] = {}  # (process, snapshot) -> number of the row that ended it there
+        # (process, snapshot) -> number of the row that ended it there
+        self.ended: dict[tuple[str, str | None], int] = {}
         for event in execution.events:
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)

@@ -124,3 +124,10 @@ def test_every_sign_has_a_word_a_sentence_and_a_picture():
         assert sign["title"].endswith(".") and sign["icon"].startswith("<svg ")
     assert [sign["key"] for sign in told if sign["rare"]] == ["ghost", "held"]
     assert "var(--cc-p0)" in told[2]["icon"]
+
+
+def test_messages_have_a_colour_by_their_kind_markers_and_control_messages_that_of_their_sender():
+    assert (theme.message_colour(2, "app"), theme.message_colour(2, "app", "full")) == ("@ink", "@stamped")
+    senders = [theme.process_colour(rank) for rank in range(3)]
+    assert [theme.message_colour(rank, "marker") for rank in range(3)] == senders
+    assert [theme.message_colour(rank, "control") for rank in range(3)] == senders

@@ -9,10 +9,12 @@ import pyarrow
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from diagrams import measures
 from pipeline.ensembles.cells import cells_of, is_busy
 from pipeline.ensembles.grid import DEFAULTS, Grid
 from pipeline.ensembles.measure import describe, measure
 from pipeline.ensembles.rerun import scenario_of
+from pipeline.store import schema
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
 from sim import VERSION
@@ -265,3 +267,7 @@ def test_a_run_that_never_completes_opens_at_its_end():
     assert snapshots_of(run(scenario))[0].completed is None
     assert opening._step_of(scenario, "S1") == run(scenario).steps
     assert opening._step_of(scenario, None) == 0
+
+
+def test_every_measure_that_can_be_drawn_is_in_the_summaries():
+    assert set(measures.MEASURES) <= set(schema.MEASURES)

@@ -1,4 +1,4 @@
-/* Keys: those that step the run, and whose they are. */
+/* Which keys step the run, and which elements keep these keys for themselves. */
 
 /** The keys that step the run. */
 export const STEP_KEYS = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"]);

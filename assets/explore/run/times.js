@@ -23,7 +23,7 @@ export function roundedTime(scene, time, length) {
   return twelveDigits(Math.round(time / grid) * grid);
 }
 
-/** The change of one nudge: about a hundredth of the run, or a twentieth. */
+/** How far one nudge moves something: about a hundredth of the run, or a twentieth if `large`. */
 export function nudgeSize(scene, large) {
   const step = roundTwentieth(scene.end) * (large ? 1 : 0.2);
   return scene.whole_times ? Math.max(1, Math.round(step)) : step;
