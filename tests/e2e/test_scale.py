@@ -183,6 +183,27 @@ def test_frame_is_moved_by_keyboard_and_other_keys_step(long_run):
     assert long_run.step < step
 
 
+def test_frame_stays_ahead_of_a_window_that_comes_late(long_run):
+    """Whoever moves the frame on while a window is loading goes on from the frame, not from that window."""
+    frame = long_run.page.get_by_role("slider", name=FRAME)
+    told = frame.evaluate(
+        """async (frame) => {
+          const root = frame.closest(".cc");
+          const press = (key) => frame.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+          const until = async (isSo) => { while (!isSo()) await new Promise((done) => setTimeout(done, 5)); };
+          press("PageDown");
+          await until(() => "pending" in root.dataset);
+          const { ack } = root.dataset;
+          press("PageDown");
+          await until(() => root.dataset.ack !== ack);
+          return frame.getAttribute("aria-valuetext");
+        }"""
+    )
+    assert told.startswith("steps 600 to 900 ")
+    rest(long_run)
+    assert window(long_run) == (600, 900)
+
+
 def test_window_is_made_wider_and_narrower(long_run):
     width = lambda: window(long_run)[1] - window(long_run)[0]  # noqa: E731
     assert width() == 300

@@ -48,7 +48,7 @@ export class Overview {
     setText(this.width, `${this.steps} steps`);
     this.fewer.disabled = this.steps <= WIDTHS[0];
     this.more.disabled = this.steps >= WIDTHS.at(-1);
-    if (!this.dragged) this.place((scene.first + scene.until) / 2);
+    if (!this.dragged && this.wanted == null) this.place((scene.first + scene.until) / 2); // else the user is ahead
     this.draw();
     this.stepTo(step);
     if (this.wanted != null && !this.explorer.isLoading) this.ask();
