@@ -13,7 +13,7 @@ app: .venv/app ## install what is needed and run the app on http://127.0.0.1:850
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py
 
-quick: .venv/dev ## lint, types, and the tests without browser, Spark and waiting: half a minute, before every commit
+quick: .venv/dev ## lint, types, and the tests without browser, Spark and waiting: under a minute, before every commit
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "not browser and not spark and not long" --hypothesis-profile quick
