@@ -211,7 +211,7 @@ def _seconds(tree: Path, made: str, way: str) -> float:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m bench.engine")
-    parser.add_argument("--against", metavar="COMMIT", help="compare with this commit instead; it must have the same modules")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with a commit that has the same modules")
     parser.add_argument("--rounds", type=int, default=7)
     chosen = parser.parse_args()
     if chosen.against:
