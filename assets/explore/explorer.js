@@ -7,8 +7,10 @@ import { showSigns } from "./diagram/signs.js";
 import { Manipulation } from "./edit/manipulation.js";
 import { Find } from "./find.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
-import { setText } from "./page/dom.js";
+import { scrollerOf, setText } from "./page/dom.js";
+import { fitText } from "./page/fit.js";
 import { keepsKeys } from "./page/keys.js";
+import { ToolsMenu } from "./page/tools_menu.js";
 import { AskView } from "./panel/ask.js";
 import { ChangeView } from "./panel/change.js";
 import { Network } from "./panel/network.js";
@@ -23,6 +25,8 @@ import { Transport } from "./transport.js";
 
 /** The visits of this tab, by session. They outlive the explorer, so that coming back to the page loses nothing. */
 const visits = new Map();
+
+const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
 const TABS = ["record", "ask", "network", "change", "story"];
 
@@ -53,6 +57,7 @@ export class Explorer {
     this.rule = root.querySelector(".cc-rule");
     this.sentence = root.querySelector(".cc-words");
     this.hint = root.querySelector(".cc-hint");
+    this.toolsMenu = new ToolsMenu(this);
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
     this.diagram = new Diagram(this);
@@ -81,9 +86,12 @@ export class Explorer {
     onClick("[data-tab]", (tab) => this.openTab(tab.dataset.tab));
     onClick("[data-tool]", (button) => this.tools[button.dataset.tool]?.());
     root.addEventListener("click", returnFocus);
-    const onResize = () => this.scene && magnification() !== this.magnification && this.redraw();
+    const onResize = () => this.scene && magnification(this.diagram.node) !== this.magnification && this.redraw();
     window.addEventListener("resize", onResize, { signal });
     document.addEventListener("keydown", (event) => this.key(event), { signal });
+    const room = new ResizeObserver(() => this.fitSentence());
+    room.observe(this.sentence.closest(".cc-sentence"));
+    signal.addEventListener("abort", () => room.disconnect());
     this.notice = root.querySelector(".cc-notice");
     this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
     this.turn = root.querySelector(".cc-orientation");
@@ -149,7 +157,7 @@ export class Explorer {
   redraw() {
     const { scene, visit } = this;
     this.scheme = schemeOf(this.root);
-    this.magnification = magnification(); // both read styles, so they come before anything is written
+    this.magnification = magnification(this.diagram.node); // both read styles, so they come before anything is written
     this.root.dataset.scheme = this.scheme;
     this.palette = scene.palettes[this.scheme];
     setText(this.root.querySelector(".cc-title"), scene.title);
@@ -234,11 +242,16 @@ export class Explorer {
     const told = isHere ? stepAt(this.scene, step) : { rule: "", sentence: `Going to step ${step} …`, time: null };
     setText(this.rule, told.rule);
     setText(this.sentence, told.sentence);
-    const length = told.sentence.length;
-    this.sentence.dataset.length = length > 190 ? "longest" : length > 130 ? "long" : "short";
     this.hint.hidden = step > 0;
+    this.fitSentence();
     this.transport.show(step, this.scene.last, told.time);
     this.root.dataset.step = step;
+  }
+
+  /** The sentence has the room that the layout gives it, so that nothing moves from step to step. */
+  fitSentence() {
+    const said = this.sentence.parentElement;
+    fitText(said, said, this.sentence.closest(".cc-sentence"));
   }
 
   /** A click in the diagram. */
@@ -246,7 +259,15 @@ export class Explorer {
     if (this.parts.some((part) => part.claims?.(pick))) return;
     const { kind, id, at } = pick;
     this.select(kind === "message" ? { kind, id } : kind === "event" ? { kind, at } : null);
-    if (this.selection) this.openTab("ask");
+    if (!this.selection) return;
+    this.openTab("ask");
+    this.revealPanel();
+  }
+
+  /** Where the panel lies below the diagram and out of sight, bring it up to the middle of the window. */
+  revealPanel() {
+    const { top } = this.root.querySelector(".cc-panel").getBoundingClientRect();
+    if (top > innerHeight - LEAST_PANEL) scrollerOf(this.root).scrollBy({ top: top - innerHeight / 2 });
   }
 
   /** Select a message or an event (null: neither). */

@@ -16,7 +16,8 @@ export class Transport {
     this.frame = null;
     this.lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
     this.slider = root.querySelector(".cc-slider");
-    this.position = root.querySelector(".cc-position");
+    this.atStep = root.querySelector(".cc-at-step");
+    this.atTime = root.querySelector(".cc-at-time");
     this.playButton = root.querySelector(".cc-play");
     this.speed = root.querySelector(".cc-speed select");
     root.querySelectorAll("[data-go]").forEach((button) => {
@@ -33,9 +34,9 @@ export class Transport {
     this.slider.max = last;
     this.slider.value = step;
     this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
-    const words = `step ${step} of ${last} · time ${time == null ? "…" : plainNumber(time)}`;
-    this.slider.setAttribute("aria-valuetext", words);
-    setText(this.position, words);
+    setText(this.atStep, `step ${step} of ${last}`);
+    setText(this.atTime, ` · time ${time == null ? "…" : plainNumber(time)}`);
+    this.slider.setAttribute("aria-valuetext", this.atStep.textContent + this.atTime.textContent);
     this.root.querySelectorAll("[data-go=first], [data-go=back]").forEach((b) => (b.disabled = step === 0));
     this.root.querySelectorAll("[data-go=step], [data-go=last]").forEach((b) => (b.disabled = step === this.last));
   }
@@ -43,6 +44,10 @@ export class Transport {
   press(what) {
     if (what === "play") this.togglePlay();
     else this.move({ first: 0, back: this.step - 1, step: this.step + 1, last: this.last }[what]);
+  }
+
+  moveBy(steps) {
+    this.move(this.step + steps);
   }
 
   /** A move by hand stops the playing. */

@@ -3,6 +3,7 @@
 import { resolveColour } from "../page/colours.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
+import { Touch } from "./touch.js";
 
 const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
 
@@ -53,12 +54,22 @@ export class Diagram {
     this.predicting = false;
     this.config = this.plotConfig();
     this.listen();
+    new Touch(this, (steps) => explorer.transport.moveBy(steps));
     new ResizeObserver(() => this.resize()).observe(this.node);
   }
 
   /** It was drawn, stepped, zoomed, moved or resized. Plotly resizes late: perhaps when the explorer has closed. */
   onMoved() {
-    if (!this.explorer.closed.aborted) this.explorer.notify("diagramMoved");
+    if (this.explorer.closed.aborted) return;
+    this.node.toggleAttribute("data-zoomed", !this.isWhole);
+    this.explorer.notify("diagramMoved");
+  }
+
+  /** Whether all of it is on show: nothing is zoomed. */
+  get isWhole() {
+    const { xaxis, yaxis } = this.node._fullLayout ?? {};
+    const shows = (axis, range) => axis?.range.every((end, index) => end === range[index]);
+    return this.drawn && shows(xaxis, this.whole["xaxis.range"]) && shows(yaxis, this.whole["yaxis.range"]);
   }
 
   /** Draw a figure whose colours are resolved. The same `view` keeps the user's zoom (Plotly's uirevision). */

@@ -59,7 +59,7 @@ export class PastAndFuture {
     const { events, scene } = this.diagram;
     const shown = events.within(scene);
     const crowd = Math.min(1, 9 / scene.processes.length, 200 / shown.length); // many processes or events: small signs
-    const size = SIGN_SIZE * magnification() * Math.max(0.55, crowd);
+    const size = SIGN_SIZE * magnification(this.diagram.node) * Math.max(0.55, crowd);
     const found = { past: "", future: "", concurrent: "", itself: "" };
     const latest = {};
     for (const at of shown) {

@@ -34,9 +34,13 @@ function withOpacity(hex, opacity) {
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
-/** The factor by which things are larger than on a small screen: that of the page's type (page.css). */
-export function magnification() {
-  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+const ROOM = 540; // pixels: in a narrower diagram things are drawn smaller
+const SMALLEST = 0.8;
+
+/** The factor by which things are larger than on a laptop's screen: that of the page's type (page.css), less in little room. */
+export function magnification({ clientWidth }) {
+  const room = Math.max(SMALLEST, Math.min(1, clientWidth / ROOM));
+  return (parseFloat(getComputedStyle(document.documentElement).fontSize) / 16) * Number(room.toFixed(1));
 }
 
 /** Keys whose values are lengths in pixels, and keys whose values are data. */

@@ -58,3 +58,11 @@ export function fillMenu(select, options) {
 export function fillNames(select, names) {
   fillMenu(select, names.map((name) => [name, name]));
 }
+
+/** The element that scrolls the page around a node. */
+export function scrollerOf(node) {
+  for (let around = node.parentElement; around; around = around.parentElement) {
+    if (["auto", "scroll"].includes(getComputedStyle(around).overflowY)) return around;
+  }
+  return document.scrollingElement;
+}

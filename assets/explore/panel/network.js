@@ -27,7 +27,7 @@ export class Network {
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.figure = enlarge(painted(scene.topology.figure, palette), magnification());
+    this.figure = enlarge(painted(scene.topology.figure, palette), magnification(this.plot));
     this.masks = this.figure.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.stepTo(step);
   }

@@ -1,0 +1,121 @@
+"""Explore on every screen: nothing overlaps, nothing is cut off, and fingers do what the mouse does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+
+from tests.e2e.conftest import ExplorerPage
+from tests.e2e.layout import SIZES, faults
+
+SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+PHONE = {"width": 390, "height": 844}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
+    fresh_tab.open(f"?scenario={scenario}")
+    tabs = fresh_tab.page.get_by_role("tab")
+    found = []
+    for width, height in SIZES:
+        fresh_tab.page.set_viewport_size({"width": width, "height": height})
+        fresh_tab.page.wait_for_function("() => document.querySelector('.cc-diagram .main-svg').clientWidth <= innerWidth")
+        for key in ("Home", "End"):
+            fresh_tab.press(key)
+            for index in range(tabs.count()):
+                tabs.nth(index).dispatch_event("click")
+                said = faults(fresh_tab.page)
+                found += [f"{width}x{height}, {key}, {tabs.nth(index).inner_text()}: {fault}" for fault in said]
+    assert not found
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 360)])
+def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_tools(fresh_explorer, width, height):
+    page = fresh_explorer.page
+    page.set_viewport_size({"width": width, "height": height})
+    step = page.get_by_role("button", name="One step on")
+    box = step.bounding_box()
+    assert box is not None and box["y"] + box["height"] <= height
+    assert not page.get_by_role("button", name="Share").is_visible()
+    page.get_by_role("button", name="Menu", exact=True).click()
+    assert page.get_by_role("button", name="Share").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.get_by_role("button", name="Share").is_visible()
+    assert page.evaluate("document.activeElement.className") == "cc-unfold"
+
+
+def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(fresh_explorer):
+    page = fresh_explorer.page
+    zoomed = page.locator(".cc-diagram[data-zoomed]")
+    scrolled = "document.querySelector('[data-testid=stMain]').scrollTop"
+    page.set_viewport_size({"width": 640, "height": 360})
+    page.mouse.move(320, 180)
+    page.mouse.wheel(0, 120)
+    page.wait_for_function(f"() => {scrolled} > 0")
+    assert zoomed.count() == 0
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.mouse.move(400, 400)
+    page.mouse.wheel(0, -120)
+    zoomed.wait_for()
+
+
+class Phone:
+    """A phone with the lecture's example, and a finger on it: Chromium's own touch emulation."""
+
+    def __init__(self, explorer: ExplorerPage) -> None:
+        self.explorer = explorer
+        self.page = explorer.page
+        self.finger = self.page.context.new_cdp_session(self.page)
+
+    def touch(self, points: Sequence[tuple[float, float]]) -> None:
+        """Put the finger down at the first point, move it through the others, and lift it."""
+        for number, (x, y) in enumerate(points):
+            kind = "touchMove" if number else "touchStart"
+            self.finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+        self.finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    def middle(self, selector: str) -> tuple[float, float]:
+        """The middle of an element."""
+        box = self.page.locator(selector).first.bounding_box()
+        assert box is not None
+        return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+    def wait_for_step(self, step: int) -> None:
+        self.page.wait_for_selector(f".cc[data-step='{step}']")
+
+
+@pytest.fixture
+def phone(browser, app_url) -> Iterator[Phone]:
+    context = browser.new_context(viewport=PHONE, has_touch=True, is_mobile=True)
+    explorer = ExplorerPage(context.new_page(), app_url)
+    explorer.open()
+    yield Phone(explorer)
+    context.close()
+    assert not explorer.trouble.found
+
+
+def test_a_swipe_steps_and_a_finger_scrolls(phone):
+    x, y = phone.middle(".cc-diagram .nsewdrag")
+    left = [(x + 100, y + 20), (x + 60, y + 20), (x, y + 22), (x - 60, y + 22)]
+    phone.touch(left)
+    phone.wait_for_step(1)
+    phone.touch(left)
+    phone.wait_for_step(2)
+    phone.touch(left[::-1])
+    phone.wait_for_step(1)
+    phone.touch([(x + 40, y + 100), (x + 40, y + 60), (x + 41, y), (x + 41, y - 80)])
+    phone.page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
+    assert phone.explorer.step == 1
+
+
+def test_a_finger_drags_a_marker_and_a_tap_asks_about_an_event(phone):
+    phone.explorer.press("End")
+    x, y = phone.middle('.cc-handle[aria-label="Arrival of marker S1 on C13"]')
+    phone.touch([(x, y), (x, y + 12), (x, y + 40), (x, y + 60)])
+    phone.page.wait_for_selector(".cc-edits:not(.cc-none) li", state="attached")
+    phone.page.wait_for_selector(".cc:not([data-pending])")
+    assert "C13" in (phone.page.locator(".cc-edits li").text_content() or "")
+    phone.page.touchscreen.tap(*phone.middle('.cc-handle[aria-label="Time of event A at P1"]'))
+    phone.page.wait_for_selector(".cc-asked")
+    assert phone.page.locator(".cc-asked-name").inner_text() == "A"
