@@ -6,9 +6,9 @@ export class ToolsMenu {
     this.tools = root.querySelector(".cc-foldable");
     this.button.addEventListener("click", () => this.show(!this.isOpen));
     this.tools.addEventListener("click", () => this.show(false));
-    root.querySelector(".cc-tools").addEventListener("keydown", (event) => this.key(event));
     const isOutside = ({ target }) => !this.button.contains(target) && !this.tools.contains(target);
     document.addEventListener("pointerdown", (event) => isOutside(event) && this.show(false), { capture: true, signal });
+    document.addEventListener("keydown", (event) => this.key(event), { capture: true, signal });
   }
 
   get isOpen() {
