@@ -10,6 +10,7 @@ from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import SIZES, faults
 
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 
 
@@ -20,7 +21,7 @@ def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
     found = []
     for width, height in SIZES:
         fresh_tab.page.set_viewport_size({"width": width, "height": height})
-        fresh_tab.page.wait_for_function("() => document.querySelector('.cc-diagram .main-svg').clientWidth <= innerWidth")
+        fresh_tab.page.wait_for_function(f"() => {DRAWN}.clientWidth <= innerWidth")
         for key in ("Home", "End"):
             fresh_tab.press(key)
             for index in range(tabs.count()):
