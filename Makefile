@@ -18,7 +18,7 @@ quick: .venv/dev ## lint, types, and the tests without browser, Spark and waitin
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -m "not browser and not spark and not long" --hypothesis-profile quick
 
-test: .venv/dev ## install what is needed; lint, types, all tests (browser tests where there is a Chromium)
+test: .venv/dev ## install what is needed; lint, types, all tests (browser tests where there is a Chromium, a Firefox)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
