@@ -10,7 +10,7 @@ import { Preview } from "./preview.js";
 
 const MOST_HANDLES = 150; // if more handles than this are in view, only those that concern the present step are shown
 const NEAR_STEPS = 10; // an item concerns the present step if it happens at most this many steps away
-const TARGET = matchMedia("(pointer: coarse)").matches ? 20 : 14; // the radius (in pixels) that reacts to a finger, or to the mouse
+const TARGET = 14; // the radius (in pixels) that reacts to the pointer
 const RING = 11; // the radius of the visible ring
 const DRAG_FROM = 4; // a press becomes a drag when the pointer has moved this far (in pixels)
 
