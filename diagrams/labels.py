@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from diagrams.canvas import Point
 from diagrams.primitives import Box, Pixel
+from diagrams.scene import Scene
 
 WIDTH, HEIGHT = 690.0, 450.0
 LETTER = 0.58  # the width of a letter, in font sizes
@@ -19,6 +20,18 @@ LINE = 1.15  # the height of a line of text, in font sizes
 MOST_LINES = 400  # among more lines no spot is clear
 
 Pixels = Callable[[Point], Pixel]
+
+
+def pixels(scene: Scene, down: bool) -> Pixels:
+    """Where a point of a scene lies in that picture."""
+    low, high = scene.extent
+    lanes = len(scene.lanes) + 0.2
+
+    def pixel(point: Point) -> Pixel:
+        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
+        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
+
+    return pixel
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Point, Trace, plain, write
+from diagrams.canvas import Canvas, Trace, plain, write
 from diagrams.cuts import complete, curve
 from diagrams.elements import Arrow, Dot, Span
-from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
+from diagrams.labels import Labels, Spot, along, pixels
 from diagrams.scene import Scene
 from sim.core.model import APP
 
@@ -36,21 +36,10 @@ def texts(canvas: Canvas) -> None:
     _bodies(canvas, labels)
 
 
-def _pixels(scene: Scene, down: bool) -> Pixels:
-    low, high = scene.extent
-    lanes = len(scene.lanes) + 0.2
-
-    def pixel(point: Point) -> tuple[float, float]:
-        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
-        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
-
-    return pixel
-
-
 def _obstacles(canvas: Canvas) -> Labels:
     """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
-    labels = Labels(_pixels(scene, canvas.down))
+    labels = Labels(pixels(scene, canvas.down))
     for arrow in scene.arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
@@ -111,7 +100,7 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
     bodies: list[Text] = []
-    places: list[Text] = []
+    places: dict[tuple[str, ...], list[Text]] = {}
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
         body, place = with_body.get(arrow.id), with_place.get(arrow.id)
         if not body and not place:
@@ -122,17 +111,18 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
         if body:
             bodies.append((spot, _off_the_line(body, spot.side), (0, known)))
         if place:
-            places.append((spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None)))
+            text = (spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
+            places.setdefault(tuple(arrow.kept), []).append(text)
     _write_beside(canvas, bodies, {"until_outcome": True})
-    _write_beside(canvas, places, {"outcome": True})
+    for snapshots, own in places.items():
+        _write_beside(canvas, own, {"outcome": True, **canvas.of(*snapshots)})
 
 
 def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
     if texts:
         spots, words, spans = zip(*texts, strict=True)
         points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-        trace = write(canvas, points, words, sides, "@ink", BODY_SIZE, spans)
-        trace["meta"] |= meta
+        write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, meta=meta)
 
 
 def _off_the_line(text: str, side: str) -> str:
