@@ -8,13 +8,15 @@ from itertools import pairwise
 from diagrams import theme
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.elements import Cut, Span
+from diagrams.elements import Cut
+from diagrams.labels import Spot
 from diagrams.scene import Scene
 from sim.core.model import APP
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
+NAME_SIZE = 16  # of the letters at the end of a cut
 FILL = {"fill": "toself", "mode": "none"}
 
 
@@ -92,7 +94,9 @@ def tints(canvas: Canvas) -> None:
         if len(own) == 1:
             future = [(line[0][0], high), *line, (line[-1][0], high)]
             canvas.add([future], show, fillcolor="@line/0.09", meta=meta, **FILL)
-            _side_names(canvas, line, show, meta)
+            spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
+            points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
+            write(canvas, points, [f"<i>{word}</i>" for word in words], sides, "@ink", NAME_SIZE, show * 2, meta=meta)
 
 
 def story_tints(canvas: Canvas) -> None:
@@ -114,13 +118,18 @@ def _of_the_story(scene: Scene) -> list[Cut]:
     return [cut for cut in scene.cuts if cut.snapshot is None]
 
 
-def _side_names(canvas: Canvas, line: Sequence[Point], show: Sequence[Span], meta: Trace) -> None:
-    low, high = canvas.scene.extent
+def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
+    """The names at the end of a snapshot's cut: of its two sides, or with several snapshots its own on the past's."""
+    if len(scene.snapshots) > 1:
+        return [(Spot(line[-1], "top left"), cut.name)]
+    low, high = scene.extent
     lane, position = line[-1]
     room = (high - low) * 0.035
-    points = [(lane, position - room), (lane, position + room)]
-    sides = ["middle left", "middle left"] if canvas.down else ["top left", "top right"]
-    write(canvas, points, ["<i>past</i>", "<i>future</i>"], sides, "@ink", 15, [*show, *show], meta=meta)
+    sides = ("middle left", "middle left") if down else ("top left", "top right")
+    return [
+        (Spot((lane, position - room), sides[0]), "past"),
+        (Spot((lane, position + room), sides[1]), "future"),
+    ]
 
 
 def cuts(canvas: Canvas) -> None:
@@ -133,7 +142,10 @@ def cuts(canvas: Canvas) -> None:
         look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
         canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look, meta=canvas.of(cut.snapshot))
         if len(canvas.scene.snapshots) > 1:
-            _cut_name(canvas, cut, line[-1])
+            ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
+            show = [(cut.known or 0, None)]
+            text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
+            write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=canvas.of(cut.snapshot))
 
 
 def story_cuts(canvas: Canvas) -> None:
@@ -148,9 +160,3 @@ def story_cuts(canvas: Canvas) -> None:
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]
         canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)
-
-
-def _cut_name(canvas: Canvas, cut: Cut, end: Point) -> None:
-    """The snapshot's name at the end of its line, on the side of the past."""
-    text = f"<b>{plain(cut.name)}</b>" if canvas.down else f"<b>{plain(cut.name)}</b>\u00a0"
-    write(canvas, [end], [text], "top left", "@ink", 16, [(cut.known or 0, None)], meta=canvas.of(cut.snapshot))
