@@ -18,7 +18,7 @@ from typing import Any
 
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
-from diagrams.positions import positions_of_rows, positions_of_steps
+from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
@@ -47,7 +47,7 @@ class WholeRun:
         self.words = words_of(execution)
         self.lane_of = {name: lane for lane, name in enumerate(self.lanes)}
         self.times = execution.times
-        self.positions = positions_of_steps(self.times)
+        self.positions = kept_apart(execution.events, positions_of_steps(self.times))
         self.snapshots = snapshots_of(execution)
         ways = {flight.channel.name: flight.channel.name for flight in execution.flights}
         self.captions = {**ways, **self.words.caption}
