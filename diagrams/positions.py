@@ -51,9 +51,8 @@ def kept_apart(events: Sequence[Event], positions: Sequence[float]) -> tuple[flo
     moved = list(positions)
     last: dict[str, float] = {}  # the position of each process's last sign
     for step in range(1, len(positions)):
-        moved[step] += max(
-            0.0, moved[step - 1] - positions[step] + min(least, positions[step] - positions[step - 1]) / 4
-        )
+        on = min(least, positions[step] - positions[step - 1]) / 4
+        moved[step] = max(positions[step], moved[step - 1] + on)
         process, count = signs.get(step, ("", 0))
         if count:
             moved[step] = max(moved[step], last.get(process, -math.inf) + least * count)
