@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import Arrow, Span
+from diagrams.labels import Pixels, pixels
 from diagrams.scene import Scene
 from sim.core.model import APP, CONTROL, MARKER
 from sim.run.fifo import held as all_held
 from sim.run.fifo import waits_behind
 
 ON_ITS_WAY = "on its way"
+AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
+CLEAR_OF_START = 12  # pixels from an event's centre to the head of an arrow that has just begun
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -29,11 +33,12 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
 
 def _arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], line: Trace, head: float = 0.0, grow: bool = False,
-    is_open: bool = False,
+    is_open: bool = False, meta: Trace | None = None,
 ) -> None:  # fmt: skip
     """Shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends where the message is now.
 
-    A growing shaft lies on a thin arrow of full length, which has the hover text.
+    A growing shaft lies on a thin arrow of full length, which has the hover text. It is never so short that its head
+    would lie behind the event that sends the message.
     """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     symbol = {
@@ -42,10 +47,11 @@ def _arrows(
         "color": "@paper" if is_open else line["color"],
         "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
     }  # fmt: skip
-    ids: Trace = {"messages": [arrow.id for arrow in arrows]}
+    ids: Trace = {"messages": [arrow.id for arrow in arrows], **(meta or {})}
     hover: Trace = {}
     if grow:
-        ids["grow"] = [[arrow.start, arrow.end] for arrow in arrows]
+        pixel = pixels(canvas.scene, canvas.down)
+        ids["grow"] = [[arrow.start, arrow.end, _least_share(pixel, arrow, head * canvas.scale)] for arrow in arrows]
     else:
         texts = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
         hover = {"hoverinfo": "text", "text": texts}
@@ -54,16 +60,22 @@ def _arrows(
     canvas.add(shafts, show, line=line, meta=ids, **hover, **mode)
 
 
+def _least_share(pixel: Pixels, arrow: Arrow, head: float) -> float:
+    """The share of its way that an arrow has at least gone when it is drawn: its head is clear of where it begins."""
+    assert arrow.end is not None
+    way = math.dist(pixel((arrow.source, arrow.start)), pixel((arrow.target, arrow.end)))
+    return round(min(1.0, (head + CLEAR_OF_START) / max(way, 1.0)), 4)
+
+
 def messages(canvas: Canvas) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
     arrows = _of_kind(canvas, APP)
-    ahead = {"color": "@line/0.75", "width": 1.2}
-    _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], ahead, head=9)
+    _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], AHEAD, head=9)
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
         _arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
-        there = {"color": f"{colour}/0.85", "width": 1.8 * max(canvas.scale, 0.5)}
+        there = {"color": colour, "width": 1.8 * max(canvas.scale, 0.5)}
         _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
 
 
@@ -74,12 +86,12 @@ def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
 
 def control(canvas: Canvas) -> None:
     """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
-    for colour, own in _grouped(_of_kind(canvas, CONTROL), _colour).items():
-        line = {"color": f"{colour}/0.9", "dash": theme.CONTROL_DASH}
+    for (colour, snapshot), own in _grouped(_of_kind(canvas, CONTROL), _look).items():
+        line, meta = {"color": colour, "dash": theme.CONTROL_DASH}, canvas.of(snapshot)
         flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True)
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True, meta=meta)
         there = {**line, "width": 1.3 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9)
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9, meta=meta)
 
 
 def markers(canvas: Canvas) -> None:
@@ -87,17 +99,17 @@ def markers(canvas: Canvas) -> None:
 
     The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """
-    arrows = _of_kind(canvas, MARKER)
-    for colour, own in _grouped(arrows, _colour).items():
-        ahead = {"color": f"{colour}/0.5", "width": 1.2}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], ahead, head=9)
-    looks = _grouped(arrows, lambda arrow: (_colour(arrow), canvas.scene.rank_of(arrow.snapshot)))
+    looks = _grouped(_of_kind(canvas, MARKER), _look)
+    for (_, snapshot), own in looks.items():
+        on_the_way = [(arrow.sent, arrow.received) for arrow in own]
+        _arrows(canvas, own, on_the_way, AHEAD, head=9, meta=canvas.of(snapshot))
     for (colour, snapshot), own in looks.items():
-        line = {"color": colour, "dash": theme.MARKER_DASHES[snapshot % len(theme.MARKER_DASHES)]}
+        line = {"color": colour, "dash": theme.snapshot_dash(canvas.scene.rank_of(snapshot))}
+        meta = canvas.of(snapshot)
         bold = {**line, "width": 3.2 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True)
+        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True, meta=meta)
         there = {**line, "width": 1.9 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12)
+        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12, meta=meta)
 
 
 def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
@@ -114,10 +126,11 @@ def held(canvas: Canvas) -> None:
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
     words = {arrow.id: _why_not(canvas.scene, arrow) for arrow in arrows}
-    looks = _grouped(arrows, lambda arrow: (_colour(arrow), words[arrow.id] == ON_ITS_WAY))
-    for (colour, is_on_its_way), own in looks.items():
+    looks = _grouped(arrows, lambda arrow: (*_look(arrow), words[arrow.id] == ON_ITS_WAY))
+    for (colour, snapshot, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
-        _arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"})
+        meta = canvas.of(snapshot)
+        _arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"}, meta=meta)
         stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
         end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
         before = "middle left" if canvas.down else "top center"
@@ -127,12 +140,17 @@ def held(canvas: Canvas) -> None:
             text=["" if is_on_its_way else f"<b>{words[arrow.id]}</b>" for arrow in own],
             cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
-            textfont={"color": colour, "size": max(10, 15 * canvas.scale)},
+            textfont={"color": "@ink", "size": max(10, 15 * canvas.scale)}, meta=meta,
         )  # fmt: skip
 
 
 def _colour(arrow: Arrow) -> str:
     return theme.message_colour(arrow.source, arrow.kind, arrow.head)
+
+
+def _look(arrow: Arrow) -> tuple[str, str | None]:
+    """What arrows of one trace share: their colour and their snapshot."""
+    return _colour(arrow), arrow.snapshot
 
 
 def _why_not(scene: Scene, arrow: Arrow) -> str:
@@ -144,8 +162,7 @@ def _why_not(scene: Scene, arrow: Arrow) -> str:
 
 def halos(canvas: Canvas) -> None:
     """What a snapshot found in a channel: a broad highlight under the arrow, with the channel's name."""
-    kept = [(arrow, step) for arrow in canvas.scene.arrows for step in arrow.kept.values()]
-    seen = {arrow.id: (arrow, step) for arrow, step in reversed(kept)}
-    arrows = [arrow for arrow, _ in seen.values()]
-    look = {"color": "@mark/0.75", "width": 15 * max(canvas.scale, 0.4)}
-    _arrows(canvas, arrows, [(step, None) for _, step in seen.values()], look)
+    look = {"color": "@band", "width": 15 * max(canvas.scale, 0.4)}
+    for snapshot in canvas.scene.snapshots:
+        kept = [arrow for arrow in canvas.scene.arrows if snapshot.id in arrow.kept]
+        _arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=canvas.of(snapshot.id))

@@ -27,6 +27,11 @@ class Canvas:
         self.traces: list[Trace] = []
         self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
 
+    def of(self, *snapshots: str | None) -> Trace:
+        """The meta of a trace that belongs to these snapshots; it is dimmed where another one is chosen."""
+        known = [snapshot for snapshot in snapshots if snapshot is not None]
+        return {"snapshots": known} if known else {}
+
     def letters(self, size: float) -> float:
         """The size of letters that are `size` pixels high where there is room."""
         return max(9, size * max(self.scale, 0.6))
@@ -52,12 +57,12 @@ class Canvas:
 
 def write(
     canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
-    show: Sequence[Span] | None,
+    show: Sequence[Span] | None, **look: Any,
 ) -> Trace:  # fmt: skip
     """Add a trace of texts at points; where `show` is None they are seen at every step."""
     font = {"color": colour, "size": canvas.letters(size)}
     spans = show if show is not None else [(0, None)] * len(points)
     return canvas.add(
         [[point] for point in points], spans, mode="text", text=list(texts), textposition=position, textfont=font,
-        cliponaxis=not canvas.scene.is_whole,
+        cliponaxis=not canvas.scene.is_whole, **look,
     )  # fmt: skip

@@ -8,12 +8,16 @@ from itertools import pairwise
 from diagrams import theme
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.elements import Cut, Span
+from diagrams.elements import Cut
+from diagrams.labels import Spot
 from diagrams.scene import Scene
 from sim.core.model import APP
 
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
+TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
+NAME_SIZE = 16  # of the letters at the end of a cut
+FILL = {"fill": "toself", "mode": "none"}
 
 
 def line_of(scene: Scene, cut: Cut) -> list[Point] | None:
@@ -71,31 +75,61 @@ def complete(cut: Cut) -> list[float] | None:
 
 
 def tints(canvas: Canvas) -> None:
-    """Past and future of a snapshot's cut; with several snapshots only their pasts, in their colours."""
-    low, high = canvas.scene.extent
+    """Past and future of a snapshot's cut; with several snapshots only their pasts, in their colours.
+
+    They give way (`meta.unless_cut`) to a cut of the story that somebody chooses: only one cut is tinted.
+    """
+    _, high = canvas.scene.extent
     own = [cut for cut in canvas.scene.cuts if cut.snapshot is not None]
     for cut in own:
         line = line_of(canvas.scene, cut)
         if line is None:
             continue
-        past = [(line[0][0], low), *line, (line[-1][0], low)]
-        future = [(line[0][0], high), *line, (line[-1][0], high)]
         show = [(cut.known or 0, None)]
-        colour = theme.snapshot_colour(cut.rank)
-        fill = {"fill": "toself", "mode": "none"}
-        canvas.add([past], show, fillcolor=f"{colour}/{0.13 if len(own) == 1 else 0.09}", **fill)
+        meta = {**canvas.of(cut.snapshot), "unless_cut": True}
+        opacity = TINT if len(own) == 1 else TINT_OF_SEVERAL
+        canvas.add(
+            [_past(canvas, line)], show, fillcolor=f"{theme.snapshot_colour(cut.rank)}/{opacity}", meta=meta, **FILL
+        )
         if len(own) == 1:
-            canvas.add([future], show, fillcolor="@line/0.09", **fill)
-            _side_names(canvas, line, show)
+            future = [(line[0][0], high), *line, (line[-1][0], high)]
+            canvas.add([future], show, fillcolor="@line/0.09", meta=meta, **FILL)
+            spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
+            points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
+            write(canvas, points, [f"<i>{word}</i>" for word in words], sides, "@ink", NAME_SIZE, show * 2, meta=meta)
 
 
-def _side_names(canvas: Canvas, line: Sequence[Point], show: Sequence[Span]) -> None:
-    low, high = canvas.scene.extent
+def story_tints(canvas: Canvas) -> None:
+    """The pasts of the story's cuts, each hidden until its cut is chosen."""
+    for number, cut in enumerate(_of_the_story(canvas.scene)):
+        line = line_of(canvas.scene, cut)
+        if line is not None:
+            tint = f"{theme.verdict_colour(cut.consistent)}/{TINT}"
+            canvas.add([_past(canvas, line)], fillcolor=tint, visible=False, meta={"cut": number}, **FILL)
+
+
+def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
+    """The outline of everything before a cut."""
+    low, _ = canvas.scene.extent
+    return [(line[0][0], low), *line, (line[-1][0], low)]
+
+
+def _of_the_story(scene: Scene) -> list[Cut]:
+    return [cut for cut in scene.cuts if cut.snapshot is None]
+
+
+def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
+    """The names at the end of a snapshot's cut: of its two sides, or with several snapshots its own on the past's."""
+    if len(scene.snapshots) > 1:
+        return [(Spot(line[-1], "top left"), cut.name)]
+    low, high = scene.extent
     lane, position = line[-1]
     room = (high - low) * 0.035
-    points = [(lane, position - room), (lane, position + room)]
-    sides = ["middle left", "middle left"] if canvas.down else ["top left", "top right"]
-    write(canvas, points, ["<i>past</i>", "<i>future</i>"], sides, "@faint", 15, [*show, *show])
+    sides = ("middle left", "middle left") if down else ("top left", "top right")
+    return [
+        (Spot((lane, position - room), sides[0]), "past"),
+        (Spot((lane, position + room), sides[1]), "future"),
+    ]
 
 
 def cuts(canvas: Canvas) -> None:
@@ -104,16 +138,19 @@ def cuts(canvas: Canvas) -> None:
         line = None if cut.snapshot is None else line_of(canvas.scene, cut)
         if line is None:
             continue
-        colour = theme.cut_colour(cut.rank, cut.consistent)
-        look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": "dash" if cut.consistent else "dot"}
-        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look)
+        colour, dash = theme.cut_look(cut.rank, cut.consistent)
+        look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
+        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look, meta=canvas.of(cut.snapshot))
         if len(canvas.scene.snapshots) > 1:
-            _cut_name(canvas, cut, line[-1])
+            ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
+            show = [(cut.known or 0, None)]
+            text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
+            write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=canvas.of(cut.snapshot))
 
 
 def story_cuts(canvas: Canvas) -> None:
     """The cuts of the story, hidden until one is chosen; the witness against an inconsistent one is red."""
-    for number, cut in enumerate(cut for cut in canvas.scene.cuts if cut.snapshot is None):
+    for number, cut in enumerate(_of_the_story(canvas.scene)):
         line = line_of(canvas.scene, cut)
         if line is None:
             continue
@@ -123,9 +160,3 @@ def story_cuts(canvas: Canvas) -> None:
         witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
         shafts = [shaft(canvas.scene, arrow) for arrow in witness]
         canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)
-
-
-def _cut_name(canvas: Canvas, cut: Cut, end: Point) -> None:
-    """The snapshot's name at the end of its line, on the side of the past."""
-    text = f"<b>{plain(cut.name)}</b>" if canvas.down else f"<b>{plain(cut.name)}</b>\u00a0"
-    write(canvas, [end], [text], "top left", theme.snapshot_colour(cut.rank), 16, [(cut.known or 0, None)])

@@ -27,7 +27,8 @@ MOST_TICKS = 8
 NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 NAME_SIZE, TICK_SIZE = 18.0, 11.0
 
-_DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0)}
+_DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
+           "longdashdot": (14.0, 5.0, 2.0, 5.0)}  # fmt: skip
 _TAGS = re.compile(r"</?[bi]>")
 
 Trace = Mapping[str, Any]
@@ -156,17 +157,17 @@ def seen(trace: Trace, step: int, position: float) -> list[Place]:
         if not (start <= step and (until is None or step < until)):
             points[first : first + stride] = [None] * stride
         elif "grow" in meta:
-            sent, received = meta["grow"][element]
+            sent, received, least = meta["grow"][element]
             share = (position - sent) / (received - sent) if received > sent else 1.0
-            points[first + 1] = _on_the_way(points[first], points[first + 1], share)
+            points[first + 1] = _on_the_way(points[first], points[first + 1], max(least, share))
     return points
 
 
 def _on_the_way(start: Place, end: Place, share: float) -> Place:
-    """A point at a `share` of the way, at least a little after the start: an arrow needs a direction."""
+    """A point at a `share` of the way."""
     if start is None or end is None:
         return end
-    share = min(1.0, max(0.02, share))
+    share = min(1.0, share)
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
 

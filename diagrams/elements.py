@@ -12,6 +12,7 @@ Span = tuple[int, int | None]
 class Dot:
     """An application event: `step` is when it happens, `recorded` the step at which each snapshot records it.
 
+    One that is `named` has its label written beside it; where it has none of its own (`numbered`) that is `P1.3`.
     A long run of internal events is one dot: `count` of them, the last at position `until`.
     """
 
@@ -19,6 +20,7 @@ class Dot:
     position: float
     label: str
     named: bool
+    numbered: bool
     kind: str
     step: int
     text: str

@@ -11,14 +11,29 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from diagrams.canvas import Point
+from diagrams.lettering import width_of
 from diagrams.primitives import Box, Pixel
+from diagrams.scene import Scene
 
 WIDTH, HEIGHT = 690.0, 450.0
-LETTER = 0.58  # the width of a letter, in font sizes
 LINE = 1.15  # the height of a line of text, in font sizes
-MOST_LINES = 400  # among more lines no spot is clear
+OFF = 4  # pixels from a spot to its text
+NEAR = 14  # pixels from a text to what somebody may take it for the name of
+MOST_LINES = 400  # among more lines no spot is clear of them
 
 Pixels = Callable[[Point], Pixel]
+
+
+def pixels(scene: Scene, down: bool) -> Pixels:
+    """Where a point of a scene lies in that picture."""
+    low, high = scene.extent
+    lanes = len(scene.lanes) + 0.2
+
+    def pixel(point: Point) -> Pixel:
+        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
+        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
+
+    return pixel
 
 
 @dataclass(frozen=True)
@@ -35,7 +50,8 @@ class Labels:
     def __init__(self, pixels: Pixels) -> None:
         self.pixels = pixels
         self.lines: list[tuple[Pixel, Pixel, float]] = []
-        self.boxes: list[tuple[Box, float]] = []
+        self.dots: list[tuple[Pixel, Box, float]] = []
+        self.texts: list[Box] = []
 
     def avoid_line(self, points: Sequence[Point], cost: float) -> None:
         """Keep texts off a line; `cost` says how bad it is when one lies on it."""
@@ -45,42 +61,51 @@ class Labels:
     def avoid_dot(self, at: Point, radius: float, cost: float) -> None:
         """Keep texts off a dot."""
         x, y = self.pixels(at)
-        self.boxes.append((Box(x - radius, y - radius, x + radius, y + radius), cost))
+        self.dots.append(((x, y), Box(x - radius, y - radius, x + radius, y + radius), cost))
 
-    def place(self, text: str, size: float, spots: Sequence[Spot]) -> Spot:
-        """The best of `spots`: the first that is clear, else the one that hides least."""
-        if len(self.lines) > MOST_LINES:
-            return spots[0]
-        best, best_cost, best_box = spots[0], float("inf"), None
+    def avoid_text(self, text: str, size: float, spot: Spot) -> None:
+        """Keep texts off one that has its place already."""
+        self.texts.append(self._box(text, size, spot))
+
+    def place(self, text: str, size: float, spots: Sequence[Spot], own: Sequence[Point]) -> Spot | None:
+        """The best of `spots`: the first that is clear, else the one that hides least. None if all hide other texts.
+
+        `own` is what the text belongs to, the place of a dot or the ends of a line: it may be near to this alone.
+        """
+        ends = [self.pixels(point) for point in own]
+        best, best_cost, best_box = None, float("inf"), None
         for spot in spots:
             box = self._box(text, size, spot)
-            cost = self._cost(box, best_cost)
+            if any(map(box.meets, self.texts)):
+                continue
+            cost = self._cost(box, ends, best_cost) if len(self.lines) <= MOST_LINES else 0.0
             if cost < best_cost:
                 best, best_cost, best_box = spot, cost, box
             if not cost:
                 break
         if best_box:
-            self.boxes.append((best_box, 40))
+            self.texts.append(best_box)
         return best
 
     def _box(self, text: str, size: float, spot: Spot) -> Box:
         (x, y), (vertical, horizontal) = self.pixels(spot.at), spot.side.split()
-        width, height = len(text) * size * LETTER, size * LINE
-        left = {"left": x - width, "center": x - width / 2, "right": x}[horizontal]
-        top = {"top": y - height, "middle": y - height / 2, "bottom": y}[vertical]
+        width, height = width_of(text, size), size * LINE
+        left = {"left": x - width - OFF, "center": x - width / 2, "right": x + OFF}[horizontal]
+        top = {"top": y - height - OFF, "middle": y - height / 2, "bottom": y + OFF}[vertical]
         return Box(left, top, left + width, top + height)
 
-    def _cost(self, box: Box, enough: float) -> float:
-        """The cost of a text in this box: what it would hide. Stops counting at `enough`."""
+    def _cost(self, box: Box, own: Sequence[Pixel], enough: float) -> float:
+        """The cost of a text in this box: what it would hide, and less for what is near. Stops at `enough`."""
+        around = Box(box.left - NEAR, box.top - NEAR, box.right + NEAR, box.bottom + NEAR)
         cost = _outside(box)
-        for other, price in self.boxes:
-            if box.meets(other):
-                cost += price
+        for at, dot, price in self.dots:
+            if around.meets(dot):
+                cost += price if box.meets(dot) else 0.0 if [at] == own else price / 3
         for start, end, price in self.lines:
             if cost >= enough:
                 break
-            if box.is_crossed(start, end):
-                cost += price
+            if around.is_crossed(start, end):
+                cost += price if box.is_crossed(start, end) else 0.0 if [start, end] == own else price / 2
         return cost
 
 

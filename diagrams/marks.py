@@ -13,6 +13,12 @@ Style = Mapping[str, Any]
 _CORNERS: dict[str, list[Pixel]] = {
     "diamond": [(0, -1), (1, 0), (0, 1), (-1, 0)],
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+    "diamond-tall": [(0, -1.4), (0.7, 0), (0, 1.4), (-0.7, 0)],
+    "diamond-wide": [(0, -0.7), (1.4, 0), (0, 0.7), (-1.4, 0)],
+    "star-diamond": [
+        (1.4 * math.sin(turn) * reach, -1.4 * math.cos(turn) * reach)
+        for turn, reach in ((math.pi / 4 * i, 1 if i % 2 == 0 else 0.46) for i in range(8))
+    ],
     "hexagon": [(math.sin(math.pi / 3 * i), -math.cos(math.pi / 3 * i)) for i in range(6)],
 }
 
@@ -58,13 +64,14 @@ def arrow_head(before: Pixel, tip: Pixel, size: float, standoff: float) -> Path:
 
 
 def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Primitive]:
-    shape, _, is_open = style.get("symbol", "circle").partition("-")
+    symbol = style.get("symbol", "circle")
+    shape, is_open = symbol.removesuffix("-open"), symbol.endswith("-open")
     outline = style.get("line", {})
     width = outline.get("width", 0) * scale
     stroke = style["color"] if is_open else outline.get("color", "")
     fill = "" if is_open else style["color"]
     x, y = at
-    if shape == "x":
+    if shape == "x-thin":
         cross = tuple(((x - radius, y - slope), (x + radius, y + slope)) for slope in (radius, -radius))
         yield Line(cross, stroke, width)
     elif shape in _CORNERS:

@@ -17,6 +17,7 @@ from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.core.algorithm import ALGORITHMS
 from sim.core.model import APP, CONTROL, MARKER, Initiate, Send
+from sim.core.notation import has_label, moment
 from sim.document.scenario import ORIENTATIONS
 from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
@@ -151,10 +152,12 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "received": arrow.received,
                 "sent_time": flight.send.time,
                 "sent_position": round(arrow.start, 4),
-                "sent_label": flight.send.label,
+                "sent_label": flight.send.label if has_label(flight.send) else None,
+                "sent_moment": moment(flight.send),
                 "arrival": flight.receive.time if flight.receive else None,
                 "arrival_position": round(scene.positions[flight.receive.step], 4) if flight.receive else None,
-                "arrival_label": flight.receive.label if flight.receive else None,
+                "arrival_label": flight.receive.label if flight.receive and has_label(flight.receive) else None,
+                "arrival_moment": moment(flight.receive) if flight.receive else None,
                 "earliest": earliest,
                 "delay": flight.receive.time - earliest if flight.receive else None,
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
@@ -10,7 +12,12 @@ from sim.core.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
 HEAD_APART = 0.5  # of APART: between an arrow that makes a process record and the recording (its head is pointed)
 MOST_APART = 0.5  # of the time since the last event of the process: the rows of a step take at most this much
+CLEAR = 0.035  # of the time on show: how far apart the dots and diamonds of one line are drawn
 SHOWN_AT_ONCE = 300  # steps of a long run
+MOST_LINES = 20  # more processes are a texture
+
+
+_WIDE = APPLICATION_KINDS | {RECORD}  # drawn as a dot or a diamond on the line of the process
 
 
 def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
@@ -29,6 +36,30 @@ def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
     return tuple(positions)
 
 
+def kept_apart(events: Sequence[Event], positions: Sequence[float]) -> tuple[float, ...]:
+    """The positions of steps, some a little later, so that no dot or diamond of a line lies under the next one of it.
+
+    Steps keep their order. A texture of very many steps or lines is left as it is.
+    """
+    steps = [list(group) for _, group in groupby(events, key=lambda event: event.step)]
+    signs = {rows[0].step: (rows[0].process, sum(row.kind in _WIDE for row in rows)) for rows in steps}
+    on_a_line = Counter(process for process, count in signs.values() for _ in range(count))
+    if len(positions) > SHOWN_AT_ONCE or len(on_a_line) > MOST_LINES:
+        return tuple(positions)
+    spread = max(positions, default=0.0) - min(positions[1:], default=0.0)
+    least = spread * min(CLEAR, 0.5 / max(on_a_line.values(), default=1))
+    moved = list(positions)
+    last: dict[str, float] = {}  # the position of each process's last sign
+    for step in range(1, len(positions)):
+        on = min(least, positions[step] - positions[step - 1]) / 4
+        moved[step] = max(positions[step], moved[step - 1] + on)
+        process, count = signs.get(step, ("", 0))
+        if count:
+            moved[step] = max(moved[step], last.get(process, -math.inf) + least * count)
+            last[process] = moved[step]
+    return tuple(moved)
+
+
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:
     """The rows of one step in groups that are drawn one after the other.
 
@@ -42,9 +73,6 @@ def _beads(rows: Sequence[Event]) -> list[list[Event]]:
         elif row.kind in SENT:
             beads[-1].append(row)
     return beads
-
-
-_WIDE = APPLICATION_KINDS | {RECORD}  # drawn as a dot or a diamond on the line of the process
 
 
 def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> dict[int, float]:

@@ -18,10 +18,11 @@ from typing import Any
 
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
-from diagrams.positions import positions_of_rows, positions_of_steps
+from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
+from sim.core.notation import has_label, message_sent
 from sim.explain.narration import StepText, narrate
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
@@ -47,7 +48,7 @@ class WholeRun:
         self.words = words_of(execution)
         self.lane_of = {name: lane for lane, name in enumerate(self.lanes)}
         self.times = execution.times
-        self.positions = positions_of_steps(self.times)
+        self.positions = kept_apart(execution.events, positions_of_steps(self.times))
         self.snapshots = snapshots_of(execution)
         ways = {flight.channel.name: flight.channel.name for flight in execution.flights}
         self.captions = {**ways, **self.words.caption}
@@ -62,6 +63,12 @@ class WholeRun:
     def _rows_apart(self) -> dict[int, float]:
         """The positions of rows that lie before their step's, by row number."""
         return positions_of_rows(self.execution.events, self.positions)
+
+    @cached_property
+    def lists_events(self) -> bool:
+        """Whether states are told by the names of their events: all of them have to be seen then."""
+        workload, processes = self.words.workload, self.processes
+        return any(workload.state_words(workload.initial(process)) is None for process in processes)
 
     @cached_property
     def recorders(self) -> dict[int, dict[str, int]]:
@@ -213,10 +220,10 @@ def _dots(scene: Scene) -> list[Dot]:
             for name, frontier in frontiers
             if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
         }
-        named = event.label != f"{event.process}.{event.index}"
-        position = whole_run.position(event)
-        text = _hover(event, whole_run)
-        dots.append(Dot(lane, position, event.label or "", named, event.kind, event.step, text, inside, until=position))
+        numbered, label = not has_label(event), event.label or ""
+        named = not numbered or whole_run.lists_events
+        position, text = whole_run.position(event), _hover(event, whole_run)
+        dots.append(Dot(lane, position, label, named, numbered, event.kind, event.step, text, inside, until=position))
     return dots if scene.expanded else _collapsed(dots)
 
 
@@ -224,13 +231,13 @@ def _collapsed(dots: Iterable[Dot]) -> list[Dot]:
     """The dots, where a long run of unnamed internal events, all inside the same cuts, becomes one dot."""
     by_lane = sorted(dots, key=lambda dot: dot.lane)
     found: list[Dot] = []
-    for _, group in groupby(by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and not dot.named, dot.recorded)):
+    for _, group in groupby(by_lane, key=lambda dot: (dot.lane, dot.kind == INTERNAL and dot.numbered, dot.recorded)):
         run = list(group)
-        if run[0].kind == INTERNAL and not run[0].named and len(run) >= LONG_RUN:
+        if run[0].kind == INTERNAL and run[0].numbered and len(run) >= LONG_RUN:
             text = (
                 f"{len(run)} internal events, {run[0].label} to {run[-1].label}, steps {run[0].step} to {run[-1].step}"
             )
-            found.append(replace(run[0], text=text, count=len(run), until=run[-1].position))
+            found.append(replace(run[0], named=False, text=text, count=len(run), until=run[-1].position))
         else:
             found += run
     return sorted(found, key=lambda dot: dot.step)
@@ -241,7 +248,7 @@ def _hover(event: Event, whole_run: WholeRun) -> str:
     if what == INTERNAL:
         body = whole_run.words.workload.body_words(whole_run.execution.body_of(event))
         what = f"internal event {body}".strip()
-    on = f" on {event.channel}" if event.channel else ""
+    on = f" on {whole_run.captions[event.channel]}" if event.channel else ""
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"
 
 
@@ -307,7 +314,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
         crossing = tuple(
             f"{whole_run.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items()
         )
-        label = history.sends[witness].label if witness is not None else None
+        label = message_sent(history.sends[witness]).removeprefix("message ") if witness is not None else None
         cuts.append(
             Cut(
                 name=named.name,

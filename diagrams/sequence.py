@@ -31,6 +31,7 @@ from sim.core.model import (
     UNBLOCKED,
     Event,
 )
+from sim.core.notation import has_label
 from sim.explain import words
 
 
@@ -120,7 +121,8 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
             labels = [event.label or "" for event in scene.execution.history.of[row.process][: row.index]]
             yield f"records {own.state(scene.execution.body_of(row), labels)} for {row.snapshot_id}"
         elif arrow and row.kind == SEND and arrow.received is not None and not _is_at_once(arrow):
-            yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]} at event {row.label}"
+            event = f" at event {row.label}" if has_label(row) else ""
+            yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]}{event}"
         elif row.kind in _REMARKS:
             yield _REMARKS[row.kind].format(row=row, channel=scene.captions.get(row.channel or "", row.channel))
     for kind, what in ((MARKER_SEND, own.algorithm.marker), (CONTROL_SEND, own.algorithm.control_message)):

@@ -117,12 +117,12 @@ SIGNS = (
     Sign(
         "in-channel", "in channel state",
         "A yellow band: this message belongs to the recorded state of its channel.",
-        icon(30, stroke("M0 8h30", "@mark/0.8", 12), arrow(MESSAGE)), of_snapshots=True,
+        icon(30, stroke("M0 8h30", "@band", 12), arrow(MESSAGE)), of_snapshots=True,
     ),
     Sign(
         "cut", "cut",
         "The bold dashed line is the cut of the snapshot. Tinted: its past, what was recorded; the rest: its future.",
-        icon(28, stroke("M0 8h28", theme.cut_colour(0, True), 3.4, "8 4")), of_snapshots=True,
+        icon(28, stroke("M0 8h28", theme.snapshot_colour(0), 3.4, "8 4")), of_snapshots=True,
     ),
     Sign(
         "now", "now",

@@ -13,7 +13,7 @@ from typing import Any
 from diagrams import theme
 from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
-from diagrams.cuts import cuts, story_cuts, tints
+from diagrams.cuts import cuts, story_cuts, story_tints, tints
 from diagrams.elements import Dot
 from diagrams.labels import WIDTH
 from diagrams.lettering import cropped, width_of
@@ -55,7 +55,7 @@ def _ghosts(canvas: Canvas) -> None:
         end = ghost.end if ghost.end is not None else min(ghost.start + (high - low) * 0.06, high)
         target = ghost.target if ghost.end is not None else ghost.source + (ghost.target - ghost.source) * 0.4
         shafts.append([(ghost.source, ghost.start), (target, end), None])
-    look = {"color": "@faint/0.5", "width": 1.5 * max(canvas.scale, 0.5), "dash": "dot"}
+    look = {"color": "@line", "width": 1.5 * max(canvas.scale, 0.5), "dash": "dot"}
     canvas.add(shafts, mode="lines", line=look, meta={"ghost": True})
 
 
@@ -94,20 +94,23 @@ def _rings(canvas: Canvas) -> None:
         colour = theme.snapshot_colour(rank)
         ring = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 3 * max(canvas.scale, 0.5)}}
         points = [[(dot.lane, dot.position)] for dot in dots]
-        canvas.add(points, [(dot.recorded[snapshot.id], None) for dot in dots], mode="markers", marker=ring)
+        show = [(dot.recorded[snapshot.id], None) for dot in dots]
+        canvas.add(points, show, mode="markers", marker=ring, meta=canvas.of(snapshot.id))
 
 
 def _recordings(canvas: Canvas) -> None:
-    """Where each process records: a diamond on its line."""
+    """Where each process records: a diamond on its line, of a shape for each snapshot."""
     for rank, snapshot in enumerate(canvas.scene.snapshots):
         recordings = canvas.scene.recordings.get(snapshot.id, ())
         points = [[(r.lane, r.position)] for r in recordings]
         outline = {"color": "@paper", "width": 1.5}
         size = 14 * max(canvas.scale, 0.45)
-        diamond = {"symbol": "diamond", "size": size, "color": theme.snapshot_colour(rank), "line": outline}
+        symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
+        diamond = {"symbol": symbol, "size": size, "color": theme.snapshot_colour(rank), "line": outline}
         show = [(r.step, None) for r in recordings]
         texts = [plain(r.text) for r in recordings]
-        canvas.add(points, show, mode="markers", marker=diamond, text=texts, hoverinfo="text")
+        look = {"marker": diamond, "text": texts, "hoverinfo": "text", "meta": canvas.of(snapshot.id)}
+        canvas.add(points, show, mode="markers", **look)
 
 
 def _now(canvas: Canvas) -> None:
@@ -162,7 +165,7 @@ def _beside(names: Sequence[str], size: float) -> float:
 
 # In the order of drawing: each part, and whether it gives away what a snapshot recorded.
 PARTS: tuple[tuple[Callable[[Canvas], None], bool], ...] = (
-    (tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (control, False),
+    (tints, True), (story_tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (control, False),
     (messages, False), (markers, False), (held, False), (_rings, True), (_dots, False), (cuts, True),
-    (story_cuts, True), (_recordings, True), (texts, False), (_now, False),
+    (story_cuts, True), (_recordings, True), (_now, False), (texts, False),
 )  # fmt: skip

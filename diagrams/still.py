@@ -29,9 +29,8 @@ def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[
     position = scene.positions[scene.until]
     kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
     traces = [_still(trace, scene.until, position) for trace in kept]
-    for trace in traces:
-        if not consistent and trace.get("line", {}).get("color") == theme.verdict_colour(True):
-            trace["line"] = {**trace["line"], "color": theme.verdict_colour(False)}
+    if not consistent:  # what the scene cannot know
+        palette = {**palette, theme.verdict_colour(True)[1:]: palette[theme.verdict_colour(False)[1:]]}
     layout = {**drawn["layout"], "dragmode": "pan", "clickmode": "event+select"}
     resolved: Figure = theme.resolve({"data": [*traces, _picks(scene, numbers)], "layout": layout}, palette)
     return resolved

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.cuts import complete, curve
+from diagrams.canvas import Canvas, Trace, plain, write
+from diagrams.cuts import NAME_SIZE, complete, curve, names
 from diagrams.elements import Arrow, Dot, Span
-from diagrams.labels import HEIGHT, WIDTH, Labels, Pixels, Spot, along
+from diagrams.labels import Labels, Spot, along, pixels
+from diagrams.lettering import cropped
 from diagrams.scene import Scene
 from sim.core.model import APP
 
@@ -23,10 +24,11 @@ LONGEST_KEPT = 10  # letters of a body before the channel in which it was record
 
 COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid it
 
+LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
 LETTER_SIZE = 17
 BODY_SIZE = 14
 Text = tuple[Spot, str, Span]
-SHARES = (0.42, 0.54, 0.3, 0.64, 0.2, 0.76)  # of an arrow's length, the best spot for a text first
+SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
 
 
 def texts(canvas: Canvas) -> None:
@@ -36,29 +38,21 @@ def texts(canvas: Canvas) -> None:
     _bodies(canvas, labels)
 
 
-def _pixels(scene: Scene, down: bool) -> Pixels:
-    low, high = scene.extent
-    lanes = len(scene.lanes) + 0.2
-
-    def pixel(point: Point) -> tuple[float, float]:
-        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
-        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
-
-    return pixel
-
-
 def _obstacles(canvas: Canvas) -> Labels:
     """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
-    labels = Labels(_pixels(scene, canvas.down))
+    labels = Labels(pixels(scene, canvas.down))
     for arrow in scene.arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
-            labels.avoid_line([start, end], 7 if arrow.kind == APP else 4)
+            labels.avoid_line([start, end], 12 if arrow.kind == APP else 4)
     for cut in scene.cuts:
         positions = complete(cut) if cut.snapshot is not None else None
         if positions:
-            labels.avoid_line(curve(positions, COARSE), 1)
+            line = curve(positions, COARSE)
+            labels.avoid_line(line, 1)
+            for spot, name in names(scene, canvas.down, cut, line):
+                labels.avoid_text(name, canvas.letters(NAME_SIZE), spot)
     low, high = scene.extent
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)
@@ -71,24 +65,54 @@ def _obstacles(canvas: Canvas) -> Labels:
 
 
 def _letters(canvas: Canvas, labels: Labels) -> None:
-    """The names of events, beside their line so that rings and arrows leave them legible."""
+    """The names of events, beside their line so that rings and arrows leave them legible, cut to the room there is.
+
+    A name that would hide another one is left out; the hover text of its event has it.
+    """
     dots = [dot for dot in canvas.scene.dots if dot.named]
     if len(dots) > MOST_NAMED:
         return
-    pad = "    " if canvas.down else ""
-    names = [f"{pad}{plain(dot.label)}{pad}" for dot in dots]
     size = canvas.letters(LETTER_SIZE)
-    spots = [
-        labels.place(pad[:2] + dot.label, size, _beside_line(canvas, dot, len(canvas.scene.lanes))) for dot in dots
-    ]
-    write(canvas, [spot.at for spot in spots], names, [spot.side for spot in spots], "@ink", LETTER_SIZE, None)
+    placed: list[tuple[Spot, str]] = []
+    for dot, room in zip(dots, _rooms(canvas, labels, dots), strict=True):
+        name = cropped(dot.label, size, room)
+        spots = _beside_line(canvas, dot, len(canvas.scene.lanes))
+        spot = labels.place(_off_the_dot(name, canvas.down, spots[0]), size, spots, [(dot.lane, dot.position)])
+        if spot:
+            placed.append((spot, _off_the_dot(plain(name), canvas.down, spot)))
+    points, sides = [spot.at for spot, _ in placed], [spot.side for spot, _ in placed]
+    write(canvas, points, [name for _, name in placed], sides, "@ink", LETTER_SIZE, None)
+
+
+def _off_the_dot(name: str, down: bool, spot: Spot) -> str:
+    """A name with blanks that keep it clear of the ring of its event."""
+    pad = " " * (0 if not down else 4 if spot.side.startswith("middle") else 2)
+    return f"{pad}{name}{pad}"
+
+
+def _rooms(canvas: Canvas, labels: Labels, dots: Sequence[Dot]) -> list[float]:
+    """The room in pixels for the name of each event: to the next line, or to the next name on its own line."""
+    if canvas.down:
+        lanes = len(canvas.scene.lanes)
+        width = labels.pixels((1, 0))[0] - labels.pixels((0, 0))[0]
+        return [max(LEAST_ROOM, width * (0.6 if dot.lane in (0, lanes - 1) else 0.85) - 30) for dot in dots]
+    along: dict[int, list[float]] = {}
+    for dot in dots:
+        along.setdefault(dot.lane, []).append(labels.pixels((0, dot.position))[0])
+    gaps = []
+    for dot in dots:
+        here = labels.pixels((0, dot.position))[0]
+        others = [abs(there - here) for there in along[dot.lane] if there != here]
+        gaps.append(min(MOST_ROOM, max(LEAST_ROOM, min(others, default=MOST_ROOM))))
+    return gaps
 
 
 def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
     """The spots for a name: beside a line down the page, above or below a line across it."""
     if canvas.down:
-        sides = ["middle left", "middle right"] if dot.lane == 0 else ["middle right", "middle left"]
-        return [Spot((dot.lane, dot.position), side) for side in sides]
+        sides = ["left", "right"] if dot.lane == 0 else ["right", "left"]
+        heights = ["middle", "top", "bottom"]
+        return [Spot((dot.lane, dot.position), f"{height} {side}") for height in heights for side in sides]
     aside = 0.034 * lanes  # in lanes: about the same distance on the page for any number of them
     above, below = dot.lane - aside, dot.lane + aside
     upper = [Spot((above, dot.position), f"top {side}") for side in ("center", "left", "right")]
@@ -111,28 +135,32 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
     bodies: list[Text] = []
-    places: list[Text] = []
+    places: dict[tuple[str, ...], list[Text]] = {}
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
         body, place = with_body.get(arrow.id), with_place.get(arrow.id)
         if not body and not place:
             continue
         known = min(arrow.kept.values()) if place else None
         longest = max(body or "", place or "", key=len)
-        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(arrow))
+        ends = [point for point in shaft(canvas.scene, arrow) if point]
+        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(arrow), ends)
+        if spot is None:
+            continue
         if body:
             bodies.append((spot, _off_the_line(body, spot.side), (0, known)))
         if place:
-            places.append((spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None)))
+            text = (spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
+            places.setdefault(tuple(arrow.kept), []).append(text)
     _write_beside(canvas, bodies, {"until_outcome": True})
-    _write_beside(canvas, places, {"outcome": True})
+    for snapshots, own in places.items():
+        _write_beside(canvas, own, {"outcome": True, **canvas.of(*snapshots)})
 
 
 def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
     if texts:
         spots, words, spans = zip(*texts, strict=True)
         points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-        trace = write(canvas, points, words, sides, "@ink", BODY_SIZE, spans)
-        trace["meta"] |= meta
+        write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, meta=meta)
 
 
 def _off_the_line(text: str, side: str) -> str:

@@ -15,32 +15,36 @@ PROCESS_COLOURS = 6
 SNAPSHOT_COLOURS = 4
 
 LIGHT = {
-    "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#9aa3ae", "accent": "#0072b2",
+    "ink": "#1b1f24", "paper": "#ffffff", "faint": "#6b7280", "line": "#717b89", "accent": "#0072b2",
     # verdicts: in the diagram; in words beside it; notices, errors and the words of other pages
     "good": "#00735a", "bad": "#c2410c", "holds": "#087159", "fails": "#b05107", "fine": "#009e73", "alarm": "#d55e00",
-    # what a snapshot recorded: a message in the diagram; the state of a process, of a channel, and its stripes; and a
-    # message with a full stamp
-    "mark": "#ffd60a", "stamped": "#c1121f", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    # what a snapshot recorded: the band below a message, on which arrows stand out; the state of a process, of a
+    # channel, and its stripes; then what is chosen in a chart, and a message with a full stamp
+    "band": "#ffe047", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    "mark": "#ffd60a", "stamped": "#c1121f",
     # around an event that is asked about; what is selected; what lies under a dialog
     "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
-    # processes and snapshots, by rank
-    "p0": "#0072b2", "p1": "#b35900", "p2": "#00805f", "p3": "#3a86c8", "p4": "#7a5c00", "p5": "#5b4bb7",
-    "s0": "#b0307f", "s1": "#0a6ebd", "s2": "#8a5a00", "s3": "#2f7d32",
+    # processes and snapshots, by rank: snapshots differ from all processes, and from each other in grey too
+    "p0": "#0072b2", "p1": "#b35900", "p2": "#00805f", "p3": "#3580c2", "p4": "#7a5c00", "p5": "#5b4bb7",
+    "s0": "#a44779", "s1": "#3d0080", "s2": "#5e8d45", "s3": "#4b4820",
 }  # fmt: skip
 DARK = {
-    "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#a3abb6", "line": "#6f7986", "accent": "#56b4e9",
+    "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#b2bac4", "line": "#9ea7b2", "accent": "#56b4e9",
     "good": "#4fd6b0", "bad": "#ff8a5c", "holds": "#44ad94", "fails": "#db7c31", "fine": "#009e73", "alarm": "#d55e00",
-    "mark": "#f0e442", "stamped": "#ff7b7b", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    "band": "#5e5700", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
+    "mark": "#f0e442", "stamped": "#ffa3a3",
     "past": "#56b4e9", "future": "#ff8a4c", "concurrent": "#a3abb6", "selection": "#6982a5", "shadow": "#000000",
-    "p0": "#56b4e9", "p1": "#f0a330", "p2": "#2fcf9f", "p3": "#8cc8ff", "p4": "#e0c860", "p5": "#b3a6ff",
-    "s0": "#ee8fca", "s1": "#6cb8ff", "s2": "#f5b942", "s3": "#8fdc8f",
+    "p0": "#6cbdf0", "p1": "#f5ad45", "p2": "#3fd9a8", "p3": "#9fd0ff", "p4": "#e0c860", "p5": "#c0b6ff",
+    "s0": "#fb81cd", "s1": "#dffe61", "s2": "#aeeda2", "s3": "#efb3c9",
 }  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}
 STREAMLIT = {"background-color": "paper", "text-color": "ink", "primary-color": "accent"}  # its settings, our tokens
 
 CONTROL_DASH = "2px,3px"
-MARKER_DASHES = ("dash", "dot", "dashdot", "longdash")  # by snapshot
-RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # by snapshot
+SNAPSHOT_DASHES = ("dash", "dot", "dashdot", "longdash")  # of the markers and the cut, by snapshot
+BROKEN_DASH = "longdashdot"  # of a cut that is not consistent
+RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # of recorded events, by snapshot
+RECORD_SYMBOLS = ("diamond", "star-diamond", "diamond-wide", "diamond-tall")  # of recordings, by snapshot
 SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
 SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")  # by line of a chart
 
@@ -53,6 +57,11 @@ def process_colour(rank: int) -> str:
 def snapshot_colour(rank: int) -> str:
     """The token of a snapshot, by its rank."""
     return f"@s{rank % SNAPSHOT_COLOURS}"
+
+
+def snapshot_dash(rank: int) -> str:
+    """The dash of a snapshot's markers and cut, by its rank."""
+    return SNAPSHOT_DASHES[rank % len(SNAPSHOT_DASHES)]
 
 
 def message_colour(sender: int, kind: str, head: str = "") -> str:
@@ -71,9 +80,9 @@ def verdict_colour(is_consistent: bool) -> str:
     return "@good" if is_consistent else "@bad"
 
 
-def cut_colour(rank: int, is_consistent: bool) -> str:
-    """The token of a snapshot's cut: the snapshot's own, or that of a bad verdict."""
-    return snapshot_colour(rank) if is_consistent else verdict_colour(False)
+def cut_look(rank: int, is_consistent: bool) -> tuple[str, str]:
+    """The token and the dash of a snapshot's cut: the snapshot's own, or those of a bad verdict."""
+    return (snapshot_colour(rank), snapshot_dash(rank)) if is_consistent else (verdict_colour(False), BROKEN_DASH)
 
 
 def colour(token: str, palette: dict[str, str]) -> str:

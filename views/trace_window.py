@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -20,6 +20,7 @@ from pipeline.cuts.one_cut import CutReport, report_on_cut
 from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.model import APPLICATION_KINDS, Event
+from sim.core.notation import captions
 from sim.document.scenario import NamedCut
 from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
@@ -68,7 +69,7 @@ def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
     frontier = _frontier(key, window, events, store, run_id, controls)
     with st.spinner("Spark examines the cut …"):
         finding = _finding(str(store.path), run_id, tuple(frontier.items()))
-    st.html(_verdict(finding))
+    st.html(_verdict(finding, list(frontier)))
     _diagram(key, window, frontier, finding)
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         open_scenario(window.scenario)
@@ -168,8 +169,9 @@ def _pick(key: str, own: str, frontier: Mapping[str, int]) -> None:
         _keep(key, {**frontier, process: int(number)})
 
 
-def _verdict(finding: CutReport) -> str:
+def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
     """The verdict and the channels, as HTML."""
+    called = captions(processes, [*finding.in_channels, *finding.unknown])
     if finding.consistent:
         head = '<span class="cut-good">Consistent.</span> The system could have been in this state.'
     else:
@@ -177,17 +179,17 @@ def _verdict(finding: CutReport) -> str:
             f'<span class="cut-bad">Not consistent.</span> {escape(finding.witness or "")} was received inside the cut '
             "and sent outside it."
         )
-    held = [_channel(finding, name) for name in finding.in_channels]
+    held = [_channel(finding, name, called[name]) for name in finding.in_channels]
     least = "" if finding.exact else "at least "
     body = f"No message is {'known to be ' if least else ''}in a channel."
     if held:
         body = f"In the channels: {least}{'; '.join(held)}."
     if finding.unknown:
-        body += f" Channel state unknown: {escape(', '.join(finding.unknown[:12]))}."
+        body += f" Channel state unknown: {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
     return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
 
 
-def _channel(finding: CutReport, name: str) -> str:
+def _channel(finding: CutReport, name: str, called: str) -> str:
     told = finding.in_channels[name][:MOST_TOLD]
     more = finding.counts[name] - len(told)
-    return f"<b>{escape(name)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"
+    return f"<b>{escape(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"

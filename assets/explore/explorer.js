@@ -63,7 +63,7 @@ export class Explorer {
     this.diagram = new Diagram(this);
     this.transport = new Transport(this);
     this.tabs = {
-      record: new RecordView(view("record"), (step) => this.goTo(step)),
+      record: new RecordView(view("record"), this),
       ask: new AskView(view("ask"), this),
       network: new Network(view("network")),
       change: new ChangeView(view("change"), this),
@@ -143,9 +143,10 @@ export class Explorer {
       visit.orientation ??= scene.orientation;
       this.selection = this.scene ? selectionIn(this.selection, this, scene, events) : null;
     } else {
-      Object.assign(visit, { step: 0, cut: null, orientation: scene.orientation });
+      Object.assign(visit, { step: 0, cut: null, snapshot: null, orientation: scene.orientation });
       this.selection = null;
     }
+    if (!scene.snapshots.some(({ id }) => id === visit.snapshot)) visit.snapshot = null;
     Object.assign(visit, { scenario, last: scene.last });
     Object.assign(this, { scene, events, revision });
     this.redraw();
@@ -165,6 +166,7 @@ export class Explorer {
     const figure = enlarge(painted(drawn, this.palette), this.magnification);
     this.diagram.selected = this.selectedMessage();
     this.diagram.cut = visit.cut;
+    this.diagram.snapshot = visit.snapshot;
     const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
     this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
@@ -284,6 +286,12 @@ export class Explorer {
   showCut(cut) {
     this.visit.cut = cut;
     this.diagram.showCut(cut);
+  }
+
+  /** Show one snapshot alone in the diagram, by its id; null: all of them. */
+  showSnapshot(snapshot) {
+    this.visit.snapshot = snapshot;
+    this.diagram.showSnapshot(snapshot);
   }
 
   /** Open a tab. Only the open tab shows a new scene and follows the steps; another catches up when it is opened. */

@@ -12,6 +12,7 @@ from pipeline.cuts.audits import contents, verdicts
 from pipeline.store.folder import Store
 from pipeline.store.schema import CUT_TYPES, spark_schema
 from sim.core.model import SEND, label_of
+from sim.core.notation import caption
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -53,7 +54,9 @@ def report_on_cut(spark: SparkSession, store: Store, run_id: int, frontier: Mapp
     channel_of = {row.message_id: row.channel for row in sends}
     return CutReport(
         consistent=verdict.consistent,
-        witness=None if verdict.witness is None else f"{name_of[verdict.witness]} on {channel_of[verdict.witness]}",
+        witness=None
+        if verdict.witness is None
+        else f"{name_of[verdict.witness]} on {caption(list(frontier), channel_of[verdict.witness])}",
         in_channels={
             channel: [name_of[message] for message in messages if message in name_of]
             for channel, messages in held.items()

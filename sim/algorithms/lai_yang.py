@@ -142,19 +142,19 @@ class LaiYang(SnapshotAlgorithm):
         "nothing": "waits for those that have not come",
     }
     reasons: ClassVar[Mapping[str, str]] = {
-        "channel": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before it "
-        "recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). By step "
+        "channel": "{channel} holds {message}: it is white, for {source} sent it {send} before it "
+        "recorded, and {target} was red (since step {first}) when it came {receive}. By step "
         "{second} all white messages of {channel} had come.",
-        "channel_open": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) before "
-        "it recorded, and {target} was red (since step {first}) when it came at {receive} (step {received}). As far as "
+        "channel_open": "{channel} holds {message}: it is white, for {source} sent it {send} before "
+        "it recorded, and {target} was red (since step {first}) when it came {receive}. As far as "
         "{target} knows, more white messages are to come.",
-        "channel_waits": "{channel} holds {message}: it is white, for {source} sent it at {send} (step {sent}) and has "
-        "not recorded at all, and {target} was red (since step {first}) when it came at {receive} (step {received}).",
-        "state": "{message} is part of {target}'s state: {target} was white when it came at {receive} (step {first}), "
+        "channel_waits": "{channel} holds {message}: it is white, for {source} sent it {send} and has "
+        "not recorded at all, and {target} was red (since step {first}) when it came {receive}.",
+        "state": "{message} is part of {target}'s state: {target} was white when it came {receive}, "
         "and recorded later (step {second}).",
-        "future": "{message} is in no recorded state: it is red, for {source} sent it at {send} (step {second}) after "
+        "future": "{message} is in no recorded state: it is red, for {source} sent it {send} after "
         "it recorded (step {first}). It belongs to what comes after the snapshot.",
-        "held": "{message} is still in {channel}: it is white, for {source} sent it at {send} (step {sent}) before it "
+        "held": "{message} is still in {channel}: it is white, for {source} sent it {send} before it "
         "recorded (step {first}), and not received when the run ends. So {channel} is not closed.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
         "initiated": "{process} started {snapshot} at step {step}: it was white until then.",

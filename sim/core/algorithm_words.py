@@ -78,36 +78,34 @@ CLAUSES: Mapping[str, str] = {
 
 REASONS: Mapping[str, str] = {
     # application messages
-    "channel": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
-    "{receive} (step {received}), after {target} recorded (step {first}) and before {channel} was closed "
+    "channel": "{channel} holds {message}: sent {send}, before {source} recorded; received "
+    "{receive}, after {target} recorded (step {first}) and before {channel} was closed "
     "(step {second}).",
-    "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
-    "{receive} (step {received}), after {target} recorded (step {first}). {channel} is not closed yet.",
-    "channel_waits": "{channel} holds {message}: sent at {send} (step {sent}), before {source} has recorded at all; "
-    "received at {receive} (step {received}), after {target} recorded (step {first}).",
-    "passed": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded, and still on its way "
+    "channel_open": "{channel} holds {message}: sent {send}, before {source} recorded; received "
+    "{receive}, after {target} recorded (step {first}). {channel} is not closed yet.",
+    "channel_waits": "{channel} holds {message}: sent {send}, before {source} has recorded at all; "
+    "received {receive}, after {target} recorded (step {first}).",
+    "passed": "{channel} holds {message}: sent {send}, before {source} recorded, and still on its way "
     "when {channel} was closed (step {first}).",
-    "state": "{message} is part of {target}'s state: received at {receive} (step {first}), before {target} recorded "
-    "(step {second}).",
-    "future": "{message} is in no recorded state: {source} sent it at {send} (step {second}), after {source} recorded "
+    "state": "{message} is part of {target}'s state: received {receive}, before {target} recorded (step {second}).",
+    "future": "{message} is in no recorded state: {source} sent it {send}, after {source} recorded "
     "(step {first}). It belongs to what comes after the snapshot.",
-    "unrecorded": "{message} is in no recorded state: {target} received it at {receive} (step {first}), but does not "
+    "unrecorded": "{message} is in no recorded state: {target} received it {receive}, but does not "
     "record for {snapshot}.",
-    "held": "{message} is still in {channel}: sent at {send} (step {sent}), before {source} recorded (step {first}), "
+    "held": "{message} is still in {channel}: sent {send}, before {source} recorded (step {first}), "
     "and not received when the run ends. A recording holds only what is received.",
-    "on_its_way": "{message} is still in {channel}: sent at {send} (step {sent}) and not received when the "
+    "on_its_way": "{message} is still in {channel}: sent {send} and not received when the "
     "run ends. {source} does not record for {snapshot}.",
-    "overtaken": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, but received at {receive} "
-    "(step {second}), after {channel} was closed (step {first}).",
-    "lost": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, and not received, though "
+    "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "
+    "{receive}, after {channel} was closed (step {first}).",
+    "lost": "{message} is lost: sent {send}, before {source} recorded, and not received, though "
     "{channel} was closed (step {first}).",
-    "orphan": "{message} makes the cut inconsistent: sent at {send} (step {sent}), after {source} recorded (step "
-    "{first}), yet received at {receive} (step {received}), before {target} recorded (step {second}).",
-    "early": "{message} is recorded in {channel} although {source} sent it at {send} (step {sent}), after {source} "
-    "recorded (step {first}); it came at {receive} (step {second}).",
-    "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent at {send} (step {sent}).",
-    "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent at {send} "
-    "(step {sent}).",
+    "orphan": "{message} makes the cut inconsistent: sent {send}, after {source} recorded (step "
+    "{first}), yet received {receive}, before {target} recorded (step {second}).",
+    "early": "{message} is recorded in {channel} although {source} sent it {send}, after {source} "
+    "recorded (step {first}); it came {receive}.",
+    "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent {send}.",
+    "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent {send}.",
     "ended": "{message} is in no recorded state of {snapshot}: that snapshot was aborted, and what it had recorded "
     "was thrown away.",
     # markers
@@ -145,14 +143,14 @@ REASONS: Mapping[str, str] = {
 
 # These replace entries of REASONS if a marker closes a channel.
 BY_MARKERS: Mapping[str, str] = {
-    "channel_open": "{channel} holds {message}: sent at {send} (step {sent}), before {source} recorded; received at "
-    "{receive} (step {received}), after {target} recorded (step {first}). No {marker} has closed {channel} yet.",
-    "overtaken": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, but received at {receive} "
-    "(step {second}), after {channel} was closed (step {first}). The {marker} overtook it: {channel} is not FIFO.",
-    "lost": "{message} is lost: sent at {send} (step {sent}), before {source} recorded, and not received, though "
+    "channel_open": "{channel} holds {message}: sent {send}, before {source} recorded; received "
+    "{receive}, after {target} recorded (step {first}). No {marker} has closed {channel} yet.",
+    "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "
+    "{receive}, after {channel} was closed (step {first}). The {marker} overtook it: {channel} is not FIFO.",
+    "lost": "{message} is lost: sent {send}, before {source} recorded, and not received, though "
     "{channel} was closed (step {first}). The {marker} overtook it: {channel} is not FIFO.",
-    "early": "{message} is recorded in {channel} although {source} sent it at {send} (step {sent}), after {source} "
-    "recorded (step {first}): it overtook the {marker} and came at {receive} (step {second}).",
+    "early": "{message} is recorded in {channel} although {source} sent it {send}, after {source} "
+    "recorded (step {first}): it overtook the {marker} and came {receive}.",
     "not_recorded": "{process} has not recorded for {snapshot}: no {marker} of it has made {process} record.",
     "initiated": "{process} started {snapshot} at step {step}: it recorded before any {marker} came to it.",
     "still_recorded": "{target} records {channel} from its own recording (step {first}) on. No {marker} has closed it, "

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.delays import MessageReference
 from sim.core.model import SEND
+from sim.core.notation import has_label
 from sim.document.scenario import Initiation, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.edits import Edit, read_message
@@ -20,8 +22,7 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     """An edit that was applied to `before`, in words, for the list of changes."""
     do, table = edit["do"], Table(edit, "")
     if do in ("delay", "hold", "release"):
-        algorithm = before.engine.algorithm
-        what = read_message(table).in_words(algorithm.marker, algorithm.control_message)
+        what = _message_in_words(before, read_message(table))
         return f"delay {what}: {edit['delay']:g} time units" if do == "delay" else f"{do} {what}"
     if do == "change":
         return _change_in_words(read_item(before.scenario, table).of(before.scenario), table)
@@ -38,6 +39,15 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     if do == "internal":
         return f"an internal event of {edit['process']}{at}"
     return f"{edit['process']} starts a snapshot{at}"
+
+
+def _message_in_words(before: Execution, reference: MessageReference) -> str:
+    """A message by the label of its send, or by its channel; by the step of its send where that has no label."""
+    flight, algorithm = find(before, reference), before.engine.algorithm
+    if reference.label is not None and flight is not None and not has_label(flight.send):
+        return f"the message that {flight.send.process} sent at step {flight.send.step}"
+    channel = reference.channel and words_of(before).channel(reference.channel)
+    return reference._replace(channel=channel).in_words(algorithm.marker, algorithm.control_message)
 
 
 def _change_in_words(planned: ScriptLine | Initiation, table: Table) -> str:

@@ -30,6 +30,7 @@ from sim.core.model import (
     Event,
     Initiate,
 )
+from sim.core.notation import has_label
 from sim.explain import words
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
@@ -142,7 +143,7 @@ class Narrator:
     # ------------------------------------------------------------------ application events
 
     def _application_event(self, row: Event, kept: Sequence[Event]) -> str:
-        lead = "" if row.label == f"{row.process}.{row.index}" else f"{row.label}: "
+        lead = f"{row.label}: " if has_label(row) else ""
         if row.kind == INTERNAL:
             return f"{lead}{row.process} {self.workload.internal_words(self.execution.body_of(row))}."
         flight = self._flight(row.message_id)
@@ -154,7 +155,7 @@ class Narrator:
         carried = "a message" if what == sent or what.startswith(f"{sent}->") else what
         if row.kind == SEND:
             return f"{lead}{row.process} sends {carried}{stamped} to {flight.channel.target_name} on {channel}."
-        if carried != what and "." not in sent:
+        if carried != what and has_label(flight.send):
             carried = f"the message sent at {sent}"
         sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
         snapshots = [

@@ -1,9 +1,9 @@
 """Why a snapshot recorded what it recorded: the reason for every message, process and channel.
 
 A reason is a case with a template (see sim/core/algorithm_words.py). The browser fills in templates too. The fields:
-`message` (its body or label), `send` and `receive` (labels), `sent` and `received` (steps), `source` and `target`
-(processes), `channel` (its caption), `snapshot`, `stamp`, `marker` and `control` (the algorithm's words for them), and
-`first` and `second`: the steps of the two events that decide the case, in order.
+`message` (its body or label), `send` and `receive` (when they happened, such as `at H (step 9)`), `source` and
+`target` (processes), `channel` (its caption), `snapshot`, `stamp`, `marker` and `control` (the algorithm's words for
+them), and `first` and `second`: the steps of the two events that decide the case, in order.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from sim.core.model import CHANNEL_CLOSED, CONTROL_RECEIVE, MARKER_RECEIVE, RECEIVE, RECEIVED, RECORD, RECORDED, Event
+from sim.core.notation import has_label, moment
 from sim.explain import words
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight, once
@@ -108,10 +109,8 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
     send, receive = flight.send, flight.receive
     return {
         "message": words_of(execution).message(flight),
-        "send": send.label,
-        "sent": send.step,
-        "receive": receive.label if receive else None,
-        "received": receive.step if receive else None,
+        "send": moment(send),
+        "receive": moment(receive) if receive else None,
         "source": flight.channel.source_name,
         "target": flight.channel.target_name,
         "channel": words_of(execution).channel(flight.channel.name),
@@ -239,9 +238,13 @@ def _why_recorded(execution: Execution, snapshot: Snapshot, record: Event, cause
 def _boundary(execution: Execution, process: str, inside: int) -> str:
     """The last event inside and the first outside, in words."""
     own = execution.history.of[process]
-    last = f"{own[inside - 1].label} (step {own[inside - 1].step}) is its last event inside" if inside else ""
-    first = f"{own[inside].label} (step {own[inside].step}) is the first outside" if inside < len(own) else ""
-    return f"{last or 'No event of it is inside'}; {first or 'none is outside'}."
+    last = f"{_event(own[inside - 1])} is its last event inside" if inside else "No event of it is inside"
+    first = f"{_event(own[inside])} is the first outside" if inside < len(own) else "none is outside"
+    return f"{last[0].upper()}{last[1:]}; {first}."
+
+
+def _event(event: Event) -> str:
+    return moment(event).removeprefix("at ") if has_label(event) else f"the event {moment(event)}"
 
 
 def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:

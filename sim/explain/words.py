@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sim.core.model import APP, Channel
+from sim.core.model import APP
+from sim.core.notation import captions
 from sim.run.execution import Execution, Flight, once
 
-_NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
 _MOST_LABELS = 8
-
-
-def captions(processes: Sequence[str], channels: Iterable[Channel]) -> dict[str, str]:
-    """Channel name -> caption: C12 for P1->P2 if all processes are numbered (C3,12 beyond 9), else the name itself."""
-    parts = [_NUMBERED.fullmatch(name) for name in processes]
-    prefixes = {part[1] if part else None for part in parts}
-    if None in prefixes or len(prefixes) != 1:
-        return {channel.name: channel.name for channel in channels}
-    number = {name: part[2] for name, part in zip(processes, parts, strict=True) if part}
-    comma = "," if any(len(digits) > 1 for digits in number.values()) else ""
-    return {c.name: f"C{number[c.source_name]}{comma}{number[c.target_name]}" for c in channels}
 
 
 def listing(words: Sequence[str]) -> str:
@@ -60,7 +48,7 @@ class Words:
 
     def __init__(self, execution: Execution) -> None:
         self.workload, self.algorithm = execution.engine.workload, execution.engine.algorithm
-        self.caption = captions(execution.scenario.processes, execution.engine.channels)
+        self.caption = captions(execution.scenario.processes, [channel.name for channel in execution.engine.channels])
 
     def channel(self, name: str) -> str:
         """The caption of a channel; its name if it is not in the graph."""

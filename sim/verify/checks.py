@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from sim.core.log import to_json
+from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
 from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
 
@@ -71,7 +72,12 @@ def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
     if snapshot.status == COMPLETE:
         return None
     channels = (channel.name for channel in execution.engine.channels)
-    return next((f"{name} is not closed" for name in channels if name not in snapshot.channels), "it is not done")
+    still_open = (_caption(execution, name) for name in channels if name not in snapshot.channels)
+    return next((f"{name} is not closed" for name in still_open), "it is not done")
+
+
+def _caption(execution: Execution, channel: str) -> str:
+    return caption(execution.scenario.processes, channel)
 
 
 def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
@@ -79,7 +85,8 @@ def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
     least = 1 if snapshot.status == COMPLETE else 0
     for channel in execution.engine.channels:
         if not least <= sent[channel.name] <= 1:
-            return f"{channel.name} carried {sent[channel.name]} {execution.engine.algorithm.marker}s"
+            name = _caption(execution, channel.name)
+            return f"{name} carried {sent[channel.name]} {execution.engine.algorithm.marker}s"
     return None
 
 
@@ -89,7 +96,8 @@ def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
         return None
     message = history.violation(snapshot.frontier)
     assert message is not None  # the cut is inconsistent, so some message is received inside and sent outside
-    return f"message {history.sends[message].label} on {history.sends[message].channel}"
+    send = history.sends[message]
+    return f"{message_sent(send)} on {_caption(execution, send.channel or '')}"
 
 
 def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
@@ -99,7 +107,8 @@ def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
         recorded = [message.body for message in kept]
         found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
         if recorded != found:
-            return f"{channel.name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
+            name = _caption(execution, channel.name)
+            return f"{name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
     return None
 
 

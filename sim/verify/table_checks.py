@@ -13,6 +13,7 @@ from typing import Any
 
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, Event
+from sim.core.notation import caption, message_sent
 from sim.verify.checks import Verdict
 
 Measure = Callable[[Any], dict[str, int]]
@@ -41,12 +42,12 @@ def verdicts_from_table(
     contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
     if algorithm.closes_by != BY_NOTHING:
-        missing += [f"{name} is not closed" for name in channels if name not in closed]
+        missing += [f"{caption(processes, name)} is not closed" for name in channels if name not in closed]
     found = {
         "completion": missing,
-        "one_marker": _miscounted(own, channels, not missing, algorithm.marker),
-        "consistency": _orphans(events, cut) if len(cut) == len(processes) else None,
-        "channel_states": None if missing else _misrecorded(events, cut, contents, channels),
+        "one_marker": _miscounted(own, processes, channels, not missing, algorithm.marker),
+        "consistency": _orphans(events, processes, cut) if len(cut) == len(processes) else None,
+        "channel_states": None if missing else _misrecorded(events, cut, contents, processes, channels),
         "conservation": None if missing else _lost(rows, contents, conserved),
     }
     is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
@@ -82,30 +83,33 @@ def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:
     return Verdict(check, witness is None, witness)
 
 
-def _miscounted(rows: Sequence[Event], channels: Sequence[str], complete: bool, marker: str) -> Iterable[str]:
+def _miscounted(
+    rows: Sequence[Event], processes: Sequence[str], channels: Sequence[str], complete: bool, marker: str
+) -> Iterable[str]:
     sent = [row.channel for row in rows if row.kind == MARKER_SEND]
     for name in channels:
         count = sent.count(name)
         if count > 1 or (complete and count == 0):
-            yield f"{name} carried {count} {marker}s"
+            yield f"{caption(processes, name)} carried {count} {marker}s"
 
 
 def _target(channel: str | None) -> str:
     return (channel or "").partition("->")[2]
 
 
-def _orphans(events: Sequence[Event], cut: dict[str, int]) -> Iterable[str]:
+def _orphans(events: Sequence[Event], processes: Sequence[str], cut: dict[str, int]) -> Iterable[str]:
     """The messages sent outside and received inside."""
     for row in events:
         if row.kind != SEND or row.peer_index is None or row.index is None:
             continue
         if row.index > cut[row.process] and row.peer_index <= cut[_target(row.channel)]:
-            yield f"message {row.label} on {row.channel}"
+            yield f"{message_sent(row)} on {caption(processes, row.channel or '')}"
 
 
 def _misrecorded(
-    events: Sequence[Event], cut: dict[str, int], closed: dict[str, str], channels: Sequence[str]
-) -> Iterable[str]:
+    events: Sequence[Event], cut: dict[str, int], closed: dict[str, str], processes: Sequence[str],
+    channels: Sequence[str],
+) -> Iterable[str]:  # fmt: skip
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
         if row.kind != SEND or (row.index or 0) > cut[row.process]:
@@ -117,7 +121,7 @@ def _misrecorded(
         found = f"[{','.join(row.body or 'null' for row in rows)}]"
         recorded = closed.get(name, "[]")
         if found != recorded:
-            yield f"{name} recorded {recorded}, the cut finds {found}"
+            yield f"{caption(processes, name)} recorded {recorded}, the cut finds {found}"
 
 
 def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:

@@ -1,17 +1,25 @@
 """Drawings: which primitives there are at a step, and how texts are made to fit."""
 
+import math
+
 import pytest
 
-from diagrams import lettering
+from diagrams import lettering, theme
 from diagrams.drawing import Drawing, round_times, seen
 from diagrams.primitives import Area, Line, Text
+from diagrams.spacetime import figure
+from sim.document import library
 from tests.diagrams.tools import scene
 
 
 def test_a_message_on_its_way_ends_where_it_is():
-    trace = {"x": [0, 10, None], "y": [0, 20, None], "meta": {"stride": 3, "show": [[2, 5]], "grow": [[100.0, 200.0]]}}
+    trace = {
+        "x": [0, 10, None],
+        "y": [0, 20, None],
+        "meta": {"stride": 3, "show": [[2, 5]], "grow": [[100.0, 200.0, 0.1]]},
+    }
     assert seen(trace, 1, 90.0) == [None, None, None]
-    assert seen(trace, 2, 100.0) == [(0, 0), (0.2, 0.4), None]
+    assert seen(trace, 2, 100.0) == [(0, 0), (1, 2), None], "it is long enough for its head"
     assert seen(trace, 3, 150.0) == [(0, 0), (5, 10), None]
     assert seen(trace, 4, 999.0) == [(0, 0), (10, 20), None]
     assert seen(trace, 5, 200.0) == [None, None, None]
@@ -89,3 +97,50 @@ def test_times_are_round_and_few():
     assert round_times(0.2, 1.2) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
     for high in (0.003, 1, 7, 99, 12345.6):
         assert 3 <= len(round_times(0, high)) <= 9
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+@pytest.mark.parametrize("name", library.names())
+def test_a_message_just_sent_points_the_right_way(name, orientation):
+    """Its head lies on its way, clear of the event that sends it: no stub on the wrong side of a process line."""
+    drawing = Drawing(scene(name), orientation)
+    for trace in drawing.traces:
+        for sent, received, least in trace.get("meta", {}).get("grow", ()):
+            assert 0 < least <= 1 and sent <= received
+        if "grow" not in trace.get("meta", {}):
+            continue
+        stride = trace["meta"]["stride"]
+        for element, (step, _) in enumerate(trace["meta"]["show"]):
+            first = element * stride
+            here, there = seen(trace, step, scene(name).positions[step])[first : first + 2]
+            if trace["meta"]["grow"][element][2] < 1:
+                way = math.dist(drawing.frame.pixel(*here), drawing.frame.pixel(*there))
+                assert way >= trace["marker"]["size"][1] + 6, "the head is as long as the way behind it"
+
+
+def test_what_belongs_to_a_snapshot_says_so():
+    """All that the browser dims while another snapshot is chosen; application messages belong to none."""
+    own = [trace for trace in figure(scene("overlapping"), "right")["data"] if "snapshots" in trace.get("meta", {})]
+    found = {snapshot: [trace for trace in own if snapshot in trace["meta"]["snapshots"]] for snapshot in ("S1", "S2")}
+    for rank, traces in enumerate(found.values()):
+        colour, dash = theme.snapshot_colour(rank), theme.snapshot_dash(rank)
+        markers = [trace["marker"] for trace in traces if trace.get("mode") == "markers"]
+        assert {marker["symbol"] for marker in markers} == {theme.RING_SYMBOLS[rank], theme.RECORD_SYMBOLS[rank]}
+        assert {marker["color"] for marker in markers} == {colour}
+        lines = [trace["line"] for trace in traces if "line" in trace]
+        assert {(line["color"], line.get("dash")) for line in lines} >= {(colour, dash), ("@band", None)}
+        assert {line["dash"] for line in lines if "dash" in line} == {dash}
+        assert [trace["fillcolor"].split("/")[0] for trace in traces if "fill" in trace] == [colour]
+        texts = [text for trace in traces if trace.get("mode") == "text" for text in trace["text"]]
+        name = f"S{rank + 1}"
+        assert texts and all(name in text for text in texts)
+
+
+def test_a_cut_of_the_story_is_tinted_and_the_snapshot_gives_way_to_it():
+    traces = figure(scene("lecture"), "down")["data"]
+    tints = [trace for trace in traces if "fill" in trace]
+    assert [trace["meta"].get("cut") for trace in tints] == [None, None, 0, 1]
+    assert [trace["meta"].get("unless_cut") for trace in tints] == [True, True, None, None]
+    names = [trace for trace in traces if "<i>past</i>" in trace.get("text", [])]
+    assert [trace["meta"]["unless_cut"] for trace in names] == [True]
+    assert all(trace["visible"] is False for trace in tints[2:])

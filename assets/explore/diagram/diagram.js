@@ -5,6 +5,8 @@ import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
 import { Touch } from "./touch.js";
 
+const DIMMED = 0.18; // the opacity of what belongs to other snapshots than the chosen one
+
 const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
 
 /** How near (in pixels) a click must be to mean an event, an arrow or a process line. */
@@ -51,6 +53,7 @@ export class Diagram {
     this.drawn = false;
     this.selected = null;
     this.cut = null;
+    this.snapshot = null;
     this.predicting = false;
     this.config = this.plotConfig();
     this.listen();
@@ -87,6 +90,7 @@ export class Diagram {
       ...this.coordinates(index),
       uid: String(index),
       visible: this.isWanted(trace),
+      opacity: this.opacityOf(trace),
     }));
     const layout = { ...figure.layout, uirevision: view, autosize: true };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
@@ -142,7 +146,20 @@ export class Diagram {
   /** Show one of the cuts that the scenario discusses (null: none). */
   showCut(cut) {
     this.cut = cut;
-    this.showWanted("cut");
+    this.showWanted("cut", "unless_cut");
+  }
+
+  /** Dim what belongs to other snapshots than this one, given by its id; null: dim nothing. */
+  showSnapshot(snapshot) {
+    if (snapshot === this.snapshot) return;
+    this.snapshot = snapshot;
+    const indices = this.tracesWith((meta) => meta.snapshots);
+    const opacity = indices.map((index) => this.opacityOf(this.traces[index]));
+    if (indices.length) Plotly.restyle(this.node, { opacity }, indices);
+  }
+
+  opacityOf({ meta }) {
+    return this.snapshot === null || (meta?.snapshots ?? [this.snapshot]).includes(this.snapshot) ? 1 : DIMMED;
   }
 
   /** Hide or show what tells the outcome of a snapshot. */
@@ -153,9 +170,9 @@ export class Diagram {
     this.update(this.tracesWith((meta) => meta.until_outcome));
   }
 
-  /** Show or hide the traces that say they are a cut, or an outcome. */
-  showWanted(what) {
-    const indices = this.tracesWith((meta) => meta[what] != null);
+  /** Show or hide the traces whose meta has one of these keys. */
+  showWanted(...keys) {
+    const indices = this.tracesWith((meta) => keys.some((key) => meta[key] != null));
     if (indices.length) Plotly.restyle(this.node, { visible: indices.map((i) => this.isWanted(this.traces[i])) }, indices);
   }
 
@@ -164,9 +181,13 @@ export class Diagram {
     return [...this.traces.keys()].filter((index) => passes(this.traces[index].meta ?? {}, this.masks[index]));
   }
 
-  /** Whether a trace is shown: a cut of the scenario only if it is chosen, an outcome only if nobody predicts it. */
+  /**
+   * Whether a trace is shown: a cut of the scenario only if it is chosen, the tint of a snapshot only if none is, an
+   * outcome only if nobody predicts it.
+   */
   isWanted(trace) {
     if (this.predicting && trace.meta?.outcome) return false;
+    if (this.cut != null && trace.meta?.unless_cut) return false;
     return trace.meta?.cut != null ? trace.meta.cut === this.cut : trace.visible ?? true;
   }
 

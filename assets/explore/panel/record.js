@@ -11,36 +11,40 @@ const MANY_PROCESSES = 6; // more processes than this are listed in two columns
 export const NO_SNAPSHOT = "No snapshot in this run. Start one in the Change tab.";
 
 export class RecordView {
-  /** @param goTo called with the step at which something clicked was recorded */
-  constructor(node, goTo) {
-    this.goTo = goTo;
+  constructor(node, explorer) {
+    this.explorer = explorer;
     this.meters = el("div");
     this.selector = el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" });
     this.cards = el("div");
     node.append(this.meters, this.selector, this.cards);
-    this.chosen = null;
+  }
+
+  /** The id of the snapshot that is shown alone, in the diagram too; null: all are shown. */
+  get chosen() {
+    return this.explorer.visit.snapshot ?? null;
   }
 
   show(scene, palette, step) {
     const known = new Set(this.scene?.snapshots.map((snapshot) => snapshot.id));
     const ids = scene.snapshots.map((snapshot) => snapshot.id);
     const added = ids.filter((id) => !known.has(id));
-    if (known.size && added.length === 1) this.chosen = added[0];
-    if (!ids.includes(this.chosen)) this.chosen = ids[0] ?? null;
+    const isNew = this.scene?.name === scene.name && known.size && added.length === 1;
     this.scene = scene;
-    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, this.goTo));
+    const goTo = (when) => this.explorer.goTo(when);
+    this.parts = scene.snapshots.map((snapshot) => new SnapshotCard(snapshot, palette, goTo));
+    this.all = el("button", { type: "button", onclick: () => this.choose(null) }, "All");
     this.buttons = this.parts.map((part) => this.selectorButton(part));
-    this.selector.replaceChildren(...this.buttons.map(({ button }) => button));
+    this.selector.replaceChildren(this.all, ...this.buttons.map(({ button }) => button));
     this.selector.hidden = ids.length < 2;
     this.cards.replaceChildren(...this.parts.map((part) => part.node));
     if (!ids.length) this.cards.append(el("p", { class: "cc-quiet" }, NO_SNAPSHOT));
     this.step = step;
-    this.choose(this.chosen);
+    this.choose(isNew ? added[0] : this.chosen);
     this.stepTo(step);
   }
 
-  shownPart() {
-    return this.parts.find((part) => part.snapshot.id === this.chosen);
+  shownParts() {
+    return this.parts.filter((part) => this.chosen === null || part.snapshot.id === this.chosen);
   }
 
   selectorButton({ snapshot, colour }) {
@@ -50,16 +54,19 @@ export class RecordView {
     return { button, state, snapshot };
   }
 
+  /** Show one snapshot alone, by its id; the diagram dims the others. Or show all (null). */
   choose(id) {
-    this.chosen = id;
-    this.parts.forEach((part) => (part.node.hidden = part.snapshot.id !== id));
-    this.shownPart()?.stepTo(this.step);
+    this.explorer.showSnapshot(id);
+    const shown = this.shownParts();
+    this.parts.forEach((part) => (part.node.hidden = !shown.includes(part)));
+    shown.forEach((part) => part.stepTo(this.step));
+    this.all.setAttribute("aria-pressed", id === null);
     this.buttons.forEach(({ button, snapshot }) => button.setAttribute("aria-pressed", snapshot.id === id));
   }
 
   stepTo(step) {
     this.step = step;
-    this.shownPart()?.stepTo(step);
+    this.shownParts().forEach((part) => part.stepTo(step));
     this.buttons.forEach(({ state, snapshot }) => setText(state, phase(snapshot, step)));
     showMeters(this.meters, this.scene.meters, step);
   }

@@ -5,10 +5,8 @@ export function reasonOf(scene, message, snapshot) {
   const [rule, recorded, first, second] = message.reasons[snapshot];
   const fields = {
     message: message.name,
-    send: message.sent_label,
-    sent: message.sent,
-    receive: message.arrival_label,
-    received: message.received,
+    send: message.sent_moment,
+    receive: message.arrival_moment,
     source: scene.lanes[message.source],
     target: scene.lanes[message.target],
     channel: message.caption,

@@ -72,10 +72,10 @@ export class Mask {
   }
 }
 
-/** The share of its way that a message has gone; never 0, for an arrow needs a direction. */
-function shareOfWay([from, to], position) {
+/** The share of its way that a message has gone; at least `least`, for its head must be clear of where it begins. */
+function shareOfWay([from, to, least], position) {
   const share = to > from ? (position - from) / (to - from) : 1;
-  return Math.min(1, Math.max(0.02, share));
+  return Math.min(1, Math.max(least, share));
 }
 
 /** Messages on their way at a step: sent, and not yet received. */

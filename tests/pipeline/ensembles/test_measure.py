@@ -50,7 +50,7 @@ def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
     assert found == {
         "status": "recording", "latency": None, "recorded_messages": 2, "completion": False, "conservation": None,
     }  # fmt: skip
-    assert (row["failed"], row["witness"]) == (True, "completion: P1->P2 is not closed")
+    assert (row["failed"], row["witness"]) == (True, "completion: C12 is not closed")
 
 
 def test_a_run_without_snapshots_is_a_row_all_the_same() -> None:

@@ -248,7 +248,7 @@ def test_recording_again_discards_the_first_recording_everywhere(register: Regis
 def test_edits_call_markers_what_the_algorithm_calls_them(register: Register) -> None:
     execution = run(system("P1 P2", "P1->P2", algorithm=register(Barrier), snapshots=(start("P1", 3),), script=()))
     edit = {"do": "hold", "message": MessageReference(None, "P1->P2", MARKER, "S1")._asdict()}
-    assert describe_edit(execution, edit) == "hold the barrier of S1 on P1->P2"
+    assert describe_edit(execution, edit) == "hold the barrier of S1 on C12"
 
 
 def test_a_copy_has_every_field() -> None:

@@ -47,9 +47,9 @@ def test_edits_in_words(lecture: Execution) -> None:
         describe_edit(by_hand, {"do": "internal", "process": "P1", "at": 5.5}),
     ]
     assert texts == [
-        "delay the marker of S1 on P2->P1: 20 time units",
+        "delay the marker of S1 on C21: 20 time units",
         "hold the message sent at H",
-        "release message number 2 on P1->P2",
+        "release message number 2 on C12",
         "P1 sends a message to P2 at 5",
         "an internal event of P1 at 5.5",
         "P3 starts a snapshot",

@@ -112,7 +112,7 @@ def test_a_deleted_item_does_not_happen_and_nothing_else_changes(lecture: Scenar
 def test_a_cut_that_ends_at_a_deleted_event_goes_with_it_and_the_file_is_still_good(lecture: Scenario) -> None:
     """One of the two cuts of the lecture ends at J."""
     without = delete(lecture, J)
-    assert [cut.name for cut in without.cuts] == ["The slide's consistent cut"]
+    assert [cut.name for cut in without.cuts] == ["After B, F and I"]
     assert parse_toml(dumps(without), "lecture") == without
     wrong = replace(lecture, cuts=(NamedCut("wrong", {"P1": "Z"}),))
     with pytest.raises(InputError, match="there is no such event"):

@@ -43,7 +43,7 @@ def test_nothing_is_conserved_where_the_workload_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("held", "witness", "consistent"),
-    [("P2->P1", "P2->P1 is not closed", True), ("P1->P2", "P2 has not recorded", None)],
+    [("P2->P1", "C21 is not closed", True), ("P1->P2", "P2 has not recorded", None)],
 )
 def test_a_check_is_undecided_until_what_it_needs_is_there(held: str, witness: str, consistent: bool | None) -> None:
     """Consistency needs all recordings, channel states all channels."""
@@ -71,7 +71,7 @@ def test_every_snapshot_of_a_run_is_judged_by_itself() -> None:
         snapshots=(start("P1", 1), start("P2", 1, "S2")),
         delays={MessageReference(None, "P1->P2", MARKER, "S2"): HOLD},
     )
-    assert failing(run(two)) == {"S2:completion": "P1->P2 is not closed"}
+    assert failing(run(two)) == {"S2:completion": "C12 is not closed"}
 
 
 def test_a_held_marker_of_one_snapshot_stands_in_the_way_of_the_next() -> None:

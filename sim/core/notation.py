@@ -1,0 +1,41 @@
+"""How channels and events are called wherever a person reads: C12, and H, or the step of an event without a label."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from sim.core.model import Event, label_of
+
+_NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
+
+
+def captions(processes: Sequence[str], channels: Iterable[str]) -> dict[str, str]:
+    """Channel name -> caption: C12 for P1->P2 if all processes are numbered (C3,12 beyond 9), else the name itself."""
+    parts = [_NUMBERED.fullmatch(name) for name in processes]
+    prefixes = {part[1] if part else None for part in parts}
+    if None in prefixes or len(prefixes) != 1:
+        return {channel: channel for channel in channels}
+    number = {name: part[2] for name, part in zip(processes, parts, strict=True) if part}
+    comma = "," if any(len(digits) > 1 for digits in number.values()) else ""
+    return {channel: f"C{comma.join(number[end] for end in channel.split('->'))}" for channel in channels}
+
+
+def caption(processes: Sequence[str], channel: str) -> str:
+    """The caption of one channel."""
+    return captions(processes, [channel])[channel]
+
+
+def has_label(event: Event) -> bool:
+    """Whether an event has a label of its own, which is written beside it, and not just its process and index."""
+    return event.label is not None and event.label != label_of(event.process, event.index or 0, None)
+
+
+def moment(event: Event) -> str:
+    """When an event happened: `at H (step 9)`, or `at step 9` where nothing is written beside it."""
+    return f"at {event.label} (step {event.step})" if has_label(event) else f"at step {event.step}"
+
+
+def message_sent(send: Event) -> str:
+    """A message, named after its send: `message H`, or `the message sent at step 9`."""
+    return f"message {send.label}" if has_label(send) else f"the message sent at step {send.step}"
