@@ -51,13 +51,14 @@
     if (scroller.scrollWidth > scroller.clientWidth + 1) faults.push("the page scrolls sideways");
   }
   texts.sort((a, b) => a.top - b.top);
-  const depth = 4; // texts may touch by this many pixels: a line is higher than its letters
+  const touch = 0.2; // texts may touch by this part of a line: it is higher than its letters
   texts.forEach((a, index) => {
     for (const b of texts.slice(index + 1)) {
-      if (b.top > a.bottom - depth) break;
+      if (b.top > a.bottom) break;
       const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
       const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-      if (across > depth && down > depth && a.node !== b.node && a.fixed === b.fixed)
+      const depth = touch * Math.min(a.bottom - a.top, b.bottom - b.top);
+      if (across > 4 && down > Math.max(4, depth) && a.node !== b.node && a.fixed === b.fixed)
         faults.push(`${name(a.node)} overlaps ${name(b.node)}`);
     }
   });

@@ -3,6 +3,7 @@
 import { resolveColour } from "../page/colours.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
+import { arrangeTexts } from "./lettering.js";
 import { Touch } from "./touch.js";
 
 const DIMMED = 0.18; // the opacity of what belongs to other snapshots than the chosen one
@@ -97,11 +98,13 @@ export class Diagram {
     Plotly.react(this.node, data, layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
+    arrangeTexts(this.node);
     this.onMoved();
   }
 
   listenToPlotly() {
     this.node.on("plotly_doubleclick", () => this.showWhole());
+    this.node.on("plotly_afterplot", () => arrangeTexts(this.node));
     this.node.on("plotly_relayout", () => this.onMoved());
     this.node.on("plotly_relayouting", () => this.onMoved());
   }
@@ -207,7 +210,10 @@ export class Diagram {
     const data = traces.map((index) => this.coordinates(index));
     const now = { mode: "immediate", frame: { duration: 0, redraw: false }, transition: { duration: 0 } };
     const done = Plotly.animate(this.node, { data, traces }, now);
-    const tidy = () => keepOrder(this.node);
+    const tidy = () => {
+      keepOrder(this.node);
+      arrangeTexts(this.node);
+    };
     tidy();
     done.then(tidy, tidy); // should Plotly draw later than at once, or interrupt itself
   }
