@@ -32,6 +32,7 @@ _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decid
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
     scenario = scene.execution.scenario
+    actors = {row.step: row.process for row in scene.whole_run.rows(scene.first, scene.until)}
     return {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
@@ -50,6 +51,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
             {
                 "time": scene.times[step],
                 "position": round(scene.positions[step], 4),
+                "process": actors.get(step),
                 "rule": told.rule,
                 "sentence": told.sentence,
             }

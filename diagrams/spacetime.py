@@ -23,6 +23,7 @@ from diagrams.texts import texts
 Figure = dict[str, Any]
 
 NAME_SIZE, LEAST_NAME_SIZE = 18, 12
+FEW_LANES = 20  # with a name each
 WIDEST_NAME = 170  # pixels to the left of a line across the page
 
 
@@ -124,9 +125,12 @@ def _now(canvas: Canvas) -> None:
 def _layout(scene: Scene, down: bool) -> Figure:
     low, high = scene.extent
     names, size = _lane_names(scene, down)
+    rules = _naming(len(names), down)
+    every = next(every for most, every in rules if most is None or len(names) <= most)
+    shown = [name if lane % every == 0 else "" for lane, name in enumerate(names)]
     margin = {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(names, size), "r": 20, "t": 14, "b": 30}
     lanes = {
-        "tickmode": "array", "tickvals": list(range(len(scene.lanes))), "ticktext": names,
+        "tickmode": "array", "tickvals": list(range(len(scene.lanes))), "ticktext": shown,
         "range": [-0.6, len(scene.lanes) - 0.4], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
         "color": "@ink", "fixedrange": False, "ticks": "",
     }  # fmt: skip
@@ -138,6 +142,7 @@ def _layout(scene: Scene, down: bool) -> Figure:
         "margin": margin,
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",
         "dragmode": "pan", "uirevision": "keep", "font": {"color": "@ink"},
+        "meta": {"names": names, "naming": rules},  # the browser names more lanes where fewer are on show
         "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink", "size": 14}},
     }  # fmt: skip
     if down:
@@ -149,13 +154,18 @@ def _layout(scene: Scene, down: bool) -> Figure:
 
 
 def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
-    """All names where there is room, else every fifth or tenth; long ones smaller, then cropped."""
-    every = 1 if len(scene.lanes) <= 20 else 5 if len(scene.lanes) <= 50 else 10
-    names = [name if lane % every == 0 else "" for lane, name in enumerate(scene.lanes)]
-    room = WIDTH / (len(scene.lanes[::every]) + 0.2) - 6 if down else WIDEST_NAME
-    longest = max((width_of(name, 1) for name in names), default=0)
+    """The names of all lanes and the size of their letters: long ones smaller, then cropped."""
+    most = len(scene.lanes) if len(scene.lanes) <= FEW_LANES else FEW_LANES // 2
+    room = WIDTH / (most + 0.2) - 6 if down else WIDEST_NAME
+    longest = max((width_of(name, 1) for name in scene.lanes), default=0)
     size = max(LEAST_NAME_SIZE, min(NAME_SIZE, room / max(longest, 1)))
-    return [plain(cropped(name, size, room)) for name in names], size
+    return [plain(cropped(name, size, room)) for name in scene.lanes], size
+
+
+def _naming(lanes: int, down: bool) -> list[tuple[int | None, int]]:
+    """Which lanes are named, (most, every): of up to `most` lanes on show every first, fifth or tenth."""
+    few = FEW_LANES if lanes <= FEW_LANES or not down else FEW_LANES // 2
+    return [(few, 1), (50, 5), (None, 10)]
 
 
 def _beside(names: Sequence[str], size: float) -> float:

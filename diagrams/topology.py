@@ -1,4 +1,7 @@
-"""Scene -> the network: processes in a circle (a star's hub in the middle), channels between them."""
+"""Scene -> the network: processes in a circle (a star's hub in the middle), channels between them.
+
+Of more than MOST_DRAWN processes there is no picture: nobody could read it, and the browser lists a process's channels.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from diagrams import theme
 from diagrams.canvas import plain
 from diagrams.scene import Scene
 
+MOST_DRAWN = 20  # processes
 MOST_CAPTIONS, LONGEST_CAPTION = 12, 10
+SIZE = 38  # pixels of a process
 Place = tuple[float, float]
 
 
 def topology(scene: Scene) -> dict[str, Any]:
-    """Nodes, edges and a Plotly figure; the browser fills the trace `meta.flight` with messages in transit."""
+    """Nodes, edges and a Plotly figure or None; the browser fills the trace `meta.flight` with messages in transit."""
     places = _places(scene)
     edges = [
         {
@@ -27,7 +32,8 @@ def topology(scene: Scene) -> dict[str, Any]:
     nodes = [
         {"name": name, "x": round(x, 4), "y": round(y, 4)} for name, (x, y) in zip(scene.processes, places, strict=True)
     ]
-    return {"nodes": nodes, "edges": edges, "figure": _figure(scene, nodes, edges)}
+    drawn = _figure(scene, nodes, edges) if len(nodes) <= MOST_DRAWN else None
+    return {"nodes": nodes, "edges": edges, "figure": drawn}
 
 
 def _places(scene: Scene) -> list[Place]:
@@ -54,14 +60,12 @@ def _edge(start: Place, end: Place) -> tuple[float, float, float, float]:
 
 
 def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> dict[str, Any]:
-    few = len(nodes) <= 20
-    size = 38 if few else max(6, 600 // len(nodes))
     x = [value for edge in edges for value in (edge["x0"], edge["x1"], None)]
     y = [value for edge in edges for value in (edge["y0"], edge["y1"], None)]
-    heads = {"symbol": "arrow", "angleref": "previous", "size": [0, 9 if few else 0, 0] * len(edges), "color": "@line"}
+    heads = {"symbol": "arrow", "angleref": "previous", "size": [0, 9, 0] * len(edges), "color": "@line"}
     data: list[dict[str, Any]] = [
         {"type": "scatter", "mode": "lines+markers", "x": x, "y": y, "hoverinfo": "skip", "marker": heads,
-         "line": {"color": "@line", "width": 1.6 if few else 0.5}},
+         "line": {"color": "@line", "width": 1.6}},
     ]  # fmt: skip
     if len(edges) <= MOST_CAPTIONS and all(len(edge["caption"]) <= LONGEST_CAPTION for edge in edges):
         at = [_beside(edge) for edge in edges]
@@ -69,11 +73,11 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
             {"type": "scatter", "mode": "text", "x": [p[0] for p in at], "y": [p[1] for p in at], "hoverinfo": "skip",
              "text": [plain(e["caption"]) for e in edges], "textfont": {"size": 12, "color": "@faint"}}
         )  # fmt: skip
-    data.append(_nodes(nodes, size, few))
-    data += [_recorded(scene, nodes, rank, size) for rank in range(len(scene.snapshots))]
+    data.append(_nodes(nodes))
+    data += [_recorded(scene, nodes, rank) for rank in range(len(scene.snapshots))]
     data.append(
         {"type": "scatter", "mode": "markers", "x": [], "y": [], "meta": {"flight": True}, "hoverinfo": "text",
-         "marker": {"size": 14 if few else 7, "line": {"width": 1.5, "color": "@paper"}}}
+         "marker": {"size": 14, "line": {"width": 1.5, "color": "@paper"}}}
     )  # fmt: skip
     axis = {"visible": False, "range": [-1.3, 1.3], "fixedrange": True}
     layout = {
@@ -90,22 +94,22 @@ def _beside(edge: dict[str, Any]) -> Place:
     return edge["x0"] + dx * 0.62 - dy / length * 0.13, edge["y0"] + dy * 0.62 + dx / length * 0.11
 
 
-def _nodes(nodes: list[dict[str, Any]], size: float, few: bool) -> dict[str, Any]:
+def _nodes(nodes: list[dict[str, Any]]) -> dict[str, Any]:
     return {
-        "type": "scatter", "mode": "markers+text" if few else "markers", "x": [n["x"] for n in nodes],
+        "type": "scatter", "mode": "markers+text", "x": [n["x"] for n in nodes],
         "y": [n["y"] for n in nodes], "text": [plain(n["name"]) for n in nodes], "hoverinfo": "text",
         "textfont": {"size": 15, "color": "@ink"},
-        "marker": {"size": size, "color": "@paper", "line": {"width": 2, "color": "@ink"}},
+        "marker": {"size": SIZE, "color": "@paper", "line": {"width": 2, "color": "@ink"}},
     }  # fmt: skip
 
 
-def _recorded(scene: Scene, nodes: list[dict[str, Any]], rank: int, size: float) -> dict[str, Any]:
+def _recorded(scene: Scene, nodes: list[dict[str, Any]], rank: int) -> dict[str, Any]:
     """A ring round each process that has recorded for a snapshot."""
     recordings = scene.recordings.get(scene.snapshots[rank].id, ())
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",
         "x": [nodes[r.lane]["x"] for r in recordings], "y": [nodes[r.lane]["y"] for r in recordings],
-        "marker": {"size": size + 8 + 7 * rank, "symbol": theme.RING_SYMBOLS[rank % 4],
+        "marker": {"size": SIZE + 8 + 7 * rank, "symbol": theme.RING_SYMBOLS[rank % 4],
                    "color": theme.snapshot_colour(rank), "line": {"width": 3}},
         "meta": {"stride": 1, "show": [[r.step, None] for r in recordings]},
     }  # fmt: skip

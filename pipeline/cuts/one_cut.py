@@ -51,12 +51,10 @@ def report_on_cut(spark: SparkSession, store: Store, run_id: int, frontier: Mapp
     wanted = named if verdict.witness is None else [verdict.witness, *named]
     sends = events.where((F.col("kind") == SEND) & F.col("message_id").isin(wanted)).collect() if wanted else []
     name_of = {row.message_id: row.label or label_of(row.process, row["index"], None) for row in sends}
-    channel_of = {row.message_id: row.channel for row in sends}
+    channel = next((row.channel for row in sends if row.message_id == verdict.witness), None)
     return CutReport(
         consistent=verdict.consistent,
-        witness=None
-        if verdict.witness is None
-        else f"{name_of[verdict.witness]} on {caption(list(frontier), channel_of[verdict.witness])}",
+        witness=None if channel is None else f"{name_of[verdict.witness]} on {caption(list(frontier), channel)}",
         in_channels={
             channel: [name_of[message] for message in messages if message in name_of]
             for channel, messages in held.items()

@@ -11,14 +11,18 @@ _NUMBERED = re.compile(r"([A-Za-z]+)(\d+)")
 
 
 def captions(processes: Sequence[str], channels: Iterable[str]) -> dict[str, str]:
-    """Channel name -> caption: C12 for P1->P2 if all processes are numbered (C3,12 beyond 9), else the name itself."""
+    """Channel name -> caption: C12 for P1->P2 if all processes are numbered (C3,12 beyond 9), else the name itself.
+
+    That of an unknown process is its name, too.
+    """
     parts = [_NUMBERED.fullmatch(name) for name in processes]
     prefixes = {part[1] if part else None for part in parts}
     if None in prefixes or len(prefixes) != 1:
         return {channel: channel for channel in channels}
     number = {name: part[2] for name, part in zip(processes, parts, strict=True) if part}
     comma = "," if any(len(digits) > 1 for digits in number.values()) else ""
-    return {channel: f"C{comma.join(number[end] for end in channel.split('->'))}" for channel in channels}
+    ends = {channel: [number.get(end) for end in channel.split("->")] for channel in channels}
+    return {channel: channel if None in own else f"C{comma.join(map(str, own))}" for channel, own in ends.items()}
 
 
 def caption(processes: Sequence[str], channel: str) -> str:

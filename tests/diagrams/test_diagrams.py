@@ -220,3 +220,36 @@ def test_moved_arrows_leave_a_ghost():
     (ghost,) = compose(after, arrows_as_they_are(before)).ghosts
     moved = next(flight for flight in before.flights if flight.send.label == "E")
     assert (ghost.start, ghost.end) == (moved.send.time, moved.receive.time)
+
+
+def test_the_sum_of_a_snapshot_stands_with_the_snapshot_once_it_is_complete():
+    """The meter tells what is where now: at the end no money is in a channel, though the snapshot has 80 there."""
+    (record,) = record_of(scene("two_banks"))
+    assert [value_at(record["sum"], step) for step in (0, 6, 7)] == [
+        None, None, "720 in processes + 80 in channels = 800 money"
+    ]  # fmt: skip
+    (verdict,) = [one for one in value_at(record["verdicts"], 7) if one["check"] == "Conservation"]
+    assert "money" not in verdict["text"]
+    assert value_at(record_of(scene("lecture"))[0]["sum"], 18) is None, "there is nothing to add up"
+
+
+def test_of_very_many_processes_there_is_no_picture_of_the_network():
+    assert payload(scene("hundred"), ["right"])["topology"]["figure"] is None
+    assert payload(scene("ring"), ["right"])["topology"]["figure"] is not None
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_every_lane_has_a_name_for_a_closer_look(orientation):
+    """Of a hundred every tenth is named; the browser is told all names, and from how few on each is shown."""
+    layout = figure(scene("hundred"), orientation)["layout"]
+    axis = layout["xaxis" if orientation == "down" else "yaxis"]
+    assert [name for name in axis["ticktext"] if name] == [f"P{number}" for number in range(1, 101, 10)]
+    assert layout["meta"]["names"] == [f"P{number}" for number in range(1, 101)]
+    assert layout["meta"]["naming"] == [(10 if orientation == "down" else 20, 1), (50, 5), (None, 10)]
+    few = figure(scene("lecture"), orientation)["layout"]
+    assert few["xaxis" if orientation == "down" else "yaxis"]["ticktext"] == few["meta"]["names"] == ["P1", "P2", "P3"]
+
+
+def test_a_step_tells_whose_it_is():
+    steps = payload(scene("lecture"), ["down"])["steps"]
+    assert [step["process"] for step in steps[:4]] == [None, "P1", "P1", "P3"]

@@ -98,6 +98,8 @@ export class Diagram {
     Plotly.react(this.node, data, layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
+    this.naming = null;
+    this.nameLanes();
     arrangeTexts(this.node);
     this.onMoved();
   }
@@ -105,8 +107,22 @@ export class Diagram {
   listenToPlotly() {
     this.node.on("plotly_doubleclick", () => this.showWhole());
     this.node.on("plotly_afterplot", () => arrangeTexts(this.node));
-    this.node.on("plotly_relayout", () => this.onMoved());
+    this.node.on("plotly_relayout", () => {
+      this.nameLanes();
+      this.onMoved();
+    });
     this.node.on("plotly_relayouting", () => this.onMoved());
+  }
+
+  /** Name all lanes where few of them are on show, else every fifth or tenth: Python says which. */
+  nameLanes() {
+    const axis = this.isDown ? "xaxis" : "yaxis";
+    const { names, naming } = this.node.layout.meta;
+    const [low, high] = this.node._fullLayout[axis].range;
+    const [, every] = naming.find(([most]) => most === null || Math.abs(high - low) <= most + 1);
+    if (every === this.naming) return;
+    this.naming = every;
+    Plotly.relayout(this.node, { [`${axis}.ticktext`]: names.map((name, lane) => (lane % every ? "" : name)) });
   }
 
   resize() {

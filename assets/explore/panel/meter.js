@@ -4,13 +4,15 @@ import { el, refill } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
-/** Show the meter at a step. */
+/** Show the meter at a step: how things are now, which is not what a snapshot has recorded. */
 export function showMeters(node, meters, step) {
   const readings = meters.map((meter) => [meter, valueAt(meter.processes, step), valueAt(meter.channels, step)]);
   const known = readings.filter(([, inProcesses, inChannels]) => inProcesses !== undefined && inChannels !== undefined);
-  const signature = JSON.stringify(known.map(([meter, ...values]) => [meter.unit, meter.total, values]));
+  const signature = JSON.stringify([step, known.map(([meter, ...values]) => [meter.unit, meter.total, values])]);
   const weights = known.map((reading) => weighed(...reading));
-  refill(node, signature, () => (weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow)));
+  const heading = () => el("h4", {}, step ? `Now, after step ${step}` : "Now, at the start");
+  const meter = () => (weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow));
+  refill(node, signature, () => (weights.length ? [heading(), ...meter()] : []));
 }
 
 /** Several goods: a line for each, and below them what the colours mean. */

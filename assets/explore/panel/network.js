@@ -4,6 +4,7 @@ import { enlarge, magnification, messageSign, painted, resolveColour } from "../
 import { el, escapedForPlotly, refill, setText, unbroken } from "../page/dom.js";
 import { inFlight, Mask, stepAt } from "../run/timeline.js";
 import { describe } from "./messages.js";
+import { Neighbours } from "./neighbours.js";
 
 /** Messages keep this far from the ends of a channel, as a fraction of its length: there are the processes. */
 const NEAREST_TO_END = 0.15;
@@ -18,22 +19,28 @@ const FLIGHTS_LISTED = 40; // at most this many messages are listed below the pi
 export class Network {
   constructor(node) {
     this.plot = el("div", { class: "cc-topology", role: "img", "aria-label": "Processes and channels" });
+    this.neighbours = new Neighbours(); // instead of a picture that nobody could read
     this.summary = el("p", { class: "cc-quiet" });
     this.list = el("ul", { class: "cc-flights" });
-    node.append(this.plot, this.summary, this.list);
+    node.append(this.plot, this.neighbours.node, this.summary, this.list);
     new ResizeObserver(() => this.refresh()).observe(this.plot);
   }
 
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    this.figure = enlarge(painted(scene.topology.figure, palette), magnification(this.plot));
-    this.masks = this.figure.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
+    const { figure } = scene.topology;
+    this.figure = figure && enlarge(painted(figure, palette), magnification(this.plot));
+    this.plot.hidden = !figure;
+    this.neighbours.node.hidden = Boolean(figure);
+    this.masks = this.figure?.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
+    if (!figure) this.neighbours.show(scene, palette, step);
     this.stepTo(step);
   }
 
   stepTo(step) {
     this.step = step;
+    if (!this.figure) this.neighbours.stepTo(step);
     this.glide(0);
   }
 
@@ -45,11 +52,11 @@ export class Network {
     this.refresh();
   }
 
-  /** Draw if the tab is open; a hidden node has no size. */
+  /** Draw the picture if the tab is open (a hidden node has no size), and list the messages in flight. */
   refresh() {
-    if (!this.figure || !this.plot.clientWidth) return;
+    if (!this.scene || (this.figure && !this.plot.clientWidth)) return;
     const flying = inFlight(this.scene.messages, this.step);
-    this.draw(placedOnEdges(flying, this.scene.topology.edges, this.now));
+    if (this.figure) this.draw(placedOnEdges(flying, this.scene.topology.edges, this.now));
     const count = flying.length;
     setText(this.summary, count ? `${count} ${count > 1 ? "messages" : "message"} in flight` : "No message in flight");
     const rows = flying.slice(0, FLIGHTS_LISTED).map((message) => describe(message, this.palette));

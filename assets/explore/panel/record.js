@@ -85,6 +85,7 @@ class SnapshotCard {
     this.status = el("p", { class: "cc-status" });
     this.processes = snapshot.processes.map((process) => new StateRow(process, goTo));
     this.channels = new ChannelList(snapshot.channels, goTo);
+    this.sum = el("p", { class: "cc-sum" });
     this.why = el("ul", { class: "cc-why" });
     this.verdicts = el("ul", { class: "cc-verdicts" });
     this.facts = el("p", { class: "cc-facts" });
@@ -95,7 +96,7 @@ class SnapshotCard {
       el("header", {}, heading, this.status),
       el("h4", {}, "Processes"), states,
       el("h4", {}, "Channels"), this.channels.node,
-      this.why, this.verdicts, this.facts,
+      this.sum, this.why, this.verdicts, this.facts,
     );
   }
 
@@ -106,6 +107,8 @@ class SnapshotCard {
     this.channels.stepTo(step);
     const why = snapshot.why.filter(([since]) => since <= step);
     refill(this.why, String(why.length), () => why.map(([, sentence]) => el("li", {}, ...unbroken(sentence))));
+    const sum = valueAt(snapshot.sum, step);
+    refill(this.sum, sum ?? "", () => (sum ? [el("strong", {}, "Recorded in all: "), ...unbroken(sum)] : []));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
     setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
