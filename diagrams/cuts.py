@@ -17,7 +17,7 @@ CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
 NAME_SIZE = 16  # of the letters at the end of a cut
-FILL = {"fill": "toself", "mode": "none"}
+FILL: Trace = {"fill": "toself", "mode": "none"}
 
 
 def line_of(scene: Scene, cut: Cut) -> list[Point] | None:

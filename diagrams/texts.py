@@ -86,7 +86,7 @@ def _letters(canvas: Canvas, labels: Labels) -> None:
 
 def _off_the_dot(name: str, down: bool, spot: Spot) -> str:
     """A name with blanks that keep it clear of the ring of its event."""
-    pad = " " * (0 if not down else 4 if spot.side.startswith("middle") else 2)
+    pad = " " * (0 if not down else 4 if spot.side.startswith("middle") else 3)
     return f"{pad}{name}{pad}"
 
 

@@ -11,13 +11,13 @@ export class Neighbours {
     this.menu = el("select", { onchange: () => this.stepTo(this.step) });
     this.heading = el("h4");
     this.list = el("ul", { class: "cc-neighbours" });
-    this.node = el("div", {}, field("Process", this.menu), this.heading, this.list);
+    this.node = el("div", {}, field("Channels of", this.menu), this.heading, this.list);
   }
 
   show(scene, palette, step) {
     this.scene = scene;
     this.palette = palette;
-    fillMenu(this.menu, [["", "of the present step"], ...scene.processes.map((name) => [name, name])]);
+    fillMenu(this.menu, [["", "the process of this step"], ...scene.processes.map((name) => [name, name])]);
     this.stepTo(step);
   }
 
