@@ -31,7 +31,7 @@ def rows() -> list[dict[str, Any]]:
         for snapshot in ("S1", "S2"):
             measured = {"latency": draw.uniform(1, 9) * (cell + 1), "recorded_messages": draw.randint(0, 9)}
             rows.append({**run, "snapshot_id": snapshot, "status": "complete", **measured})
-    rows[7] |= {"failed": True, "witness": "consistency: message A on P1->P2"}
+    rows[7] |= {"failed": True, "witness": "consistency: message A on C12"}
     rows[70] |= {"failed": True, "witness": "completion: P2 has not recorded"}
     rows[30]["latency"] = 500.0  # run 15, S1
     rows[31]["recorded_messages"] = 77
