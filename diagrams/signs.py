@@ -116,7 +116,7 @@ SIGNS = (
     ),
     Sign(
         "in-channel", "in channel state",
-        "A yellow band: this message belongs to the recorded state of its channel.",
+        "A broad band: this message belongs to the recorded state of its channel.",
         icon(30, stroke("M0 8h30", "@band", 12), arrow(MESSAGE)), of_snapshots=True,
     ),
     Sign(

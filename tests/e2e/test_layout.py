@@ -117,7 +117,7 @@ def test_a_finger_drags_a_marker_and_a_tap_asks_about_an_event(phone):
     phone.touch([(x, y), (x, y + 12), (x, y + 40), (x, y + 60)])
     phone.page.locator("[data-tool=undo]:not([disabled])").wait_for()
     phone.explorer.tab("Change")
-    assert "P1->P3" in phone.explorer.edits()[0]
+    assert "C13" in phone.explorer.edits()[0]
     phone.page.locator("[data-testid=stMain]").evaluate("(page) => page.scrollTo(0, 0)")
     phone.page.touchscreen.tap(*phone.middle('.cc-handle[aria-label="Time of event A at P1"]'))
     phone.page.wait_for_selector(".cc-asked")
