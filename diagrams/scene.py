@@ -82,7 +82,7 @@ class WholeRun:
 
     @cached_property
     def columns(self) -> dict[str, Any]:
-        """All application events in columns, for the browser's search."""
+        """All rows of the event table in columns, for the browser's list and search."""
         return columns(self.execution, self.position, self.positions)
 
     @cached_property

@@ -1,0 +1,57 @@
+/* All rows of the event table of the run, in columns (diagrams/event_columns.py): events, and what the algorithm did. */
+
+import { firstNot } from "./timeline.js";
+
+export class Rows {
+  constructor(scene) {
+    const columns = scene.events;
+    const captions = new Map(scene.channels.map(({ name, caption }) => [name, caption]));
+    this.count = columns.count;
+    this.processes = scene.lanes; // and services
+    this.kinds = scene.row_kinds; // of each kind what it is called, and more words for it
+    this.lane = new Uint16Array(bytesOf(columns.lane));
+    this.kind = new Uint8Array(bytesOf(columns.kind));
+    this.step = new Int32Array(bytesOf(columns.step));
+    for (const name of ["message", "channel", "snapshot", "body"]) this[name] = new Int32Array(bytesOf(columns[name])); // -1: none
+    this.channels = columns.channels.map((name) => ({ name, caption: captions.get(name) ?? "" })); // "": not in the graph
+    this.snapshots = columns.snapshots;
+    this.bodies = columns.bodies;
+  }
+
+  /** The first row whose step is >= `step`; steps ascend. */
+  firstFrom(step) {
+    return firstNot((row) => this.step[row] < step, this.count);
+  }
+
+  process(row) {
+    return this.processes[this.lane[row]];
+  }
+
+  /** What kind of row it is: "send", "marker received". */
+  kindOf(row) {
+    return this.kinds[this.kind[row]][0];
+  }
+
+  /** What its message or internal event carries, or "". */
+  bodyOf(row) {
+    return this.bodies[this.body[row]] ?? "";
+  }
+
+  /** On which channel it is, and for which snapshot: "to P2 on C12, for S1". */
+  where(row) {
+    const { name = "", caption = "" } = this.channels[this.channel[row]] ?? {};
+    const [source, target] = name.split("->");
+    const isFromHere = this.process(row) === source;
+    const other = this.message[row] < 0 || !name ? "" : isFromHere ? `to ${target}` : `from ${source}`;
+    const way = [other, caption && `on ${caption}`].filter(Boolean).join(" ");
+    const snapshot = this.snapshots[this.snapshot[row]];
+    return [way, snapshot && `for ${snapshot}`].filter(Boolean).join(", ");
+  }
+}
+
+export function bytesOf(base64) {
+  const letters = atob(base64);
+  const bytes = new Uint8Array(letters.length);
+  for (let index = 0; index < letters.length; index += 1) bytes[index] = letters.charCodeAt(index);
+  return bytes.buffer;
+}
