@@ -77,8 +77,8 @@ export class Find {
     const why = this.query.reasons(row).map(([name, text]) => el("span", { class: "cc-why-found" }, `${name}: ${text}`));
     return el("li", { role: "option", id: `cc-found-${row}`, onclick: () => this.go(row) },
       el("strong", {}, events.rowName(row)),
-      el("span", {}, words, " ", ...why),
       el("span", { class: "cc-quiet" }, `step ${rows.step[row]}`),
+      el("span", {}, words, " ", ...why),
     );
   }
 
