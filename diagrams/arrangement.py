@@ -47,6 +47,11 @@ class Layout(NamedTuple):
     folded: frozenset[int]
     places: tuple[float, ...]
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether every lane is shown, in its own place, and none is folded."""
+        return self.shown == tuple(range(len(self.ordered))) and not self.folded
+
     def place(self, lane: float) -> float:
         """Where a lane lies across the time axis, numbered among those shown; also between two lanes, or beyond all."""
         if not self.folded:

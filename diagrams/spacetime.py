@@ -12,7 +12,7 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.arranged import Arranged
-from diagrams.arrangement import FOLDED, Arrangement
+from diagrams.arrangement import FOLDED
 from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, story_tints, tints
@@ -33,7 +33,7 @@ def figure(scene: Scene, orientation: str) -> Figure:
 
     Traces that give away what a snapshot recorded carry `meta.outcome`.
     """
-    canvas = Canvas(scene if scene.arrangement == Arrangement() else Arranged(scene), orientation)
+    canvas = Canvas(scene if scene.layout.is_plain else Arranged(scene), orientation)
     for part, is_outcome in PARTS:
         known = len(canvas.traces)
         part(canvas)

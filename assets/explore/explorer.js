@@ -44,8 +44,8 @@ function visitOf({ session, ack, step }) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `pending()` when edits wait or are acknowledged; a tab, `leave()` when another is opened. Listeners outside the explorer's own element
- * end with the signal `closed`, and what else has to end listens to it.
+ * has answered; `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
+ * outside the explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */

@@ -39,7 +39,7 @@ export class Found {
   halosOf(rows) {
     const { diagram } = this;
     const { events, scene } = diagram;
-    const radius = RADIUS * magnification() * Math.max(0.45, Math.min(1, 9 / scene.processes.length));
+    const radius = RADIUS * magnification(diagram.node) * Math.max(0.45, Math.min(1, 9 / scene.processes.length));
     const seen = rows.filter((row) => !diagram.hidden.has(events.rows.lane[row]));
     return seen.map((row) => ring(this.within(diagram.spot(events.rows.lane[row], this.position(row))), radius)).join("");
   }
