@@ -40,7 +40,7 @@ class Arrangement:
 
 
 class Layout(NamedTuple):
-    """Numbers of lanes: all in order, those shown in order, and the folded ones; `places` says where those shown lie."""
+    """Numbers of lanes: all in order, those shown in order, the folded ones. `places` says where those shown lie."""
 
     ordered: tuple[int, ...]
     shown: tuple[int, ...]
@@ -64,7 +64,7 @@ class Layout(NamedTuple):
         return round(self.places[low] + (lane - low) * (self.places[low + 1] - self.places[low]), 4)
 
     def seam(self, lane: int) -> float:
-        """The number among the lanes shown of a lane of the run; of a hidden one between its neighbours that are shown."""
+        """The number of a lane of the run among those shown; a hidden one lies between the next ones that are shown."""
         if lane in self.shown:
             return float(self.shown.index(lane))
         return sum(other in self.shown for other in self.ordered[: self.ordered.index(lane)]) - 0.5

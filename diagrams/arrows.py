@@ -24,9 +24,10 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
-    """The points of an arrow: start, end, gap. A message that never arrives, or with a hidden end, gets a short stub."""
+    """The points of an arrow: start, end, gap. A message that never arrives or has a hidden end gets a short stub."""
     if arrow.end is not None:
-        start, end = (arrow.source, arrow.start), (arrow.target, arrow.end)
+        start: Point = (arrow.source, arrow.start)
+        end: Point = (arrow.target, arrow.end)
         if arrow.stub:
             start, end = (start, _towards(end, start)) if arrow.stub == "target" else (_towards(start, end), end)
         return [start, end, None]

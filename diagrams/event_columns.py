@@ -39,9 +39,9 @@ from sim.run.execution import Execution
 def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
     """One entry per row of the event table, in their order.
 
-    `lane` (uint16), `kind` (uint8, an index into KINDS), `step` and `message` (int32, -1: none) are little-endian
-    numbers in base64. So are `channel`, `snapshot` and `body` (int32, -1: none): indices into `channels` (names),
-    `snapshots` (their ids) and `bodies` (what the messages and internal events carry, in words).
+    `lane`, `kind` (an index into KINDS), `step`, `message`, `channel`, `snapshot` and `body` are little-endian numbers
+    in base64, each column in as few bytes as it needs; -1 means none. The last three are indices into `channels`
+    (names), `snapshots` (their ids) and `bodies` (what the messages and internal events carry, in words).
     `labels` holds, by number of the application event, those labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
@@ -59,13 +59,13 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     bodies, body = _numbered(_bodies(execution))
     return {
         "count": len(rows),
-        "lane": _packed("H", [lane_of[event.process] for event in rows]),
-        "kind": _packed("B", [KINDS.index(event.kind) for event in rows]),
-        "step": _packed("i", [event.step for event in rows]),
-        "message": _packed("i", [-1 if event.message_id is None else event.message_id for event in rows]),
-        "channel": _packed("i", channel),
-        "snapshot": _packed("i", snapshot),
-        "body": _packed("i", body),
+        "lane": _packed([lane_of[event.process] for event in rows]),
+        "kind": _packed([KINDS.index(event.kind) for event in rows]),
+        "step": _packed([event.step for event in rows]),
+        "message": _packed([-1 if event.message_id is None else event.message_id for event in rows]),
+        "channel": _packed(channel),
+        "snapshot": _packed(snapshot),
+        "body": _packed(body),
         "channels": channels,
         "snapshots": snapshots,
         "bodies": bodies,
@@ -127,8 +127,10 @@ def _numbered(values: Iterable[str | None]) -> tuple[list[str], list[int]]:
     return [value for value in numbers if value is not None], found
 
 
-def _packed(code: str, values: list[int]) -> str:
-    numbers = array(code, values)
+def _packed(values: list[int]) -> str:
+    """Signed numbers of one, two or four bytes: the fewest that the largest needs."""
+    most = max(values, default=0)
+    numbers = array("b" if most < 2**7 else "h" if most < 2**15 else "i", values)
     if sys.byteorder == "big":
         numbers.byteswap()
     return b64encode(numbers.tobytes()).decode("ascii")

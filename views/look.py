@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from diagrams.arrangement import Arrangement
@@ -30,7 +30,7 @@ class Look:
     step: int = 0
     width: int = WINDOW
     expanded: bool = False
-    arrangement: Arrangement = Arrangement()
+    arrangement: Arrangement = field(default_factory=Arrangement)
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
@@ -46,7 +46,9 @@ def read_look(edit: Mapping[str, Any]) -> Look:
 def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
     """The arrangement that a browser asks for; whatever is no name is left out."""
     asked = (edit.get(key) for key in ("order", "hidden", "folded"))
-    return Arrangement(*(tuple(n for n in names if isinstance(n, str)) if isinstance(names, list) else () for names in asked))
+    return Arrangement(
+        *(tuple(n for n in names if isinstance(n, str)) if isinstance(names, list) else () for names in asked)
+    )
 
 
 def draw(scene: Scene, look: Look) -> bytes:

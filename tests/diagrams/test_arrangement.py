@@ -30,7 +30,9 @@ def arranged(draw: Any) -> Scene:
     whole = compose(run(draw(scenarios())))
     some = st.lists(st.sampled_from([*whole.lanes, "Nobody"]), unique=True)
     order = draw(st.permutations(whole.lanes))
-    return whole.arranged(Arrangement(tuple(order[: draw(st.integers(0, len(order)))]), *map(tuple, (draw(some), draw(some)))))
+    return whole.arranged(
+        Arrangement(tuple(order[: draw(st.integers(0, len(order)))]), *map(tuple, (draw(some), draw(some))))
+    )
 
 
 @given(arranged())
@@ -95,7 +97,10 @@ def test_what_is_said_of_the_run_does_not_change(whole: Scene) -> None:
     assert with_view.pop("arrangement").keys() == without.pop("arrangement").keys() == VIEW
     assert with_view == without
     for orientation in ORIENTATIONS:
-        assert figure(whole, orientation)["layout"].keys() == figure(whole.arranged(Arrangement()), orientation)["layout"].keys()
+        assert (
+            figure(whole, orientation)["layout"].keys()
+            == figure(whole.arranged(Arrangement()), orientation)["layout"].keys()
+        )
 
 
 def test_the_order_of_the_run_is_no_arrangement() -> None:

@@ -35,7 +35,9 @@ Found = list[tuple[int, str, dict[str, str]]]
 
 def search(run_module: Callable[..., Any], name: str, *texts: str) -> list[Found]:
     """What the browser finds in a bundled scenario for each text: rows, their names, and the reasons."""
-    answer: list[Found] = run_module(FIND, MODULES, [payload(scene(name), ())], [[[text, None, None] for text in texts]])[0]
+    answer: list[Found] = run_module(
+        FIND, MODULES, [payload(scene(name), ())], [[[text, None, None] for text in texts]]
+    )[0]
     return answer
 
 
@@ -131,8 +133,9 @@ ARRANGE = """(module, start, processes) => {
     const past = move(hidden, "B", 1, processes);
     const folded = fold(hidden, "B", true);
     return {
-        moved: moved.order, end: move(start, "A", -1, processes).order, shown: onShow(hidden, processes), past: past.order,
-        put: put(start, "D", "A").order, back: isAsItIs(hide(put(hidden, "A", "B"), "C", false), start.order),
+        moved: moved.order, end: move(start, "A", -1, processes).order, past: past.order,
+        shown: onShow(hidden, processes), put: put(start, "D", "A").order,
+        back: isAsItIs(hide(put(hidden, "A", "B"), "C", false), start.order),
         told: [leftOut(start, processes), leftOut(hidden, processes), leftOut(fold(hidden, "B", true), processes)],
         unfolded: fold(folded, "B", false).folded, kept: isAsItIs(folded, start.order),
     };

@@ -13,19 +13,36 @@ export class Events {
     this.columns = scene.events;
     this.rows = new Rows(scene);
     this.at = new Int32Array(this.rows.count).fill(-1); // by row: its event, or -1 where it is no application event
-    this.row = Int32Array.from([...this.rows.kind.keys()].filter((row) => this.rows.kind[row] < EVENT_KINDS.length));
-    this.row.forEach((row, at) => (this.at[row] = at));
+    this.row = this.applicationRows();
     this.count = this.row.length;
     this.processes = scene.processes;
-    const own = (column) => column.constructor.from(this.row, (row) => column[row]);
-    this.lane = own(this.rows.lane);
-    this.kind = own(this.rows.kind);
-    this.step = own(this.rows.step);
-    this.message = own(this.rows.message); // -1: none
+    this.lane = this.own(this.rows.lane);
+    this.kind = this.own(this.rows.kind);
+    this.step = this.own(this.rows.step);
+    this.message = this.own(this.rows.message); // -1: none
     this.labels = labels;
     this.apart = apart;
     this.total = new Int32Array(this.processes.length); // of each process
     this.index = this.numbered();
+  }
+
+  /** The rows of application events; each row learns the number of its event. */
+  applicationRows() {
+    const { kind, count } = this.rows;
+    const found = new Int32Array(count);
+    let at = 0;
+    for (let row = 0; row < count; row += 1) {
+      if (kind[row] >= EVENT_KINDS.length) continue;
+      this.at[row] = at;
+      found[at] = row;
+      at += 1;
+    }
+    return found.subarray(0, at);
+  }
+
+  /** The values of a column of rows for the application events. */
+  own(column) {
+    return new Int32Array(this.count).map((_, at) => column[this.row[at]]);
   }
 
   /** Whether a scene has the same events: it may be another window of the same run. */

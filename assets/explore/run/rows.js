@@ -2,6 +2,8 @@
 
 import { firstNot } from "./timeline.js";
 
+const COLUMNS = ["lane", "kind", "step", "message", "channel", "snapshot", "body"];
+
 export class Rows {
   constructor(scene) {
     const columns = scene.events;
@@ -9,10 +11,7 @@ export class Rows {
     this.count = columns.count;
     this.processes = scene.lanes; // and services
     this.kinds = scene.row_kinds; // of each kind what it is called, and more words for it
-    this.lane = new Uint16Array(bytesOf(columns.lane));
-    this.kind = new Uint8Array(bytesOf(columns.kind));
-    this.step = new Int32Array(bytesOf(columns.step));
-    for (const name of ["message", "channel", "snapshot", "body"]) this[name] = new Int32Array(bytesOf(columns[name])); // -1: none
+    for (const name of COLUMNS) this[name] = numbersOf(columns[name], columns.count); // -1: none
     this.channels = columns.channels.map((name) => ({ name, caption: captions.get(name) ?? "" })); // "": not in the graph
     this.snapshots = columns.snapshots;
     this.bodies = columns.bodies;
@@ -47,6 +46,13 @@ export class Rows {
     const snapshot = this.snapshots[this.snapshot[row]];
     return [way, snapshot && `for ${snapshot}`].filter(Boolean).join(", ");
   }
+}
+
+/** A column of `count` numbers, which have as many bytes as Python has chosen. */
+function numbersOf(base64, count) {
+  const bytes = bytesOf(base64);
+  const Numbers = { 1: Int8Array, 2: Int16Array, 4: Int32Array }[bytes.byteLength / count] ?? Int8Array;
+  return new Numbers(bytes);
 }
 
 export function bytesOf(base64) {
