@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from sim.core.algorithm import SnapshotAlgorithm
@@ -40,14 +40,16 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     """One entry per row of the event table, in their order.
 
     `lane`, `kind` (an index into KINDS), `step`, `message`, `channel`, `snapshot` and `body` are little-endian numbers
-    in base64, each column in as few bytes as it needs; -1 means none. The last three are indices into `channels`
-    (names), `snapshots` (their ids) and `bodies` (what the messages and internal events carry, in words).
+    in base64, each column in as few bytes as it needs; -1 means none. The last three are indices into `channels` (the
+    caption is empty where a channel is not in the graph), `snapshots` (their ids) and `bodies` (what the messages and
+    internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
+    more words by which people look for them; None where there are no such rows.
     `labels` holds, by number of the application event, those labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
     """
     lane_of = {name: lane for lane, name in enumerate(execution.engine.nodes)}
-    rows = execution.events
+    rows, words = execution.events, words_of(execution)
     events = [event for event in rows if event.kind in APPLICATION_KINDS]
     labels = {
         number: event.label
@@ -66,7 +68,8 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "channel": _packed(channel),
         "snapshot": _packed(snapshot),
         "body": _packed(body),
-        "channels": channels,
+        "channels": [{"name": name, "caption": words.caption.get(name, "")} for name in channels],
+        "kinds": _kinds(words.algorithm, {event.kind for event in rows}),
         "snapshots": snapshots,
         "bodies": bodies,
         "labels": labels,
@@ -78,8 +81,7 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     }
 
 
-def kinds(algorithm: SnapshotAlgorithm) -> list[list[str]]:
-    """For each of KINDS what it is called, and more words by which people look for it."""
+def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str, str] | None]:
     marker, control = algorithm.marker, algorithm.control_message
     told = {
         INTERNAL: ("internal", "event"),
@@ -100,7 +102,7 @@ def kinds(algorithm: SnapshotAlgorithm) -> list[list[str]]:
         PAUSED: ("pauses", "paused"),
         RESUMED: ("goes on", "resumed resumes"),
     }
-    return [list(told[kind]) for kind in KINDS]
+    return [{"title": told[kind][0], "aliases": told[kind][1]} if kind in there else None for kind in KINDS]
 
 
 def _bodies(execution: Execution) -> Iterable[str | None]:

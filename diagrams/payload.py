@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
-from diagrams.event_columns import kinds
 from diagrams.scene import Scene
 from diagrams.signs import signs
 from diagrams.spacetime import figure
@@ -65,7 +64,6 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "messages": _messages(scene),
         "items": _items(scene),
         "events": scene.whole_run.columns,
-        "row_kinds": kinds(scene.execution.engine.algorithm),
         "processes": list(scene.processes),
         "lanes": list(scene.lanes),
         "colours": [theme.process_colour(lane) for lane in range(len(scene.lanes))],

@@ -31,9 +31,9 @@ export class Find {
 
   show(scene) {
     this.scene = scene;
-    const { search } = this.explorer;
+    const { rows } = this.explorer.events;
     fillMenu(this.process, [["", "every process"], ...scene.lanes.entries()]);
-    fillMenu(this.kind, [["", "every kind"], ...search.kinds().map((kind) => [kind, scene.row_kinds[kind][0]])]);
+    fillMenu(this.kind, [["", "every kind"], ...rows.kindOptions()]);
     if (!this.node.hidden) this.search();
   }
 

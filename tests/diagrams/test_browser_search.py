@@ -12,6 +12,7 @@ from diagrams.payload import payload
 from diagrams.scene import compose
 from sim.core.algorithm import ALGORITHMS
 from sim.core.model import APPLICATION_KINDS, Event
+from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
 from tests.diagrams.test_browser_against_python import drawn, scene_of
@@ -88,7 +89,8 @@ def test_what_an_algorithm_calls_its_markers_is_found_and_so_is_marker(
     run_module: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, word: str
 ) -> None:
     monkeypatch.setattr(ALGORITHMS["chandy_lamport"], "marker", "barrier")
-    (answers,) = run_module(FIND, MODULES, [payload(scene("lecture"), ())], [[[word, None, None]]])
+    document = payload(compose(run(library.load("lecture"))), ())
+    (answers,) = run_module(FIND, MODULES, [document], [[[word, None, None]]])
     names = {name for _, name, _ in answers[0]}
     assert names == {"barrier sent", "barrier received"}
 

@@ -33,7 +33,7 @@ export class EventsView {
     Object.assign(this, { scene, palette });
     const { rows } = this.explorer.events;
     fillMenu(this.process, [["", "every process"], ...scene.lanes.entries()]);
-    fillMenu(this.kind, [["", "every kind"], ...this.explorer.search.kinds().map((kind) => [kind, rows.kinds[kind][0]])]);
+    fillMenu(this.kind, [["", "every kind"], ...rows.kindOptions()]);
     this.processes.show(scene, palette);
     this.filter();
     this.stepTo(step);

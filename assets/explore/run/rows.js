@@ -7,12 +7,11 @@ const COLUMNS = ["lane", "kind", "step", "message", "channel", "snapshot", "body
 export class Rows {
   constructor(scene) {
     const columns = scene.events;
-    const captions = new Map(scene.channels.map(({ name, caption }) => [name, caption]));
     this.count = columns.count;
     this.processes = scene.lanes; // and services
-    this.kinds = scene.row_kinds; // of each kind what it is called, and more words for it
+    this.kinds = columns.kinds; // of each kind that there is: what it is called, and more words for it
     for (const name of COLUMNS) this[name] = numbersOf(columns[name], columns.count); // -1: none
-    this.channels = columns.channels.map((name) => ({ name, caption: captions.get(name) ?? "" })); // "": not in the graph
+    this.channels = columns.channels; // each a name and a caption, which is "" where it is not in the graph
     this.snapshots = columns.snapshots;
     this.bodies = columns.bodies;
   }
@@ -22,13 +21,18 @@ export class Rows {
     return firstNot((row) => this.step[row] < step, this.count);
   }
 
+  /** The kinds that there are, as the options of a menu. */
+  kindOptions() {
+    return this.kinds.flatMap((kind, number) => (kind ? [[number, kind.title]] : []));
+  }
+
   process(row) {
     return this.processes[this.lane[row]];
   }
 
   /** What kind of row it is: "send", "marker received". */
   kindOf(row) {
-    return this.kinds[this.kind[row]][0];
+    return this.kinds[this.kind[row]].title;
   }
 
   /** What its message or internal event carries, or "". */

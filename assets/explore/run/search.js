@@ -18,12 +18,6 @@ export class Search {
     return this.lowered;
   }
 
-  /** The kinds of rows that there are. */
-  kinds() {
-    this.there ??= [...new Set(this.events.rows.kind)].sort((one, other) => one - other);
-    return this.there;
-  }
-
   /**
    * The rows that hold every word of `text` somewhere.
    * @param lane and kind: a process and a kind of row that are wanted; null: any
@@ -124,7 +118,7 @@ class Term {
 
 /** Of each value of a field whether it holds a word; where some value is just this word, only that one. */
 function heldBy(values, holds, word) {
-  const isSame = (value) => (value.caption ?? String(value)).toLowerCase() === word;
+  const isSame = (value) => (value?.caption ?? String(value)).toLowerCase() === word;
   return values.map(values.some(isSame) ? isSame : (value) => holds(value, word));
 }
 
@@ -156,6 +150,6 @@ function isOfChannel({ name, caption }, term) {
   return !caption.includes("->") && beginsAWord(caption, term);
 }
 
-function isOfKind(words, term) {
-  return term.length >= LEAST_OF_A_KIND && beginsAWord(words.join(" "), term);
+function isOfKind(kind, term) {
+  return Boolean(kind) && term.length >= LEAST_OF_A_KIND && beginsAWord(`${kind.title} ${kind.aliases}`, term);
 }
