@@ -9,7 +9,7 @@ from typing import TypeVar
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import Arrow, Span
-from diagrams.labels import Pixels, pixels
+from diagrams.labels import pixels
 from diagrams.scene import Scene
 from sim.core.model import APP, CONTROL, MARKER
 from sim.run.fifo import held as all_held
@@ -18,17 +18,27 @@ from sim.run.fifo import waits_behind
 ON_ITS_WAY = "on its way"
 AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
 CLEAR_OF_START = 12  # pixels from an event's centre to the head of an arrow that has just begun
+STUB = 0.3  # of the way of a message: what is drawn of it where its other end is hidden
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
-    """The points of an arrow: start, end, gap. A message that never arrives gets a short stub."""
+    """The points of an arrow: start, end, gap. A message that never arrives or has a hidden end gets a short stub."""
     if arrow.end is not None:
-        return [(arrow.source, arrow.start), (arrow.target, arrow.end), None]
+        start: Point = (arrow.source, arrow.start)
+        end: Point = (arrow.target, arrow.end)
+        if arrow.stub:
+            start, end = (start, _towards(end, start)) if arrow.stub == "target" else (_towards(start, end), end)
+        return [start, end, None]
     low, high = scene.extent
     stop = min(arrow.start + (high - low) * 0.06, high)
     return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * 0.4, stop), None]
+
+
+def _towards(end: Point, other: Point) -> Point:
+    """The point near `other` at which a stub that lies towards `end` is cut off."""
+    return other[0] + (end[0] - other[0]) * STUB, other[1] + (end[1] - other[1]) * STUB
 
 
 def _arrows(
@@ -45,13 +55,12 @@ def _arrows(
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1,
         "line": {"width": 1.6, "color": line["color"]} if is_open else {"width": 0},
         "color": "@paper" if is_open else line["color"],
-        "standoff": [0, 0 if grow else 6 * canvas.scale, 0] * len(arrows),
+        "standoff": [gap for arrow in arrows for gap in (0, _standoff(canvas, arrow, grow), 0)],
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows], **(meta or {})}
     hover: Trace = {}
     if grow:
-        pixel = pixels(canvas.scene, canvas.down)
-        ids["grow"] = [[arrow.start, arrow.end, _least_share(pixel, arrow, head * canvas.scale)] for arrow in arrows]
+        ids["grow"] = [[arrow.start, arrow.end, _least_share(canvas, arrow, head * canvas.scale)] for arrow in arrows]
     else:
         texts = [text for arrow in arrows for text in (plain(arrow.text), plain(arrow.text), None)]
         hover = {"hoverinfo": "text", "text": texts}
@@ -60,11 +69,16 @@ def _arrows(
     canvas.add(shafts, show, line=line, meta=ids, **hover, **mode)
 
 
-def _least_share(pixel: Pixels, arrow: Arrow, head: float) -> float:
+def _least_share(canvas: Canvas, arrow: Arrow, head: float) -> float:
     """The share of its way that an arrow has at least gone when it is drawn: its head is clear of where it begins."""
-    assert arrow.end is not None
-    way = math.dist(pixel((arrow.source, arrow.start)), pixel((arrow.target, arrow.end)))
-    return round(min(1.0, (head + CLEAR_OF_START) / max(way, 1.0)), 4)
+    pixel = pixels(canvas.scene, canvas.down)
+    start, end = [pixel(point) for point in shaft(canvas.scene, arrow) if point]
+    return round(min(1.0, (head + CLEAR_OF_START) / max(math.dist(start, end), 1.0)), 4)
+
+
+def _standoff(canvas: Canvas, arrow: Arrow, grow: bool) -> float:
+    """The room in pixels that the head of an arrow leaves for a dot at its end."""
+    return 0 if grow or arrow.stub == "target" else 6 * canvas.scale
 
 
 def messages(canvas: Canvas) -> None:
@@ -145,7 +159,7 @@ def held(canvas: Canvas) -> None:
 
 
 def _colour(arrow: Arrow) -> str:
-    return theme.message_colour(arrow.source, arrow.kind, arrow.head)
+    return theme.message_colour(arrow.sender, arrow.kind, arrow.head)
 
 
 def _look(arrow: Arrow) -> tuple[str, str | None]:

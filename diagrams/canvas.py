@@ -39,7 +39,7 @@ class Canvas:
     def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
         """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements."""
         flat = [point for element in points for point in element]
-        lanes = [point[0] if point else None for point in flat]
+        lanes = [self.scene.layout.place(point[0]) if point else None for point in flat]
         positions = [round(point[1], 4) if point else None for point in flat]
         trace: Trace = {"type": "scatter", "showlegend": False, "hoverinfo": "skip"}
         trace |= {"x": lanes, "y": positions} if self.down else {"x": positions, "y": lanes}

@@ -54,7 +54,7 @@ def straight_at(scene: Scene, positions: Sequence[float]) -> set[int]:
         return found
     for arrow in scene.arrows:
         lane = min(arrow.source, arrow.target)
-        is_near = abs(arrow.source - arrow.target) == 1 and lane + 1 < len(positions)
+        is_near = abs(arrow.source - arrow.target) == 1 and lane + 1 < len(positions) and not arrow.stub
         if arrow.kind != APP or arrow.end is None or not is_near or lane in found:
             continue
         ends = (arrow.start, arrow.end) if arrow.source == lane else (arrow.end, arrow.start)

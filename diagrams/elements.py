@@ -35,12 +35,16 @@ class Arrow:
 
     `kind` is "app", "marker" or "control"; `snapshot` the id of its snapshot; `stamp` the name of its stamp, and
     `head` how that is drawn ("open" or "full"). `kept` gives, for each snapshot that records it, the step of that.
+    `sender` is the sender's rank, which decides the colour. `stub` says which end is hidden ("source" or "target"; ""
+    for neither): there the arrow is cut off, and its lane is only the side to which that end would lie.
     """
 
     id: int
     kind: str
     source: int
     target: int
+    sender: int
+    channel: str
     start: float
     end: float | None
     sent: int
@@ -51,6 +55,7 @@ class Arrow:
     stamp: str = ""
     head: str = ""
     kept: Mapping[str, int] = field(default_factory=dict)
+    stub: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,40 +1,77 @@
-"""All application events of a run in a few columns: the browser searches them and follows causes in them."""
+"""The event table of a run in a few columns: the browser lists and searches its rows, and follows causes in them."""
 
 from __future__ import annotations
 
 import sys
 from array import array
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
-from sim.core.model import APPLICATION_KINDS, INTERNAL, RECEIVE, SEND, Event, label_of
+from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.model import (
+    APPLICATION_KINDS,
+    BLOCKED,
+    CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    CONTROL_SEND,
+    INTERNAL,
+    KINDS,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    PAUSED,
+    RECEIVE,
+    RECORD,
+    RECORDED,
+    RESUMED,
+    SEND,
+    SNAPSHOT_ABORTED,
+    SNAPSHOT_COMPLETE,
+    TIMER,
+    UNBLOCKED,
+    Event,
+    label_of,
+)
+from sim.explain.words import words_of
 from sim.run.execution import Execution
-
-KINDS = (INTERNAL, SEND, RECEIVE)
 
 
 def columns(execution: Execution, position: Callable[[Event], float], positions: Sequence[float]) -> dict[str, Any]:
-    """One entry per application event, in order of their rows.
+    """One entry per row of the event table, in their order.
 
-    `lane` (uint16), `kind` (uint8, an index into KINDS), `step` and `message` (int32, -1: none) are little-endian
-    numbers in base64. `labels` holds, by number of the event, those labels that are more than process and index.
-    `apart` holds, by number of the event, its position on the time axis where that is not its step's: `position` gives
-    an event's, `positions` each step's.
+    `lane`, `kind` (an index into KINDS), `step`, `message`, `channel`, `snapshot` and `body` are little-endian numbers
+    in base64, each column in as few bytes as it needs; -1 means none. The last three are indices into `channels` (the
+    caption is empty where a channel is not in the graph), `snapshots` (their ids) and `bodies` (what the messages and
+    internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
+    more words by which people look for them; None where there are no such rows.
+    `labels` holds, by number of the application event, those labels that are more than process and index.
+    `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
+    `position` gives an event's, `positions` each step's.
     """
-    lane_of = {name: lane for lane, name in enumerate(execution.scenario.processes)}
-    events = [event for event in execution.events if event.kind in APPLICATION_KINDS]
+    lane_of = {name: lane for lane, name in enumerate(execution.engine.nodes)}
+    rows, words = execution.events, words_of(execution)
+    events = [event for event in rows if event.kind in APPLICATION_KINDS]
     labels = {
         number: event.label
         for number, event in enumerate(events)
         if event.label != label_of(event.process, event.index or 0, None)
     }
+    channels, channel = _numbered(event.channel for event in rows)
+    snapshots, snapshot = _numbered(event.snapshot_id for event in rows)
+    bodies, body = _numbered(_bodies(execution))
     return {
-        "count": len(events),
-        "lane": _packed("H", [lane_of[event.process] for event in events]),
-        "kind": _packed("B", [KINDS.index(event.kind) for event in events]),
-        "step": _packed("i", [event.step for event in events]),
-        "message": _packed("i", [-1 if event.message_id is None else event.message_id for event in events]),
+        "count": len(rows),
+        "lane": _packed([lane_of[event.process] for event in rows]),
+        "kind": _packed([KINDS.index(event.kind) for event in rows]),
+        "step": _packed([event.step for event in rows]),
+        "message": _packed([-1 if event.message_id is None else event.message_id for event in rows]),
+        "channel": _packed(channel),
+        "snapshot": _packed(snapshot),
+        "body": _packed(body),
+        "channels": [{"name": name, "caption": words.caption.get(name, "")} for name in channels],
+        "kinds": _kinds(words.algorithm, {event.kind for event in rows}),
+        "snapshots": snapshots,
+        "bodies": bodies,
         "labels": labels,
         "apart": {
             number: round(position(event), 4)
@@ -44,8 +81,58 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     }
 
 
-def _packed(code: str, values: list[int]) -> str:
-    numbers = array(code, values)
+def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str, str] | None]:
+    marker, control = algorithm.marker, algorithm.control_message
+    told = {
+        INTERNAL: ("internal", "event"),
+        SEND: ("send", "sends sent message"),
+        RECEIVE: ("receive", "receives received message"),
+        RECORD: ("records its state", "recorded recording"),
+        RECORDED: ("message recorded", "records recording channel"),
+        MARKER_SEND: (f"{marker} sent", "marker sends"),
+        MARKER_RECEIVE: (f"{marker} received", "marker receives"),
+        CHANNEL_CLOSED: ("channel closed", "closes"),
+        SNAPSHOT_COMPLETE: ("snapshot complete", "completed"),
+        SNAPSHOT_ABORTED: ("snapshot aborted", "given up"),
+        CONTROL_SEND: (f"{control} sent", "control message sends"),
+        CONTROL_RECEIVE: (f"{control} received", "control message receives"),
+        TIMER: ("timer goes off", ""),
+        BLOCKED: ("channel blocked", "blocks"),
+        UNBLOCKED: ("channel unblocked", "unblocks"),
+        PAUSED: ("pauses", "paused"),
+        RESUMED: ("goes on", "resumed resumes"),
+    }
+    return [{"title": told[kind][0], "aliases": told[kind][1]} if kind in there else None for kind in KINDS]
+
+
+def _bodies(execution: Execution) -> Iterable[str | None]:
+    """What each row carries, in words; None where it carries nothing."""
+    words, flights = words_of(execution).workload, execution.flights
+    for event in execution.events:
+        flight = None if event.message_id is None else flights[event.message_id]
+        if event.kind == TIMER:
+            yield event.label
+        elif event.kind == INTERNAL:
+            yield words.body_words(execution.body_of(event)) or None
+        elif flight is None or flight.is_marker:
+            yield None
+        elif flight.is_control:
+            yield str(flight.body) if isinstance(flight.body, str | int | float) else None
+        else:
+            yield words.body_words(flight.body) or None
+
+
+def _numbered(values: Iterable[str | None]) -> tuple[list[str], list[int]]:
+    """The different values, and each value as its number among them; -1 for None."""
+    numbers: dict[str | None, int] = {None: -1}
+    found = [numbers.setdefault(value, len(numbers) - 1) for value in values]
+    return [value for value in numbers if value is not None], found
+
+
+def _packed(values: list[int]) -> str:
+    """Signed numbers of one, two or four bytes: the fewest that the largest needs."""
+    most = max(values, default=0)
+    numbers = array("b" if most < 2**7 else "h" if most < 2**15 else "i", values)
     if sys.byteorder == "big":
         numbers.byteswap()
     return b64encode(numbers.tobytes()).decode("ascii")

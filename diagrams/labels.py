@@ -27,10 +27,10 @@ Pixels = Callable[[Point], Pixel]
 def pixels(scene: Scene, down: bool) -> Pixels:
     """Where a point of a scene lies in that picture."""
     low, high = scene.extent
-    lanes = len(scene.lanes) + 0.2
+    lanes = scene.layout.places[-1] + 1.2
 
     def pixel(point: Point) -> Pixel:
-        across, on = (point[0] + 0.6) / lanes, (point[1] - low) / (high - low)
+        across, on = (scene.layout.place(point[0]) + 0.6) / lanes, (point[1] - low) / (high - low)
         return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
 
     return pixel

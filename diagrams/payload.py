@@ -68,6 +68,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "events": scene.whole_run.columns,
         "processes": list(scene.processes),
         "lanes": list(scene.lanes),
+        "colours": [theme.process_colour(lane) for lane in range(len(scene.lanes))],
+        "arrangement": _arrangement(scene),
         "channels": [
             {
                 "name": c.name,
@@ -103,6 +105,20 @@ def _kinds(scene: Scene) -> dict[str, str]:
     algorithm = scene.whole_run.words.algorithm
     named = {APP: "message", MARKER: algorithm.marker, CONTROL: algorithm.control_message}
     return {kind: f"{name[0].upper()}{name[1:]}s" for kind, name in named.items()}
+
+
+def _arrangement(scene: Scene) -> dict[str, Any]:
+    """The names of all processes and services in the order of their lanes, of the hidden ones and of the folded ones.
+
+    `places` says where each lane of the run lies across the time axis; a hidden one between its neighbours.
+    """
+    layout, lanes = scene.layout, scene.lanes
+    return {
+        "order": [lanes[lane] for lane in layout.ordered],
+        "hidden": [lanes[lane] for lane in layout.ordered if lane not in layout.shown],
+        "folded": [lanes[lane] for lane in layout.shown if lane in layout.folded],
+        "places": [layout.place(layout.seam(lane)) for lane in range(len(lanes))],
+    }
 
 
 def _collapsed(scene: Scene) -> dict[str, int]:

@@ -16,6 +16,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
+from diagrams.arrangement import Arrangement
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
@@ -81,7 +82,7 @@ class WholeRun:
 
     @cached_property
     def columns(self) -> dict[str, Any]:
-        """All application events in columns, for the browser's search."""
+        """All rows of the event table in columns, for the browser's list and search."""
         return columns(self.execution, self.position, self.positions)
 
     @cached_property
@@ -99,21 +100,28 @@ class Scene:
     """Everything to be seen of the steps `first` to `until` of one execution."""
 
     def __init__(
-        self, whole_run: WholeRun, first: int, until: int, original: Mapping[MessageReference, Ghost], expanded: bool
-    ) -> None:
+        self, whole_run: WholeRun, first: int, until: int, original: Mapping[MessageReference, Ghost], expanded: bool,
+        arrangement: Arrangement,
+    ) -> None:  # fmt: skip
         self.whole_run = whole_run
         self.first, self.until = first, until
         self.original = original
         self.expanded = expanded
+        self.arrangement = arrangement
         self.execution = whole_run.execution
         self.lanes, self.processes = whole_run.lanes, whole_run.processes
+        self.layout = arrangement.laid_out(self.lanes, self.processes)
         self.times, self.positions = whole_run.times, whole_run.positions
         self.snapshots, self.recordings = whole_run.snapshots, whole_run.recordings
         self.cuts, self.captions = whole_run.cuts, whole_run.captions
 
     def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
         """The same run, seen from step `first` to step `until`."""
-        return Scene(self.whole_run, max(0, first), min(until, self.last), self.original, expanded)
+        return Scene(self.whole_run, max(0, first), min(until, self.last), self.original, expanded, self.arrangement)
+
+    def arranged(self, arrangement: Arrangement) -> Scene:
+        """The same steps; a diagram of them shows the processes as `arrangement` says (diagrams/arranged.py)."""
+        return Scene(self.whole_run, self.first, self.until, self.original, self.expanded, arrangement)
 
     @property
     def last(self) -> int:
@@ -180,7 +188,7 @@ class Scene:
 
 def compose(execution: Execution, original: Mapping[MessageReference, Ghost] | None = None) -> Scene:
     """The scene of a whole finished execution; `original` says where the arrows were before any edit."""
-    return Scene(WholeRun(execution), 0, execution.steps, original or {}, expanded=False)
+    return Scene(WholeRun(execution), 0, execution.steps, original or {}, expanded=False, arrangement=Arrangement())
 
 
 def arrows_as_they_are(execution: Execution) -> dict[MessageReference, Ghost]:
@@ -263,6 +271,8 @@ def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
         kind=flight.kind,
         source=flight.channel.source,
         target=flight.channel.target,
+        sender=flight.channel.source,
+        channel=flight.channel.name,
         start=whole_run.position(send),
         end=whole_run.position(receive) if receive else None,
         sent=send.step,

@@ -94,8 +94,7 @@ def _named(arrow: Arrow) -> str:
 def _arrival(scene: Scene, arrow: Arrow) -> Passage:
     remarks = [] if _is_at_once(arrow) else [f"sent at step {arrow.sent}"]
     if arrow.kept:
-        caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
-        remarks.append(f"recorded in {caption} for {words.listing(list(arrow.kept))}")
+        remarks.append(f"recorded in {scene.captions[arrow.channel]} for {words.listing(list(arrow.kept))}")
     text = f"{_named(arrow)} ({', '.join(remarks)})" if remarks else _named(arrow)
     return Passage(arrow.source, arrow.target, text, arrow.kind)
 

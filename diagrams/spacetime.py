@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from diagrams import theme
+from diagrams.arranged import Arranged
+from diagrams.arrangement import FOLDED
 from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, story_cuts, story_tints, tints
@@ -32,20 +34,24 @@ def figure(scene: Scene, orientation: str) -> Figure:
 
     Traces that give away what a snapshot recorded carry `meta.outcome`.
     """
-    canvas = Canvas(scene, orientation)
+    canvas = Canvas(scene if scene.layout.is_plain else Arranged(scene), orientation)
     for part, is_outcome in PARTS:
         known = len(canvas.traces)
         part(canvas)
         if is_outcome:
             for trace in canvas.traces[known:]:
                 trace.setdefault("meta", {})["outcome"] = True
-    return {"data": canvas.traces, "layout": _layout(scene, canvas.down)}
+    return {"data": canvas.traces, "layout": _layout(canvas.scene, canvas.down)}
 
 
 def _process_lines(canvas: Canvas) -> None:
+    """Solid; dotted where a process is folded."""
     low, high = canvas.scene.extent
-    lines = [[(lane, low), (lane, high), None] for lane in range(len(canvas.scene.lanes))]
-    canvas.add(lines, mode="lines", line={"color": "@line", "width": 2 * max(canvas.scale, 0.4)})
+    look = {"color": "@line", "width": 2 * max(canvas.scale, 0.4)}
+    layout = canvas.scene.layout
+    for folded, dash in ((False, {}), (True, {"dash": "dot"})):
+        own = [number for number, lane in enumerate(layout.shown) if (lane in layout.folded) == folded]
+        canvas.add([[(lane, low), (lane, high), None] for lane in own], mode="lines", line={**look, **dash})
 
 
 def _ghosts(canvas: Canvas) -> None:
@@ -127,11 +133,12 @@ def _layout(scene: Scene, down: bool) -> Figure:
     names, size = _lane_names(scene, down)
     rules = _naming(len(names), down)
     every = next(every for most, every in rules if most is None or len(names) <= most)
-    shown = [name if lane % every == 0 else "" for lane, name in enumerate(names)]
+    shown = [name if place % every == 0 else "" for place, name in enumerate(names)]
+    beyond = scene.layout.places[-1] + 0.6
     margin = {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(names, size), "r": 20, "t": 14, "b": 30}
     lanes = {
-        "tickmode": "array", "tickvals": list(range(len(scene.lanes))), "ticktext": shown,
-        "range": [-0.6, len(scene.lanes) - 0.4], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
+        "tickmode": "array", "tickvals": list(scene.layout.places), "ticktext": shown,
+        "range": [-0.6, beyond], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
         "color": "@ink", "fixedrange": False, "ticks": "",
     }  # fmt: skip
     times = {
@@ -148,18 +155,20 @@ def _layout(scene: Scene, down: bool) -> Figure:
     if down:
         layout |= {"xaxis": {**lanes, "side": "top"}, "yaxis": {**times, "range": [high, low]}}
     else:
-        named = {**lanes, "ticklabelstandoff": 4, "range": [len(scene.lanes) - 0.4, -0.6]}
+        named = {**lanes, "ticklabelstandoff": 4, "range": [beyond, -0.6]}
         layout |= {"xaxis": times, "yaxis": named}
     return layout
 
 
 def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
-    """The names of all lanes and the size of their letters: long ones smaller, then cropped."""
-    most = len(scene.lanes) if len(scene.lanes) <= FEW_LANES else FEW_LANES // 2
+    """The names of the lanes on show and the size of their letters: long ones smaller, then cropped."""
+    names = [scene.lanes[lane] for lane in scene.layout.shown]
+    most = len(names) if len(names) <= FEW_LANES else FEW_LANES // 2
     room = WIDTH / (most + 0.2) - 6 if down else WIDEST_NAME
-    longest = max((width_of(name, 1) for name in scene.lanes), default=0)
+    longest = max((width_of(name, 1) for name in names), default=0)
     size = max(LEAST_NAME_SIZE, min(NAME_SIZE, room / max(longest, 1)))
-    return [plain(cropped(name, size, room)) for name in scene.lanes], size
+    rooms = [room * FOLDED if down and lane in scene.layout.folded else room for lane in scene.layout.shown]
+    return [plain(cropped(name, size, own)) for name, own in zip(names, rooms, strict=True)], size
 
 
 def _naming(lanes: int, down: bool) -> list[tuple[int | None, int]]:

@@ -143,7 +143,7 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
         known = min(arrow.kept.values()) if place else None
         longest = max(body or "", place or "", key=len)
         ends = [point for point in shaft(canvas.scene, arrow) if point]
-        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(arrow), ends)
+        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(canvas.scene, arrow), ends)
         if spot is None:
             continue
         if body:
@@ -184,15 +184,16 @@ def _cropped(name: str, longest: int) -> str:
 
 def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
     """The channel whose recorded state holds a message; with several snapshots also which of them."""
-    caption = scene.captions[f"{scene.lanes[arrow.source]}->{scene.lanes[arrow.target]}"]
+    caption = scene.captions[arrow.channel]
     caption = caption if len(caption) <= LONGEST_CHANNEL else "its channel"
     place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
     return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"
 
 
-def _along(arrow: Arrow) -> list[Spot]:
+def _along(scene: Scene, arrow: Arrow) -> list[Spot]:
     """Spots on both sides of an arrow; its slope decides which corners of a text touch it."""
     falls = arrow.target > arrow.source  # time and lanes both grow: down and to the right
     sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]
-    end = arrow.end if arrow.end is not None else arrow.start
-    return along((arrow.source, arrow.start), (arrow.target, end), SHARES, [*sides, "middle right", "middle left"])
+    start, end, _ = shaft(scene, arrow)
+    assert start is not None and end is not None
+    return along(start, end, SHARES, [*sides, "middle right", "middle left"])

@@ -43,8 +43,8 @@ async def _serve(request: Request) -> Response:
 
 
 def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
-    """The file and its name. Raises InputError for a bad query."""
-    scene = session.scene
+    """The file and its name; diagrams arrange the processes as the page does. Raises InputError for a bad query."""
+    scene = session.scene.arranged(session.look.arrangement)
     view = view_of(scene, name, asked)
     return exporter(name).export(scene, view), filename(scene, name, view)
 

@@ -1,13 +1,14 @@
-"""The look of a run in the browser: window and orientation, and the scene as JSON."""
+"""The look of a run in the browser: window, orientation and arrangement of the processes, and the scene as JSON."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from diagrams.arrangement import Arrangement
 from diagrams.payload import payload
 from diagrams.scene import Scene
 from sim.document.scenario import ORIENTATIONS
@@ -21,13 +22,15 @@ WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 class Look:
     """Which way time runs (None: the scenario's), and the window on a long run: `width` steps around `step`.
 
-    `expanded`: long rows of internal events are drawn one by one.
+    `expanded`: long rows of internal events are drawn one by one. `arrangement`: which processes are hidden or folded,
+    and their order.
     """
 
     orientation: str | None = None
     step: int = 0
     width: int = WINDOW
     expanded: bool = False
+    arrangement: Arrangement = field(default_factory=Arrangement)
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
@@ -36,11 +39,21 @@ def read_look(edit: Mapping[str, Any]) -> Look:
     asked = [table.take(*known, "a number") for known in (("step", (int, float), 0), ("width", (int, float), WINDOW))]
     step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
     orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
-    return Look(orientation, max(0, step), min(max(width, LEAST_WINDOW), MOST_WINDOW), edit.get("expanded") is True)
+    width = min(max(width, LEAST_WINDOW), MOST_WINDOW)
+    return Look(orientation, max(0, step), width, edit.get("expanded") is True, _read_arrangement(edit))
+
+
+def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
+    """The arrangement that a browser asks for; whatever is no name is left out."""
+    asked = (edit.get(key) for key in ("order", "hidden", "folded"))
+    return Arrangement(
+        *(tuple(n for n in names if isinstance(n, str)) if isinstance(names, list) else () for names in asked)
+    )
 
 
 def draw(scene: Scene, look: Look) -> bytes:
     """The scene as JSON: all of it, or the window of a long run."""
+    scene = scene.arranged(look.arrangement)
     if scene.last > WHOLE:
         first = max(0, min(look.step - look.width // 2, scene.last - look.width))
         scene = scene.window(first, first + look.width, expanded=look.expanded)

@@ -1,6 +1,8 @@
 /* The explorer: the diagram and everything around it. It decides which step is shown; Python has the scenario. */
 
 import { Diagram } from "./diagram/diagram.js";
+import { Found } from "./diagram/found.js";
+import { LeftOut } from "./diagram/left_out.js";
 import { Overview } from "./diagram/overview.js";
 import { PastAndFuture } from "./diagram/past_and_future.js";
 import { showSigns } from "./diagram/signs.js";
@@ -13,11 +15,13 @@ import { keepsKeys } from "./page/keys.js";
 import { ToolsMenu } from "./page/tools_menu.js";
 import { AskView } from "./panel/ask.js";
 import { ChangeView } from "./panel/change.js";
+import { EventsView } from "./panel/events_list.js";
 import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
 import { showStory } from "./panel/story.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
+import { Search } from "./run/search.js";
 import { stepAt } from "./run/timeline.js";
 import { Predictor } from "./teach/predict.js";
 import { Presenter } from "./teach/present.js";
@@ -28,7 +32,7 @@ const visits = new Map();
 
 const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
-const TABS = ["record", "ask", "network", "change", "story"];
+const TABS = ["record", "ask", "events", "network", "change", "story"];
 
 /** The visit of a session: its step, tab and edits under way. A new session numbers its edits from `ack` on. */
 function visitOf({ session, ack, step }) {
@@ -40,8 +44,8 @@ function visitOf({ session, ack, step }) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `pending()` when edits wait or are acknowledged. Listeners outside the explorer's own element
- * end with the signal `closed`, and what else has to end listens to it.
+ * has answered; `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
+ * outside the explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
@@ -65,10 +69,12 @@ export class Explorer {
     this.tabs = {
       record: new RecordView(view("record"), this),
       ask: new AskView(view("ask"), this),
+      events: new EventsView(view("events"), this),
       network: new Network(view("network")),
       change: new ChangeView(view("change"), this),
     };
-    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), new Overview(this)]; // not tabs
+    this.found = new Found(this.diagram);
+    this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), this.found, new Overview(this), new LeftOut(this)]; // not tabs
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
@@ -148,6 +154,7 @@ export class Explorer {
     }
     if (!scene.snapshots.some(({ id }) => id === visit.snapshot)) visit.snapshot = null;
     Object.assign(visit, { scenario, last: scene.last });
+    if (!this.isLoading) visit.arrangement = scene.arrangement; // else the user is ahead
     Object.assign(this, { scene, events, revision });
     this.redraw();
     this.loadNear(visit.step); // the user may have stepped on meanwhile
@@ -167,7 +174,8 @@ export class Explorer {
     this.diagram.selected = this.selectedMessage();
     this.diagram.cut = visit.cut;
     this.diagram.snapshot = visit.snapshot;
-    const view = [visit.scenario, visit.orientation, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
+    const lanes = JSON.stringify(scene.arrangement);
+    const view = [visit.scenario, visit.orientation, lanes, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
     this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
     this.otherParts.forEach((part) => this.refreshPart(part));
@@ -227,7 +235,20 @@ export class Explorer {
   /** Load another window: `width` steps around `step` (undefined: Python's default); `expanded`: every internal event. */
   loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
     Object.assign(this.visit, { width, expanded });
-    this.submit({ do: "look", step, width, expanded, orientation: this.visit.orientation });
+    const { orientation, arrangement } = this.visit;
+    this.submit({ do: "look", step, width, expanded, orientation, ...arrangement });
+  }
+
+  /** Arrange the processes in another way: {order, hidden, folded} (run/arrangement.js). */
+  arrange(arrangement) {
+    this.visit.arrangement = arrangement;
+    this.loadWindow(this.visit.step);
+  }
+
+  /** The search of all rows of the run. */
+  get search() {
+    if (this.searched?.events !== this.events) this.searched = new Search(this.events);
+    return this.searched;
   }
 
   /** Between two steps: move the line of now and the messages in flight. */
@@ -296,6 +317,7 @@ export class Explorer {
 
   /** Open a tab. Only the open tab shows a new scene and follows the steps; another catches up when it is opened. */
   openTab(name) {
+    if (name !== this.visit.tab) this.tabs[this.visit.tab]?.leave?.();
     this.visit.tab = name;
     TABS.forEach((tab) => {
       this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);

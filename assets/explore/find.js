@@ -1,8 +1,7 @@
-/* Finding an event of the whole run: by its label, its process, its kind, or what its message carries. */
+/* Finding an event of the whole run: by its label, process, kind, channel, snapshot, or what its message carries. */
 
 import { el, field, fillMenu, setText } from "./page/dom.js";
 import { keepsKeys } from "./page/keys.js";
-import { EVENT_KINDS } from "./run/events.js";
 
 const FOUND_LISTED = 50; // at most this many of the events found are listed
 
@@ -11,7 +10,7 @@ export class Find {
     this.explorer = explorer;
     const again = () => this.search();
     const keys = { role: "combobox", "aria-expanded": "true", "aria-controls": "cc-found", "aria-autocomplete": "list" };
-    this.text = el("input", { type: "text", autocomplete: "off", spellcheck: "false", ...keys, oninput: again });
+    this.text = el("input", { type: "text", placeholder: "a label, body, process, channel or kind", autocomplete: "off", spellcheck: "false", ...keys, oninput: again });
     this.process = el("select", { onchange: again });
     this.kind = el("select", { onchange: again });
     this.count = el("p", { class: "cc-quiet", role: "status" });
@@ -32,10 +31,9 @@ export class Find {
 
   show(scene) {
     this.scene = scene;
-    this.texts = null;
-    this.text.placeholder = `a label, a process, ${this.explorer.isLong() ? "or a body on show" : "or a body"}`;
-    fillMenu(this.process, [["", "every process"], ...scene.processes.entries()]);
-    fillMenu(this.kind, [["", "every kind"], ...EVENT_KINDS.entries()]);
+    const { rows } = this.explorer.events;
+    fillMenu(this.process, [["", "every process"], ...scene.lanes.entries()]);
+    fillMenu(this.kind, [["", "every kind"], ...rows.kindOptions()]);
     if (!this.node.hidden) this.search();
   }
 
@@ -59,56 +57,28 @@ export class Find {
     if (this.before?.isConnected) this.before.focus();
   }
 
-  /** The text of every event that is searched: label, process and body, in lower case. Made when first needed. */
-  searched() {
-    if (this.texts) return this.texts;
-    const { events } = this.explorer;
-    const carried = new Map(this.scene.messages.map(({ id, name }) => [id, name]));
-    const names = this.scene.processes.map((name) => ` ${name}`.toLowerCase());
-    this.texts = Array.from({ length: events.count }, (_, at) => events.label(at).toLowerCase() + names[events.lane[at]]);
-    for (const at of events.within(this.scene)) {
-      const body = carried.get(events.message[at]);
-      if (body) this.texts[at] += ` ${body.toLowerCase()}`;
-    }
-    return this.texts;
-  }
-
-  /** The events found: first those with this label, then those whose label begins with it, then all others. */
-  matches() {
-    const { events } = this.explorer;
-    const text = this.text.value.trim().toLowerCase();
-    const [lane, kind] = [this.process, this.kind].map((menu) => (menu.value === "" ? null : Number(menu.value)));
-    const texts = this.searched();
-    const [exact, begun, rest] = [[], [], []];
-    let count = 0;
-    for (let at = 0; at < events.count; at += 1) {
-      if (lane != null && events.lane[at] !== lane) continue;
-      if (kind != null && events.kind[at] !== kind) continue;
-      const found = texts[at].indexOf(text);
-      if (found < 0) continue;
-      count += 1;
-      const rank = found ? rest : texts[at].startsWith(`${text} `) ? exact : begun;
-      if (rank.length < FOUND_LISTED) rank.push(at);
-    }
-    return { count, found: [...exact, ...begun, ...rest].slice(0, FOUND_LISTED) };
-  }
-
   search() {
-    const { count, found } = this.matches();
+    const [lane, kind] = [this.process, this.kind].map((menu) => (menu.value === "" ? null : Number(menu.value)));
+    this.query = this.explorer.search.query(this.text.value, lane, kind);
+    const { count, found } = this.query.best(FOUND_LISTED);
     const first = count > found.length ? `, the first ${found.length} listed` : "";
     setText(this.count, count ? `${count.toLocaleString("en")} ${count === 1 ? "event" : "events"}${first}` : "No such event");
     this.found = found;
-    this.list.replaceChildren(...found.map((at) => this.option(at)));
+    this.list.replaceChildren(...found.map((row) => this.option(row)));
     this.list.scrollTop = 0;
     this.activate(0);
   }
 
-  option(at) {
+  /** An event that is found: its name, what and where it is, why it is found, its step. */
+  option(row) {
     const { events } = this.explorer;
-    return el("li", { role: "option", id: `cc-found-${at}`, onclick: () => this.go(at) },
-      el("strong", {}, events.label(at)),
-      el("span", {}, events.inWords(at)),
-      el("span", { class: "cc-quiet" }, `step ${events.step[at]}`),
+    const { rows } = events;
+    const words = [events.rowWords(row), `at ${rows.process(row)}`].filter(Boolean).join(" ");
+    const why = this.query.reasons(row).map(([name, text]) => el("span", { class: "cc-why-found" }, `${name}: ${text}`));
+    return el("li", { role: "option", id: `cc-found-${row}`, onclick: () => this.go(row) },
+      el("strong", {}, events.rowName(row)),
+      el("span", { class: "cc-quiet" }, `step ${rows.step[row]}`),
+      el("span", {}, words, " ", ...why),
     );
   }
 
@@ -129,13 +99,14 @@ export class Find {
     event.stopPropagation();
   }
 
-  /** Go to the event's step and select it. */
-  go(at) {
+  /** Go to the event's step and select it; what is no event and no message is shown in the list of events. */
+  go(row) {
     const { explorer } = this;
+    const selection = explorer.events.selectionOf(row);
     this.before = null;
     this.shut();
-    explorer.goTo(explorer.events.step[at]);
-    explorer.select({ kind: "event", at });
-    explorer.openTab("ask");
+    explorer.goTo(explorer.events.rows.step[row]);
+    explorer.select(selection);
+    explorer.openTab(selection ? "ask" : "events");
   }
 }

@@ -3,7 +3,7 @@
 import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { Explorer } from "./explorer.js";
 import { el, setText } from "./page/dom.js";
-import { bytesOf } from "./run/events.js";
+import { bytesOf } from "./run/rows.js";
 
 /** The switch between light and dark. Until it is used, the reader's system decides. */
 class Theme {

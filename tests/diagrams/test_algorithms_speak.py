@@ -33,7 +33,8 @@ from tests.tools import check_none
 
 __all__ = ["register"]  # a fixture
 FOR_PROGRAMS = {
-    "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons", "reference",
+    "aliases", "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons",
+    "reference",
 }  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 
 from diagrams import lettering, theme
+from diagrams.arrangement import Arrangement
 from diagrams.drawing import Drawing, round_times, seen
 from diagrams.primitives import Area, Line, Text
 from diagrams.spacetime import figure
@@ -70,6 +71,7 @@ def test_many_lanes_make_a_larger_picture():
     assert Drawing(scene("hundred"), "right").at(0).height == 640
     wide = scene("hundred").window(0, 10)
     wide.lanes = tuple(f"P{number}" for number in range(1, 401))
+    wide.layout = Arrangement().laid_out(wide.lanes, wide.lanes)
     assert Drawing(wide, "down").at(0).width == 2000
     assert Drawing(wide, "right").at(0).height == 2000
 

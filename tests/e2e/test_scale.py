@@ -228,3 +228,19 @@ def test_a_row_of_internal_events_is_one_bar_until_each_is_asked_for(fresh_explo
     bar.wait_for(state="detached")
     fresh_explorer.page.get_by_role("checkbox", name="show every internal event").uncheck()
     bar.wait_for()
+
+
+def test_the_list_of_events_holds_the_window_and_makes_the_rows_that_are_near(long_run, execution):
+    page = long_run.page
+    long_run.tab("Events")
+    first, until = window(long_run)
+    told = sum(first <= event.step <= until for event in execution.events)
+    assert page.locator("[data-view=events] [role=status]").inner_text() == f"{told} events of steps {first} to {until}"
+    rows = page.locator(".cc-event-rows [role=option]")
+    assert 0 < rows.count() < told
+    page.locator(".cc-event-rows").press("End")
+    long_run.page.wait_for_selector(f".cc[data-step='{until}']")
+    assert f"step {until}," in page.locator(".cc-event-rows [aria-selected=true]").inner_text()
+    rest(long_run)
+    assert window(long_run)[0] > first
+    long_run.tab("Record")

@@ -179,6 +179,28 @@ def test_a_long_run_is_seen_through_a_window_that_can_be_moved():
     assert session.data()["undo"] == 0, "looking elsewhere is no edit"
 
 
+def test_an_arrangement_of_the_processes_is_a_look_and_outlives_edits(session):
+    arranged = {"order": ["P3", "P1", "P2"], "hidden": ["P2"], "folded": ["P1"]}
+    session.absorb([entry(1, {"do": "look", **arranged})])
+    shown = scene(session)["arrangement"]
+    assert {key: shown[key] for key in arranged} == arranged
+    assert session.data()["undo"] == 0, "a view is no edit"
+    session.absorb([entry(2, ADD)])
+    assert scene(session)["arrangement"] == shown
+    session.absorb([entry(3, {"do": "look", "hidden": ["P1", "P2", "P3"]})])
+    assert scene(session)["arrangement"]["hidden"] == [], "one is always shown"
+    session.open(Shared(scenario="ring"))
+    assert scene(session)["arrangement"]["folded"] == []
+
+
+@pytest.mark.parametrize("names", ["P1", 7, None, {"P1": 1}, [1, ["P1"], None, "\ud800"]], ids=repr)
+def test_an_arrangement_that_names_nobody_changes_nothing(session, names):
+    before = scene(session)["arrangement"]
+    session.absorb([entry(1, {"do": "look", "order": names, "hidden": names, "folded": names})])
+    assert session.notice is None
+    assert scene(session)["arrangement"] == before
+
+
 def test_wishes_are_noted_and_nothing_else_changes(session):
     before = session.data()
     session.absorb([entry(1, {"do": "scenarios"})])

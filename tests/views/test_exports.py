@@ -100,6 +100,14 @@ def test_the_present_edits_are_exported(session):
     assert len(tomllib.loads(after)["script"]) == len(tomllib.loads(before)["script"]) + 1
 
 
+def test_a_picture_arranges_the_processes_as_the_page_does_and_a_table_has_them_all(session):
+    before = {name: get(session, name).text for name in ("svg", "csv")}
+    session.absorb([{"seq": 1, "step": 0, "time": 0.0, "edit": {"do": "look", "hidden": ["P2"]}}])
+    assert ">P2<" in before["svg"]
+    assert ">P2<" not in get(session, "svg").text
+    assert get(session, "csv").text == before["csv"]
+
+
 def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
     last = session.scene.last
     assert f"lecture-step-{last}.svg" in get(session, "svg").headers["content-disposition"]

@@ -52,6 +52,7 @@ export class Diagram {
     this.explorer = explorer;
     this.node = explorer.root.querySelector(".cc-diagram");
     this.drawn = false;
+    this.hidden = new Set(); // the lanes of hidden processes
     this.selected = null;
     this.cut = null;
     this.snapshot = null;
@@ -83,6 +84,7 @@ export class Diagram {
     this.step = step;
     this.position = stepAt(scene, step).position;
     this.isDown = "ticktext" in figure.layout.xaxis;
+    this.hidden = new Set(scene.arrangement.hidden.map((name) => scene.lanes.indexOf(name)));
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.arrows = arrowsOf(this.traces, this.isDown);
@@ -292,19 +294,31 @@ export class Diagram {
     return [clientX - box.left, clientY - box.top];
   }
 
-  /** Where a lane and a position on the time axis lie, in pixels of the diagram's node. */
-  toPixel(lane, position) {
+  /** Where the lane of a process and a position on the time axis lie, in pixels of the diagram's node. */
+  spot(lane, position) {
+    return this.toPixel(this.scene.arrangement.places[lane], position);
+  }
+
+  /** Where a place across the time axis and a position on it lie, in pixels of the diagram's node. */
+  toPixel(place, position) {
     const { xaxis, yaxis } = this.node._fullLayout;
-    const [x, y] = this.isDown ? [lane, position] : [position, lane];
+    const [x, y] = this.isDown ? [place, position] : [position, place];
     return [xaxis._offset + xaxis.d2p(x), yaxis._offset + yaxis.d2p(y)];
   }
 
-  /** The lane (a fraction between lanes) and the position on the time axis of a point in pixels. */
+  /** The processes on show: the numbers of their lanes, in the order in which these lie. */
+  lanesShown() {
+    const { places } = this.scene.arrangement;
+    const lanes = [...this.scene.processes.keys()].filter((lane) => !this.hidden.has(lane));
+    return lanes.sort((one, other) => places[one] - places[other]);
+  }
+
+  /** The place across the time axis and the position on it of a point in pixels. */
   fromPixel([x, y]) {
     const { xaxis, yaxis } = this.node._fullLayout;
     const across = xaxis.p2d(x - xaxis._offset);
     const along = yaxis.p2d(y - yaxis._offset);
-    return this.isDown ? { lane: across, position: along } : { lane: along, position: across };
+    return this.isDown ? { place: across, position: along } : { place: along, position: across };
   }
 
   /** The part of the node in which things are drawn: {left, top, right, bottom} in pixels. */
@@ -316,9 +330,11 @@ export class Diagram {
 
   /** The nearest process line to a point: its lane, the position beside the point, and how far off it is. */
   laneAt(point) {
-    const { lane, position } = this.fromPixel(point);
-    const nearest = Math.min(this.scene.processes.length - 1, Math.max(0, Math.round(lane)));
-    const [x, y] = this.toPixel(nearest, position);
+    const { place, position } = this.fromPixel(point);
+    const { places } = this.scene.arrangement;
+    const away = (lane) => Math.abs(places[lane] - place);
+    const nearest = this.lanesShown().reduce((best, lane) => (away(lane) < away(best) ? lane : best));
+    const [x, y] = this.spot(nearest, position);
     return { lane: nearest, position, distance: Math.hypot(point[0] - x, point[1] - y) };
   }
 
@@ -328,7 +344,8 @@ export class Diagram {
     let nearest = null;
     let least = REACH.event;
     for (const at of events.within(scene)) {
-      const [x, y] = this.toPixel(events.lane[at], events.position(at, scene));
+      if (this.hidden.has(events.lane[at])) continue;
+      const [x, y] = this.spot(events.lane[at], events.position(at, scene));
       const distance = Math.hypot(point[0] - x, point[1] - y);
       if (distance < least) [nearest, least] = [at, distance];
     }
@@ -362,7 +379,7 @@ function keepOrder(node) {
   });
 }
 
-/** Every drawn arrow: its message's id, its ends, each a lane and a position, and the steps at which it is shown. */
+/** Every drawn arrow: its message's id, its ends, each a place and a position, and the steps at which it is shown. */
 function arrowsOf(traces, isDown) {
   return traces.flatMap(({ x, y, meta }) => {
     const stride = meta?.stride ?? 1;

@@ -50,14 +50,14 @@ export class PastAndFuture {
   /** Where the event number `at` of the columns lies, in pixels of this node. */
   spot(at) {
     const { diagram, corner } = this;
-    const [x, y] = diagram.toPixel(diagram.events.lane[at], diagram.events.position(at, diagram.scene));
+    const [x, y] = diagram.spot(diagram.events.lane[at], diagram.events.position(at, diagram.scene));
     return [x - corner[0], y - corner[1]];
   }
 
   /** The outlines of the signs, by relation; events that lie close together share one. */
   signs() {
     const { events, scene } = this.diagram;
-    const shown = events.within(scene);
+    const shown = events.within(scene).filter((at) => !this.diagram.hidden.has(events.lane[at]));
     const crowd = Math.min(1, 9 / scene.processes.length, 200 / shown.length); // many processes or events: small signs
     const size = SIGN_SIZE * magnification(this.diagram.node) * Math.max(0.55, crowd);
     const found = { past: "", future: "", concurrent: "", itself: "" };
@@ -89,6 +89,7 @@ export class PastAndFuture {
     for (const at of shown) {
       const send = events.partner(at);
       if (send < shown[0] || events.kind[at] !== RECEIVED) continue;
+      if ([at, send].some((end) => this.diagram.hidden.has(events.lane[end]))) continue;
       const isPast = causality.relation(at) === PAST || at === causality.at;
       const isFuture = causality.relation(send) === FUTURE || send === causality.at;
       if (isPast || isFuture) found[isPast ? "past ways" : "future ways"] += `M${point(this.spot(send))}L${point(this.spot(at))}`;

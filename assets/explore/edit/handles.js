@@ -59,14 +59,15 @@ export class Handles {
   /** How lanes and times map to pixels, as a text to compare. */
   mapping() {
     const { left, top, right, bottom } = this.diagram.plotBox();
-    const { lane, position } = this.diagram.fromPixel([left, top]);
+    const { place, position } = this.diagram.fromPixel([left, top]);
     const end = this.diagram.fromPixel([right, bottom]);
-    return [left, top, right, bottom, lane, position, end.lane, end.position, this.diagram.isDown].join(" ");
+    return [left, top, right, bottom, place, position, end.place, end.position, this.diagram.isDown].join(" ");
   }
 
   /** Make, move and remove handles for the present step and zoom. */
   refresh() {
-    const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...this.manipulation.manual.grips()];
+    const choices = this.manipulation.manual.grips().filter(({ id, lane }) => id != null || !this.diagram.hidden.has(lane));
+    const grips = [...this.fixed.filter((grip) => this.isThere(grip)), ...choices];
     grips.forEach((grip) => this.locate(grip));
     const box = this.diagram.plotBox();
     const inView = grips.filter((grip) => grip.kind === "choice" || isWithin(grip, box));
@@ -84,7 +85,8 @@ export class Handles {
   }
 
   /** An arrow has a handle once it is drawn; a message that can be chosen has that of the choice instead. */
-  isThere({ key, message }) {
+  isThere({ key, lane, message }) {
+    if (this.diagram.hidden.has(lane)) return false;
     if (!message) return true;
     if (this.manipulation.manual.delivers(message.id)) return false;
     const isDrawn = message.sent <= this.manipulation.step || (message.kind === "app" && message.arrival != null);
@@ -113,9 +115,9 @@ export class Handles {
   /** Compute where a grip lies, in pixels: at its position, or at the end of the arrow of a held message. */
   locate(grip) {
     if (grip.kind === "choice") return this.locateChoice(grip);
-    const [lane, position] = grip.position == null ? this.endOf(grip.id) : [grip.lane, grip.position];
-    grip.atPosition = position;
-    [grip.x, grip.y] = this.diagram.toPixel(lane, position);
+    const end = this.endOf(grip.id);
+    grip.atPosition = grip.position ?? end[1];
+    [grip.x, grip.y] = grip.position == null ? this.diagram.toPixel(...end) : this.diagram.spot(grip.lane, grip.position);
   }
 
   /** The end of a message's drawn arrow; out of sight if none is drawn. */
@@ -130,7 +132,7 @@ export class Handles {
       return;
     }
     const { right, bottom } = this.diagram.plotBox();
-    const [x, y] = this.diagram.toPixel(grip.lane, this.diagram.position);
+    const [x, y] = this.diagram.spot(grip.lane, this.diagram.position);
     const along = (now, end) => Math.min(now + 34 * (grip.rank + 1), end - 34 * (grip.of - 1 - grip.rank));
     [grip.x, grip.y] = this.diagram.isDown ? [x, along(y, bottom - 4)] : [along(x, right - 4), y];
   }
@@ -190,7 +192,8 @@ export class Handles {
   /** Where the user chooses: light up the arrows of the messages that can be delivered. */
   drawGlow() {
     const lines = this.manipulation.manual.grips().map(({ id }) => this.arrows.get(id)).filter(Boolean);
-    this.glow.replaceChildren(...lines.map(({ from, to }) => this.preview.line(from, to, "cc-glowing")));
+    const pixels = (end) => this.diagram.toPixel(...end);
+    this.glow.replaceChildren(...lines.map(({ from, to }) => this.preview.line(pixels(from), pixels(to), "cc-glowing")));
   }
 
   // ------------------------------------------------------------------------- the pointer
@@ -283,7 +286,7 @@ export class Handles {
     const { position } = diagram.fromPixel([Math.max(left, Math.min(x, right)), Math.max(top, Math.min(y, bottom))]);
     drag.time = Math.max(grip.least, roundedTime(this.manipulation.scene, drag.value + position - drag.position, this.span()));
     this.drawAt(grip, drag.time);
-    put(drag.node, ...diagram.toPixel(grip.lane, drag.time));
+    put(drag.node, ...diagram.spot(grip.lane, drag.time));
   }
 
   drawAt(grip, time) {
@@ -348,7 +351,7 @@ export class Handles {
     const time = shown && this.manipulation.pendingValues.of(shown.key);
     if (time == null) return this.manipulation.mark();
     this.drawAt(shown, time);
-    put(this.nodes.get(shown.key), ...this.diagram.toPixel(shown.lane, time));
+    put(this.nodes.get(shown.key), ...this.diagram.spot(shown.lane, time));
   }
 
   /** Keys on a handle never step the run. */

@@ -61,7 +61,7 @@ export class ItemForm extends Popup {
 
   /** The event. */
   heads() {
-    return [this.manipulation.diagram.toPixel(this.item.lane, this.item.position)];
+    return [this.manipulation.diagram.spot(this.item.lane, this.item.position)];
   }
 
   values() {

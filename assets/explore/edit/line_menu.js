@@ -2,6 +2,7 @@
 
 import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
+import { fold, hide, move, onShow } from "../run/arrangement.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
@@ -23,7 +24,7 @@ export class LineMenu extends Popup {
   }
 
   items() {
-    return [...this.entries.querySelectorAll("[role=menuitem], select")];
+    return [...this.entries.querySelectorAll("[role=menuitem]:not(:disabled), select")];
   }
 
   /** @param time the time that was clicked, rounded unless `isExact`; ignored where the run knows no time */
@@ -44,6 +45,7 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
+      this.arranging(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
     this.open(point, { ...options, focus: this.items()[0] });
@@ -57,6 +59,30 @@ export class LineMenu extends Popup {
     fillNames(choice, targets);
     const go = this.entry(`Send${at}`, edit(() => choice.value));
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
+  }
+
+  /** The entries that change only the view: hide, fold or move the process. */
+  arranging(process) {
+    const { scene, explorer, diagram } = this.manipulation;
+    const shown = onShow(scene.arrangement, scene.processes);
+    const place = shown.indexOf(process);
+    const isFolded = scene.arrangement.folded.includes(process);
+    const [back, on] = diagram.isDown ? [["←", "left"], ["→", "right"]] : [["↑", "up"], ["↓", "down"]];
+    const button = (text, label, wanted, isPossible) => {
+      const onclick = () => {
+        this.close(true);
+        explorer.arrange(wanted(explorer.visit.arrangement));
+      };
+      const attributes = { type: "button", role: "menuitem", tabindex: "-1", "aria-label": label, title: label, disabled: !isPossible };
+      return el("button", { ...attributes, onclick }, text);
+    };
+    const moving = ([sign, way], by) => button(sign, `Move ${process} ${way}`, (now) => move(now, process, by, scene.processes), shown[place + by] != null);
+    return el("div", { class: "cc-row cc-arranging", role: "none" },
+      button("Hide", `Hide ${process}`, (now) => hide(now, process, true), shown.length > 1),
+      button(isFolded ? "Unfold" : "Fold", `${isFolded ? "Unfold" : "Fold"} ${process}`, (now) => fold(now, process, !isFolded), true),
+      moving(back, -1),
+      moving(on, 1),
+    );
   }
 
   entry(text, edit) {
@@ -99,7 +125,7 @@ export class LaneButtons {
   }
 
   button(name, lane) {
-    const label = `${name}: at the time of this step send, add an event or start a snapshot`;
+    const label = `${name}: at the time of this step send, add an event or start a snapshot; hide, fold or move the process`;
     const onclick = (event) => {
       const { left, top } = this.manipulation.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
@@ -107,19 +133,23 @@ export class LaneButtons {
       const giveBack = () => this.node.children[lane];
       this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
-    return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: "Send, add an event, start a snapshot", onclick });
+    return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: `${name}: send, add an event, start a snapshot, hide`, onclick });
   }
 
   /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
   refresh() {
     const { diagram } = this.manipulation;
     const { left, top, right, bottom } = diagram.plotBox();
-    const [first, second] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];
-    const gap = Math.abs(diagram.isDown ? second[0] - first[0] : second[1] - first[1]);
-    const wide = Math.min(diagram.isDown ? 120 : left, Math.max(18, gap - 4));
+    const lanes = diagram.lanesShown();
+    const across = (lane) => diagram.spot(lane, 0)[diagram.isDown ? 0 : 1];
     [...this.node.children].forEach((button, lane) => {
-      const [x, y] = diagram.toPixel(lane, 0);
-      const isSeen = gap >= 18 && (diagram.isDown ? x >= left && x <= right : y >= top && y <= bottom);
+      const number = lanes.indexOf(lane);
+      const beside = [lanes[number - 1], lanes[number + 1]].filter((other) => other != null);
+      const gap = Math.min(120, ...beside.map((other) => Math.abs(across(other) - across(lane))));
+      const wide = Math.min(diagram.isDown ? 120 : left, Math.max(18, gap - 4));
+      const [x, y] = diagram.spot(lane, 0);
+      const isInPlot = diagram.isDown ? x >= left && x <= right : y >= top && y <= bottom;
+      const isSeen = number >= 0 && gap >= 18 && isInPlot;
       button.hidden = !isSeen;
       const high = Math.min(30, Math.max(18, gap - 2));
       const box = diagram.isDown ? [x - wide / 2, top - 32, wide, 30] : [1, y - high / 2, left - 4, high];

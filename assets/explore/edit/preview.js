@@ -35,8 +35,9 @@ export class Preview {
     for (const other of moved) drawn.push(...this.arrow([other.message.source, other.message.sent_position], [target, other.arrival], "cc-pushed"));
     if (front && arrival != null) {
       const position = front.arrival_position;
-      drawn.push(this.line([front.source, front.sent_position], [target, position], "cc-front"), this.wall(target, position));
-      drawn.push(this.line(sent, [target, time], "cc-wish"));
+      const stretch = (from, to, look) => this.line(this.diagram.spot(...from), this.diagram.spot(...to), look);
+      drawn.push(stretch([front.source, front.sent_position], [target, position], "cc-front"), this.wall(target, position));
+      drawn.push(stretch(sent, [target, time], "cc-wish"));
     }
     drawn.push(...this.arrow(sent, [target, arrival ?? time], arrival == null ? "cc-wish" : "cc-moved"));
     this.draw(drawn, [target, time], message.target < message.source ? -1 : 1, arrivalInWords(arrival, front, moved));
@@ -63,7 +64,7 @@ export class Preview {
     setShape(this.clip, { x: left - 8, y: top - 8, width: right - left + 16, height: bottom - top + 16 });
     this.lines.replaceChildren(...drawn);
     this.node.toggleAttribute("hidden", false);
-    const [x, y] = this.diagram.toPixel(lane, position);
+    const [x, y] = this.diagram.spot(lane, position);
     this.words.textContent = words;
     this.placeWords(x, y, side, words);
   }
@@ -82,29 +83,28 @@ export class Preview {
     setShape(this.pill, words === "" ? { width: 0, height: 0 } : box);
   }
 
-  line(from, to, look) {
-    const [x1, y1] = this.diagram.toPixel(...from);
-    const [x2, y2] = this.diagram.toPixel(...to);
+  /** A line between two points in pixels. */
+  line([x1, y1], [x2, y2], look) {
     return shape("line", { class: look, x1, y1, x2, y2 });
   }
 
-  /** An arrow: a line and its head. */
+  /** An arrow between two points, each a lane and a position: a line and its head. */
   arrow(from, to, look) {
-    const [x, y] = this.diagram.toPixel(...to);
-    const [x0, y0] = this.diagram.toPixel(...from);
+    const [x, y] = this.diagram.spot(...to);
+    const [x0, y0] = this.diagram.spot(...from);
     const turn = (Math.atan2(y - y0, x - x0) * 180) / Math.PI;
     const head = shape("path", { class: look, d: "M0 0l-17 -7v14z", transform: `translate(${x} ${y}) rotate(${turn})` });
-    return [this.line(from, to, look), head];
+    return [this.line([x0, y0], [x, y], look), head];
   }
 
   dot(at) {
-    const [cx, cy] = this.diagram.toPixel(...at);
+    const [cx, cy] = this.diagram.spot(...at);
     return shape("circle", { class: "cc-dot", cx, cy, r: 7 });
   }
 
   /** A bar across a process line: the message cannot arrive before it. */
   wall(lane, position, half = HALF_WALL, look = "cc-wall") {
-    const [x, y] = this.diagram.toPixel(lane, position);
+    const [x, y] = this.diagram.spot(lane, position);
     const [dx, dy] = this.diagram.isDown ? [half, 0] : [0, half];
     return shape("line", { class: look, x1: x - dx, y1: y - dy, x2: x + dx, y2: y + dy });
   }

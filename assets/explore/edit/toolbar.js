@@ -61,8 +61,8 @@ export class Toolbar extends Popup {
   heads() {
     const { diagram, scene } = this.manipulation;
     const { message, item } = this;
-    if (message) return message.arrival_position == null ? [] : [diagram.toPixel(message.target, message.arrival_position)];
-    return scene.items.includes(item) ? [diagram.toPixel(item.lane, item.position)] : [];
+    if (message) return message.arrival_position == null ? [] : [diagram.spot(message.target, message.arrival_position)];
+    return scene.items.includes(item) ? [diagram.spot(item.lane, item.position)] : [];
   }
 }
 

@@ -1,5 +1,6 @@
-/* All application events of the run, in columns (diagrams/event_columns.py), for Find, Ask and Predict. */
+/* All application events of the run, in columns, for the list of events, Find, Ask and Predict. */
 
+import { Rows } from "./rows.js";
 import { firstNot, stepAt } from "./timeline.js";
 
 export const EVENT_KINDS = ["internal", "send", "receive"];
@@ -8,25 +9,50 @@ export const RECEIVED = 2;
 
 export class Events {
   constructor(scene) {
-    const { count, lane, kind, step, message, labels, apart } = scene.events;
+    const { labels, apart } = scene.events;
     this.columns = scene.events;
-    this.count = count;
+    this.rows = new Rows(scene);
+    this.at = new Int32Array(this.rows.count).fill(-1); // by row: its event, or -1 where it is no application event
+    this.row = this.applicationRows();
+    this.count = this.row.length;
     this.processes = scene.processes;
-    this.lane = new Uint16Array(bytesOf(lane));
-    this.kind = new Uint8Array(bytesOf(kind));
-    this.step = new Int32Array(bytesOf(step));
-    this.message = new Int32Array(bytesOf(message)); // -1: none
+    this.lane = this.own(this.rows.lane);
+    this.kind = this.own(this.rows.kind);
+    this.step = this.own(this.rows.step);
+    this.message = this.own(this.rows.message); // -1: none
     this.labels = labels;
     this.apart = apart;
     this.total = new Int32Array(this.processes.length); // of each process
     this.index = this.numbered();
   }
 
+  /** The rows of application events; each row learns the number of its event. */
+  applicationRows() {
+    const { kind, count } = this.rows;
+    const found = new Int32Array(count);
+    let at = 0;
+    for (let row = 0; row < count; row += 1) {
+      if (kind[row] >= EVENT_KINDS.length) continue;
+      this.at[row] = at;
+      found[at] = row;
+      at += 1;
+    }
+    return found.subarray(0, at);
+  }
+
+  /** The values of a column of rows for the application events. */
+  own(column) {
+    return new Int32Array(this.count).map((_, at) => column[this.row[at]]);
+  }
+
   /** Whether a scene has the same events: it may be another window of the same run. */
   areOf(scene) {
     const isSame = (name) => this.columns[name] === scene.events[name];
-    const texts = ({ processes, labels }) => JSON.stringify([processes, labels]);
-    return ["step", "message", "lane", "kind"].every(isSame) && texts(this) === texts({ ...scene.events, ...scene });
+    const texts = (processes, { labels, channels, snapshots, bodies }) => JSON.stringify([processes, labels, channels, snapshots, bodies]);
+    return (
+      ["step", "message", "lane", "kind", "channel", "snapshot", "body"].every(isSame) &&
+      texts(this.processes, this.columns) === texts(scene.processes, scene.events)
+    );
   }
 
   /** Each event's number among those of its process, from 1. */
@@ -37,6 +63,33 @@ export class Events {
   /** An event's own label, or `P1.3`. */
   label(at) {
     return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;
+  }
+
+  /** The name of a row: an event's label, or what kind of row it is. */
+  rowName(row) {
+    return this.at[row] < 0 ? this.rows.kindOf(row) : this.label(this.at[row]);
+  }
+
+  /** What a row is beyond its name, and where: "send to P2 on C12", "from P1 on C12, for S1". */
+  rowWords(row) {
+    const { rows } = this;
+    const kind = this.at[row] < 0 ? "" : rows.kindOf(row);
+    return [kind, rows.where(row)].filter(Boolean).join(" ");
+  }
+
+  /** What is selected by a row: its event, else its message, else nothing. */
+  selectionOf(row) {
+    if (this.at[row] >= 0) return { kind: "event", at: this.at[row] };
+    return this.rows.message[row] < 0 ? null : { kind: "message", id: this.rows.message[row] };
+  }
+
+  /** The row of a selection, or undefined: of a message `last` if it is one of its rows, else the first. */
+  rowOf(selection, last) {
+    if (selection?.kind === "event") return this.row[selection.at];
+    if (selection?.kind !== "message") return undefined;
+    const { message } = this.rows;
+    const first = message.indexOf(selection.id);
+    return message[last] === selection.id ? last : first < 0 ? undefined : first;
   }
 
   /** The position of an event on the time axis: its step's, unless the step's rows are drawn apart. */
@@ -80,11 +133,4 @@ export class Events {
     }
     return partners;
   }
-}
-
-export function bytesOf(base64) {
-  const letters = atob(base64);
-  const bytes = new Uint8Array(letters.length);
-  for (let index = 0; index < letters.length; index += 1) bytes[index] = letters.charCodeAt(index);
-  return bytes.buffer;
 }

@@ -2,7 +2,10 @@
 
 import { Dialog } from "../page/dialog.js";
 import { el, field, fillMenu, setText } from "../page/dom.js";
+import { isAsItIs } from "../run/arrangement.js";
 import { addressOf } from "./address.js";
+
+const ARRANGED = "Pictures, decks and the web page show the processes as they are arranged here. Tables, texts and files hold all of them.";
 
 /** Download an exported file. Throws an Error with the server's sentence. */
 async function saveExport(explorer, format, options, signal) {
@@ -131,11 +134,13 @@ export class ExportDialog {
     this.explorer = explorer;
     this.format = el("select", { onchange: () => this.ask() });
     this.fields = el("div", { class: "cc-row" });
+    this.arranged = el("p", { class: "cc-quiet" }, ARRANGED);
     this.told = el("p", { class: "cc-export-said", role: "status" });
     this.button = el("button", { type: "submit", class: "cc-primary" }, "Download");
     this.form = el("form", { onsubmit: (event) => this.submit(event), novalidate: true },
       field("Format", this.format),
       this.fields,
+      this.arranged,
       el("div", { class: "cc-row cc-export-end" }, this.button, this.told),
     );
     this.dialog = new Dialog(explorer, "Export this run", this.form);
@@ -147,6 +152,8 @@ export class ExportDialog {
     const { formats } = this.explorer.data;
     fillMenu(this.format, formats.map(({ name, title, suffix }) => [name, `${title} (${suffix})`]));
     this.known = new Map();
+    const { arrangement, lanes } = this.explorer.scene;
+    this.arranged.hidden = isAsItIs(arrangement, lanes);
     this.ask();
     this.dialog.open();
     this.format.focus();

@@ -1,5 +1,6 @@
 /* The tab's memory: the address bar names this run, and sessionStorage keeps its link and the edits under way. */
 
+import { isAsItIs } from "../run/arrangement.js";
 import { addressOf, runIn, stepIn, writeHistory } from "./address.js";
 
 const ADDRESS_MS = 400; // the address is written when the step has not changed for this long, in milliseconds
@@ -77,10 +78,10 @@ export class TabMemory {
   }
 
   /** Have Python open a link; `resume` then goes to its step and submits the edits that waited. */
-  restore({ link, step, revision, waiting = [], orientation = null }) {
+  restore({ link, step, revision, waiting = [], orientation = null, arrangement = null }) {
     const { explorer } = this;
     explorer.submit({ do: "restore", link: `${runIn(link)}&step=${step}` });
-    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation };
+    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation, arrangement };
   }
 
   /** Python has opened the link, or refused it: then the edits belong to no run, and are dropped. */
@@ -91,9 +92,10 @@ export class TabMemory {
     if (!isRefused) this.continueWith(kept);
   }
 
-  continueWith({ step, revision, waiting, orientation }) {
+  continueWith({ step, revision, waiting, orientation, arrangement }) {
     const { explorer } = this;
     if (orientation && orientation !== explorer.visit.orientation) explorer.toggleOrientation();
+    if (arrangement && !isAsItIs(arrangement, explorer.scene.lanes)) explorer.arrange(arrangement);
     const { outbox } = explorer.visit;
     explorer.goTo(Math.min(step, explorer.scene.last));
     for (const { edit, step, time, ...entry } of waiting) {
@@ -117,9 +119,9 @@ export class TabMemory {
       revision: this.explorer.revision,
       waiting: [],
     };
-    const { tab, orientation } = visit;
+    const { tab, orientation, arrangement } = visit;
     const whole = [...waiting, ...made];
-    const kept = { session: data.session, link, step, revision, waiting: whole, tab, orientation, search: location.search };
+    const kept = { session: data.session, link, step, revision, waiting: whole, tab, orientation, arrangement, search: location.search };
     try {
       sessionStorage.setItem(STORAGE_KEY, JSON.stringify(kept));
     } catch {

@@ -22,7 +22,7 @@ export class PredictedCut {
   }
 
   get first() {
-    return this.predictor ? this.handles[0] : null;
+    return this.predictor ? this.handles[this.explorer.diagram.lanesShown()[0]] : null;
   }
 
   /** Show the cut of a Predictor (null: none). */
@@ -80,7 +80,8 @@ export class PredictedCut {
     const { diagram, scene } = this.explorer;
     const stop = prediction.stops[lane];
     const at = position ?? stops[lane].at(-1).position;
-    const [x, y] = diagram.toPixel(lane, at);
+    const [x, y] = diagram.spot(lane, at);
+    node.toggleAttribute("hidden", diagram.hidden.has(lane));
     const right = phase === "asking" ? null : prediction.result.processes[lane].isRight;
     setShape(node, {
       transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`,
@@ -99,14 +100,18 @@ export class PredictedCut {
   /** The line through the handles, drawn like other cuts; a process that never records leaves a gap. */
   path(positions) {
     const { diagram } = this.explorer;
-    const point = (lane, position) => diagram.toPixel(lane, position).map((value) => value.toFixed(1)).join(" ");
+    const { places } = this.scene.arrangement;
+    const point = (place, position) => diagram.toPixel(place, position).map((value) => value.toFixed(1)).join(" ");
     const parts = [];
-    positions.forEach((position, lane) => {
+    const lanes = diagram.lanesShown();
+    lanes.forEach((lane, number) => {
+      const position = positions[lane];
       if (position == null) return;
-      const [before, after] = [positions[lane - 1], positions[lane + 1]];
-      if (before == null) parts.push(`M${point(lane - 0.45, position)} L${point(lane, position)}`);
-      if (after == null) parts.push(`L${point(lane + 0.45, position)}`);
-      else parts.push(`C${point(lane + 0.5, position)} ${point(lane + 0.5, after)} ${point(lane + 1, after)}`);
+      const [place, next] = [places[lane], places[lanes[number + 1]]];
+      const [before, after] = [positions[lanes[number - 1]], positions[lanes[number + 1]]];
+      if (before == null) parts.push(`M${point(place - 0.45, position)} L${point(place, position)}`);
+      if (after == null) parts.push(`L${point(place + 0.45, position)}`);
+      else parts.push(`C${point((place + next) / 2, position)} ${point((place + next) / 2, after)} ${point(next, after)}`);
     });
     return parts.join(" ");
   }
@@ -118,10 +123,10 @@ export class PredictedCut {
       initiators.map((name) => ({ id, colour, lane: scene.processes.indexOf(name), step: truth.record_steps[name] })),
     );
     this.starts.replaceChildren(
-      ...flags.filter(({ step }) => step != null).map(({ id, colour, lane, step }) => {
-        const [x, y] = diagram.toPixel(lane, stepAt(scene, step).position);
-        const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.toPixel(lane, positions[lane]);
-        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane, handleY - y) : besideRight(handleX - x);
+      ...flags.filter(({ step, lane }) => step != null && !diagram.hidden.has(lane)).map(({ id, colour, lane, step }) => {
+        const [x, y] = diagram.spot(lane, stepAt(scene, step).position);
+        const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.spot(lane, positions[lane]);
+        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0], handleY - y) : besideRight(handleX - x);
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
         const paint = resolveColour(colour, palette);
         const isChosen = id === this.predictor.chosen;
@@ -177,9 +182,9 @@ export class PredictedCut {
 }
 
 /** Where the words of a start go, beside a vertical line, clear of the handle that is `away` pixels off. */
-function besideDown(lane, away) {
+function besideDown(isFirst, away) {
   const dy = Math.abs(away) < 2 * KNOB ? (away > 0 ? -2 * KNOB : 2 * KNOB) : 0;
-  return lane ? [16, dy, "start"] : [-16, dy, "end"];
+  return isFirst ? [-16, dy, "end"] : [16, dy, "start"];
 }
 
 /** The same above a horizontal line. */

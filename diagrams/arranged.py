@@ -1,0 +1,76 @@
+"""Scene -> what a diagram draws of it: the lanes that its arrangement shows, numbered from 0 in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
+from diagrams.scene import Scene
+from sim.core.model import INTERNAL
+
+
+class Arranged(Scene):
+    """A scene of the lanes on show.
+
+    Of a hidden process nothing is left but the stubs of its messages. A folded lane keeps its messages and recordings,
+    and loses its internal events and its labels.
+    """
+
+    def __init__(self, whole: Scene) -> None:
+        super().__init__(whole.whole_run, whole.first, whole.until, whole.original, whole.expanded, whole.arrangement)
+        self.whole = whole
+        self.number = {lane: number for number, lane in enumerate(self.layout.shown)}
+        self.lanes = tuple(whole.lanes[lane] for lane in self.layout.shown)
+        self.processes = tuple(whole.lanes[lane] for lane in self.layout.shown if lane < len(whole.processes))
+        self.recordings = {name: tuple(self._recordings(own)) for name, own in whole.recordings.items()}
+        self.cuts = tuple(self._cut(cut) for cut in whole.cuts)
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """As if nothing were hidden."""
+        return self.whole.extent
+
+    @cached_property
+    def dots(self) -> tuple[Dot, ...]:
+        """The application events on show."""
+        return tuple(
+            replace(dot, lane=self.number[dot.lane], named=dot.named and dot.lane not in self.layout.folded)
+            for dot in self.whole.dots
+            if dot.lane in self.number and not (dot.kind == INTERNAL and dot.lane in self.layout.folded)
+        )
+
+    @cached_property
+    def arrows(self) -> tuple[Arrow, ...]:
+        """The messages with at least one end on show."""
+        return tuple(drawn for arrow in self.whole.arrows if (drawn := self._arrow(arrow)))
+
+    @cached_property
+    def ghosts(self) -> list[Ghost]:
+        """Those between two lanes on show."""
+        return [
+            replace(ghost, source=self.number[ghost.source], target=self.number[ghost.target])
+            for ghost in self.whole.ghosts
+            if ghost.source in self.number and ghost.target in self.number
+        ]
+
+    def _arrow(self, arrow: Arrow) -> Arrow | None:
+        source, target = self.number.get(arrow.source), self.number.get(arrow.target)
+        if source is not None and target is not None:
+            return replace(arrow, source=source, target=target)
+        if source is not None:
+            return replace(arrow, source=source, target=self._beside(source, arrow.target), stub="target")
+        if target is not None and arrow.end is not None:
+            return replace(arrow, source=self._beside(target, arrow.source), target=target, stub="source")
+        return None
+
+    def _beside(self, lane: int, hidden: int) -> int:
+        """The neighbour of a lane, perhaps beyond all, on the side on which a hidden lane of the run would lie."""
+        return lane + (1 if self.layout.seam(hidden) > lane else -1)
+
+    def _recordings(self, recordings: Iterable[Recording]) -> Iterable[Recording]:
+        return (replace(own, lane=self.number[own.lane]) for own in recordings if own.lane in self.number)
+
+    def _cut(self, cut: Cut) -> Cut:
+        return replace(cut, positions=tuple(cut.positions[lane] for lane in self.layout.shown[: len(self.processes)]))
