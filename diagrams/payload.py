@@ -22,6 +22,7 @@ from sim.document.scenario import ORIENTATIONS
 from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
 from sim.explain.reasons import reasons
+from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.references import references
 
@@ -35,7 +36,9 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
     return {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
-        "story": scenario.story.strip(),
+        "story": paragraphs(scenario.story),
+        "rules_before": rules_before(scenario, scene.whole_run.words.algorithm.marker),
+        "rule_book": rule_book(scene.execution.engine.algorithm),
         "source": scenario.source,
         "orientation": scenario.orientation,
         "has_time": scenario.scheduler.has_time,
@@ -50,7 +53,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
             {
                 "time": scene.times[step],
                 "position": round(scene.positions[step], 4),
-                "rule": told.rule,
+                "rule": told.badge,
+                "rules": told.rules,
                 "sentence": told.sentence,
             }
             for step, told in scene.steps.items()

@@ -15,6 +15,7 @@ import { AskView } from "./panel/ask.js";
 import { ChangeView } from "./panel/change.js";
 import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
+import { RuleBook } from "./panel/rules.js";
 import { showStory } from "./panel/story.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
@@ -72,7 +73,7 @@ export class Explorer {
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
-    this.otherParts.push(new Find(this));
+    this.otherParts.push(new Find(this), new RuleBook(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
     this.tools.present = () => presenter.toggle();
@@ -241,7 +242,7 @@ export class Explorer {
   showStep() {
     const { step } = this.visit;
     const isHere = step === this.shownStep();
-    const told = isHere ? stepAt(this.scene, step) : { rule: "", sentence: `Going to step ${step} …`, time: null };
+    const told = isHere ? stepAt(this.scene, step) : { rule: "", rules: [], sentence: `Going to step ${step} …`, time: null };
     setText(this.rule, told.rule);
     setText(this.sentence, told.sentence);
     this.hint.hidden = step > 0;

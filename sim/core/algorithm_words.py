@@ -1,8 +1,10 @@
-"""The sentences that explain the steps of any algorithm. An algorithm may replace each of them.
+"""The rule book of an algorithm in words, and the sentences that explain the steps of any algorithm.
 
-A *caption* is the name of a rule and a sentence, for one situation: what happened to a process, and whether this made
-it record. A *clause* is the part of that sentence for one thing that the process does; an empty clause is left out. A
-*reason* explains why a message, process or channel is recorded as it is.
+A *rule* of the rule book has clauses, in plain words, each with a name. A *caption* is the name of the clause that a
+step carries out and a sentence, for one situation: what happened to a process, and whether this made it record. An
+entry of CLAUSES is the part of that sentence for one thing that the process does; an empty one is left out. A *reason*
+explains why a message, process or channel is recorded as it is. An algorithm brings its rules, and may replace each
+sentence.
 
 All are templates with fields in braces. Fields of captions: `process`; `title` (of the algorithm); `snapshot`; `of`
 (" of S1" if there are several snapshots, else empty); `per` (" for S1", likewise); `marker` and `control` (the
@@ -17,8 +19,23 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
+class RuleClause(NamedTuple):
+    """A part of a rule: its name, which is the badge of the steps that carry it out, and what it says."""
+
+    name: str
+    text: str
+
+
+class Rule(NamedTuple):
+    """A rule of an algorithm: its title, its clauses, and the paper and section that it is from."""
+
+    title: str
+    clauses: tuple[RuleClause, ...]
+    source: str
+
+
 class Caption(NamedTuple):
-    """The name of a rule, and the sentence of a step that follows the rule."""
+    """The name of a clause of a rule, and the sentence of a step that carries it out."""
 
     rule: str
     sentence: str
