@@ -15,20 +15,13 @@ from diagrams.scene import Scene
 from sim.core.model import APP, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
-from sim.explain.reasons import explain, why_channel, why_state
+from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
+from sim.explain.verdicts import verdict_words
 from sim.run.snapshots import Snapshot
-from sim.verify.checks import CHECKS, Verdict, verdicts_of
+from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
-
-NAMES = {
-    "completion": "Complete",
-    "one_marker": "One {marker} per channel",
-    "consistency": "Consistent cut",
-    "channel_states": "Channel states",
-    "conservation": "Conservation",
-}
 
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
@@ -138,11 +131,15 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     return {"name": name, "caption": caption, "text": text, "state": state}
 
 
-def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
-    """Why each recorded message is recorded, with the step of its receipt; the first few of many."""
-    steps = {message.id: message.step for message in snapshot.recorded_messages}
-    told = sorted(steps, key=lambda message: steps[message])[:MOST_REASONS]
-    return [[steps[message], explain(scene.execution, snapshot, message)] for message in told]
+def _reasons(scene: Scene, snapshot: Snapshot) -> list[Timeline]:
+    """Why each recorded message is recorded, over the steps from its recording on; the first few of many."""
+    execution = scene.execution
+    kept = sorted(snapshot.recorded_messages, key=lambda message: message.step)[:MOST_REASONS]
+    flights = [execution.flights[message.id] for message in kept]
+    return [
+        [[step, in_words(execution, snapshot, flight, reason)] for step, reason in told if reason.recorded]
+        for flight, told in zip(flights, reasons_over_steps(execution, snapshot, flights), strict=True)
+    ]
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
@@ -154,37 +151,16 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
     if ended is None and _may_go_on(scene):
         return [[0, []]]
     step = scene.last if ended is None else ended
-    marker = scene.whole_run.words.algorithm.marker
-    told = [
-        {
-            "check": NAMES[verdict.check].format(marker=marker),
-            "holds": verdict.holds,
-            "witness": verdict.witness,
-            "text": _sum(scene, snapshot)
-            if verdict.check == "conservation" and verdict.holds is not None
-            else CHECKS[verdict.check].format(marker=marker),
-        }
-        for verdict in verdicts
+    told = [verdict_words(scene.execution, snapshot, verdict) for verdict in verdicts]
+    return [
+        [step, [{**words._asdict(), "holds": verdict.holds} for words, verdict in zip(told, verdicts, strict=True)]]
     ]
-    return [[step, told]]
 
 
 def _may_go_on(scene: Scene) -> bool:
     """Whether a user chooses every action, and some action is enabled at the end."""
     execution = scene.execution
     return execution.scenario.scheduler.kind == "manual" and bool(all_choices(execution, execution.steps)[0])
-
-
-def _sum(scene: Scene, snapshot: Snapshot) -> str:
-    """The recorded amounts, added up: `720 in processes + 80 in channels = 800 money`."""
-    workload = scene.execution.engine.workload
-    processes = [workload.measure(local.state) for local in snapshot.local.values()]
-    channels = [workload.measure_body(message.body) for message in snapshot.recorded_messages]
-    parts = []
-    for good in dict.fromkeys(good for weight in processes for good in weight):
-        inside, between = (sum(weight.get(good, 0) for weight in weights) for weights in (processes, channels))
-        parts.append(f"{inside} in processes + {between} in channels = {inside + between} {good}")
-    return "; ".join(parts)
 
 
 def meters(scene: Scene) -> list[dict[str, Any]]:

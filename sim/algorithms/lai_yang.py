@@ -194,8 +194,8 @@ class LaiYang(SnapshotAlgorithm):
         "and recorded later (step {second}).",
         "future": "{message} is in no recorded state: it is red, for {source} sent it {send} after "
         "it recorded (step {first}). It belongs to what comes after the snapshot.",
-        "held": "{message} is still in {channel}: it is white, for {source} sent it {send} before it "
-        "recorded (step {first}), and not received when the run ends. So {channel} is not closed.",
+        "held": "{message} is on its way in {channel}: it is white, for {source} sent it {send} before it recorded "
+        "(step {first}). It has not been received, so {channel} is not closed.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
         "initiated": "{process} started {snapshot} at step {step}: it was white until then.",
         "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, "
@@ -212,7 +212,7 @@ class LaiYang(SnapshotAlgorithm):
         "holds a count.",
         "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
         "not come. No state holds a count.",
-        "control_held": "This count has not come when the run ends.",
+        "control_held": "This count has not come to {target}.",
     }
 
     def stamp_of(self, stamp: Any) -> str:

@@ -100,19 +100,19 @@ REASONS: Mapping[str, str] = {
     "(step {second}).",
     "channel_open": "{channel} holds {message}: sent {send}, before {source} recorded; received "
     "{receive}, after {target} recorded (step {first}). {channel} is not closed yet.",
-    "channel_waits": "{channel} holds {message}: sent {send}, before {source} has recorded at all; "
+    "channel_waits": "{channel} holds {message}: sent {send}, and {source} has not recorded; "
     "received {receive}, after {target} recorded (step {first}).",
     "passed": "{channel} holds {message}: sent {send}, before {source} recorded, and still on its way "
     "when {channel} was closed (step {first}).",
     "state": "{message} is part of {target}'s state: received {receive}, before {target} recorded (step {second}).",
     "future": "{message} is in no recorded state: {source} sent it {send}, after {source} recorded "
     "(step {first}). It belongs to what comes after the snapshot.",
-    "unrecorded": "{message} is in no recorded state: {target} received it {receive}, but does not "
-    "record for {snapshot}.",
-    "held": "{message} is still in {channel}: sent {send}, before {source} recorded (step {first}), "
-    "and not received when the run ends. A recording holds only what is received.",
-    "on_its_way": "{message} is still in {channel}: sent {send} and not received when the "
-    "run ends. {source} does not record for {snapshot}.",
+    "unrecorded": "{message} is in no recorded state: {target} received it {receive} and has not recorded for "
+    "{snapshot}.",
+    "held": "{message} is on its way in {channel}: sent {send}, before {source} recorded (step {first}). It has not "
+    "been received, and only what has been received is recorded.",
+    "on_its_way": "{message} is on its way in {channel}: sent {send} and not received. {source} has not recorded for "
+    "{snapshot}.",
     "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "
     "{receive}, after {channel} was closed (step {first}).",
     "lost": "{message} is lost: sent {send}, before {source} recorded, and not received, though "
@@ -123,6 +123,7 @@ REASONS: Mapping[str, str] = {
     "recorded (step {first}); it came {receive}.",
     "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent {send}.",
     "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent {send}.",
+    "unfinished": "{snapshot} is still being recorded, so nothing is decided about {message}.",
     "ended": "{message} is in no recorded state of {snapshot}: that snapshot was aborted, and what it had recorded "
     "was thrown away.",
     # markers
@@ -130,7 +131,7 @@ REASONS: Mapping[str, str] = {
     "A {marker} is no message of the computation, so no state holds it.",
     "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it has come: it closed "
     "{channel} (step {second}), which was recorded since {target} recorded (step {first}). No state holds a {marker}.",
-    "marker_held": "This {marker} of {snapshot} has not come when the run ends, so {channel} is not closed.",
+    "marker_held": "This {marker} of {snapshot} is on its way in {channel}: {channel} is not closed.",
     "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. No state holds a {marker}.",
     "other_marker": "This {marker} belongs to another snapshot than {snapshot}. No state holds a {marker}.",
     # control messages
@@ -138,7 +139,7 @@ REASONS: Mapping[str, str] = {
     "channels, so no state holds it.",
     "control_closes": "This {control} closed {channel} for {snapshot} (step {second}). It travels outside all "
     "channels, so no state holds it.",
-    "control_held": "This {control} has not come when the run ends.",
+    "control_held": "This {control} has not come to {target}.",
     "control_noted": "{target} received this {control} at step {second}. It travels outside all channels, so no state "
     "holds it.",
     # processes: why each recorded when it did

@@ -205,7 +205,7 @@ export class Predictor {
     const channel = channels.find(({ isRight }) => !isRight);
     if (!channel) return null;
     const { caption, target } = scene.channels.find(({ name }) => name === channel.name);
-    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id) : null;
+    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id, scene.last) : null;
     const text = reason?.text ?? truth.why_channel[channel.name];
     return { about: caption, text, step: reason?.steps.at(-1) ?? truth.record_steps[target] ?? null };
   }
