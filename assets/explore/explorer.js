@@ -4,6 +4,7 @@ import { Diagram } from "./diagram/diagram.js";
 import { Overview } from "./diagram/overview.js";
 import { PastAndFuture } from "./diagram/past_and_future.js";
 import { showSigns } from "./diagram/signs.js";
+import { choiceAsked } from "./edit/manual.js";
 import { Manipulation } from "./edit/manipulation.js";
 import { Find } from "./find.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
@@ -58,6 +59,7 @@ export class Explorer {
     this.rule = root.querySelector(".cc-rule");
     this.sentence = root.querySelector(".cc-words");
     this.hint = root.querySelector(".cc-hint");
+    this.justNow = root.querySelector(".cc-just-now");
     this.toolsMenu = new ToolsMenu(this);
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
@@ -244,10 +246,12 @@ export class Explorer {
     const isHere = step === this.shownStep();
     const told = isHere ? stepAt(this.scene, step) : { rule: "", rules: [], sentence: `Going to step ${step} …`, time: null };
     setText(this.rule, told.rule);
-    setText(this.sentence, told.sentence);
-    this.hint.hidden = step > 0;
+    const asked = choiceAsked(this.scene, step);
+    setText(this.sentence, asked ?? told.sentence);
+    setText(this.justNow, asked ? told.sentence : "");
+    this.hint.hidden = step > 0 || asked != null;
     this.fitSentence();
-    this.transport.show(step, this.scene.last, told.time);
+    this.transport.show(step, this.scene.last, this.scene.has_time ? told.time : undefined);
     this.root.dataset.step = step;
   }
 

@@ -280,8 +280,9 @@ export class AskView {
   }
 }
 
-function neverComes({ behind }) {
-  return behind ? `never: ${behind} is held before it` : "never: it is held";
+function neverComes({ behind, held }) {
+  if (behind) return `never: ${behind} is held before it`;
+  return held ? "never: it is held" : "not yet: it is on its way";
 }
 
 /** The sign of a relation, as in the diagram. */
