@@ -29,7 +29,7 @@ def slides(scene: Scene, view: View) -> Iterator[Picture]:
     if last - first >= MOST_PAGES:
         raise InputError(
             f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
-            f"give a range, such as --steps {first}-{first + MOST_PAGES - 1}"
+            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--steps)"
         )
     return _drawn(on_show(scene, view), view.orientation, range(first, last + 1))
 

@@ -17,7 +17,8 @@ from sim.edit.link import Shared
 from sim.run.execution import run
 from views.errors import complaining
 from views.expected_snaps import expected_snaps
-from views.explore_session import run_of, sentence
+from views.explore_session import run_of
+from views.page_words import sentence
 from views.uploads import DELAYS, EXPECTED, shared_from, snaps_in, suffix_of
 
 CARDS_PER_ROW = 4
