@@ -207,11 +207,11 @@ class LaiYang(SnapshotAlgorithm):
         "recorded_until": "{target} has been red since its own recording (step {first}), and by step {second} all "
         "white messages of {channel} had come. After the recording came {held}.",
         "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: "
-        "it closed {channel} (step {second}). No state holds a count.",
-        "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. No state "
-        "holds a count.",
+        "it closed {channel} (step {second}). A count is in no recorded state.",
+        "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. A count "
+        "is in no recorded state.",
         "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
-        "not come. No state holds a count.",
+        "not come. A count is in no recorded state.",
         "control_held": "This count has not come to {target}.",
     }
 

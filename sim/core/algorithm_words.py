@@ -128,17 +128,18 @@ REASONS: Mapping[str, str] = {
     "was thrown away.",
     # markers
     "marker_records": "This {marker} of {snapshot} was {target}'s first: {target} recorded its state (step {second}). "
-    "A {marker} is no message of the computation, so no state holds it.",
-    "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it has come: it closed "
-    "{channel} (step {second}), which was recorded since {target} recorded (step {first}). No state holds a {marker}.",
+    "A {marker} is not a message of the program, so it is in no recorded state.",
+    "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it had come. So {target} "
+    "closed {channel} (step {second}), which it had recorded since step {first}. A {marker} is in no recorded state.",
     "marker_held": "This {marker} of {snapshot} is on its way in {channel}: {channel} is not closed.",
-    "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. No state holds a {marker}.",
-    "other_marker": "This {marker} belongs to another snapshot than {snapshot}. No state holds a {marker}.",
+    "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. A {marker} is in no recorded "
+    "state.",
+    "other_marker": "This {marker} belongs to another snapshot than {snapshot}. A {marker} is in no recorded state.",
     # control messages
     "control_records": "This {control} made {target} record for {snapshot} (step {second}). It travels outside all "
-    "channels, so no state holds it.",
+    "channels, so it is in no recorded state.",
     "control_closes": "This {control} closed {channel} for {snapshot} (step {second}). It travels outside all "
-    "channels, so no state holds it.",
+    "channels, so it is in no recorded state.",
     "control_held": "This {control} has not come to {target}.",
     "control_noted": "{target} received this {control} at step {second}. It travels outside all channels, so no state "
     "holds it.",
@@ -181,8 +182,8 @@ BY_MARKERS: Mapping[str, str] = {
 
 # These replace entries of BY_MARKERS if markers overtake messages.
 BY_OVERTAKING: Mapping[str, str] = {
-    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which was recorded since {target} "
-    "recorded (step {first}); what it had overtaken was recorded with it. No state holds a {marker}.",
+    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which {target} had recorded "
+    "since step {first}. What it had overtaken was recorded, too. A {marker} is in no recorded state.",
     "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken "
     "nothing.",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until the {marker} on it "

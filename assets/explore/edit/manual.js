@@ -57,7 +57,7 @@ export class ManualMode {
     this.bar.hidden = !this.isOn;
     this.manipulation.explorer.root.toggleAttribute("data-by-hand", this.isOn);
     this.switch.setAttribute("aria-pressed", this.isOn);
-    const off = "From this step on nothing happens unless you pick it; delays mean nothing then.";
+    const off = "From this step on, only what you pick happens. Delays do not count then.";
     setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, the network or the bar. ${HOW_BACK}` : off);
     this.stepTo();
   }

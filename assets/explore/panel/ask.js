@@ -119,11 +119,11 @@ export class AskView {
       el("p", { class: "cc-lead" }, "Click an event or an arrow in the diagram, or choose one above."),
       el("ul", { class: "cc-invitation" },
         el("li", {}, el("strong", {}, "An event: "), "what could have influenced it, what it could influence, and its vector clock."),
-        el("li", {}, el("strong", {}, "A message: "), "whether a snapshot has recorded it, and the two events that decide."),
+        el("li", {}, el("strong", {}, "A message: "), "whether a snapshot has recorded it, and which two events decide this."),
       ),
       el("h4", {}, "For example"),
       el("ul", { class: "cc-examples" }, ...this.examples().map(([text, selection]) => this.example(text, selection))),
-      el("p", { class: "cc-quiet" }, "Escape, or a click beside everything, puts the question away."),
+      el("p", { class: "cc-quiet" }, "To ask nothing, press Escape or click an empty place of the diagram."),
     ];
   }
 
@@ -135,7 +135,7 @@ export class AskView {
   examples() {
     const { events, scene } = this;
     const at = this.exampleEvent();
-    const found = at == null ? [] : [[`What could ${events.label(at)} know of?`, { kind: "event", at }]];
+    const found = at == null ? [] : [[`What could ${events.label(at)} know about?`, { kind: "event", at }]];
     const is = (message, recorded) => Object.values(message.reasons).some((told) => told.at(-1)[2] === recorded);
     const messages = scene.messages.filter(({ kind }) => kind === "app");
     const kept = messages.find((message) => is(message, true));
@@ -263,7 +263,7 @@ export class AskView {
     const now = this.explorer.shownStep();
     const isSent = sent <= now;
     const isReceived = received == null || received <= now;
-    const rows = [[isSent ? "Sent" : "Will be sent", begin], ...stamp, [isReceived ? "Received" : "Will be received", end], ["Delay", [delay == null ? "without end " : `${plainNumber(delay)} `, change]]];
+    const rows = [[isSent ? "Sent" : "Will be sent", begin], ...stamp, [isReceived ? "Received" : "Will be received", end], ["Delay", [delay == null ? "it does not arrive " : `${plainNumber(delay)} `, change]]];
     return el("dl", { class: "cc-told" }, ...rows.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, ...told)]));
   }
 
@@ -281,7 +281,7 @@ export class AskView {
 }
 
 function neverComes({ behind, held }) {
-  if (behind) return `never: ${behind} is held before it`;
+  if (behind) return `never: ${behind} is ahead of it and is held`;
   return held ? "never: it is held" : "not yet: it is on its way";
 }
 

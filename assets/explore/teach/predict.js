@@ -378,8 +378,8 @@ const HOW_TO_PREDICT =
 /** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {
   return (
-    `Predict is for runs that can be drawn whole, and this one has ${events.count} events. ` +
-    "Every scenario that comes with the page is shorter: the classic lecture example is a good one to begin with."
+    `This run has ${events.count} events, which is too many for Predict: it needs a run that is drawn as a whole. ` +
+    "The scenarios that come with the page are shorter. Begin with the classic lecture example."
   );
 }
 

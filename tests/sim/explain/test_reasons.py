@@ -188,7 +188,8 @@ def test_the_lecture_in_words() -> None:
     )
     assert "sent it at E (step 16), after P1 recorded (step 5)" in explain(execution, snapshot, ids["E"])
     assert [explain(execution, snapshot, n).partition(":")[0] for n in (2, 3)] == [
-        "This marker of S1 told P2 that everything sent before it has come",
+        "This marker of S1 told P2 that everything sent before it had come. So P2 closed C12 (step 14), which it had "
+        "recorded since step 12. A marker is in no recorded state.",
         "This marker of S1 was P3's first",
     ]
     assert [why_state(execution, snapshot, process) for process in execution.scenario.processes] == [
