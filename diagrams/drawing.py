@@ -7,7 +7,6 @@ grows downwards; colours are tokens of diagrams.theme ("@ink", "@p0/0.3").
 from __future__ import annotations
 
 import html
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from diagrams import lettering, marks
+from diagrams.positions import round_times
 from diagrams.primitives import Area, Box, Line, Path, Pixel, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.spacetime import figure
@@ -23,8 +23,6 @@ WIDTH, HEIGHT = 900, 640
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
-MOST_TICKS = 8
-NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 NAME_SIZE, TICK_SIZE = 18.0, 11.0
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
@@ -118,12 +116,13 @@ class Drawing:
         """The times: down the left side, or along the bottom."""
         axis = self.layout["yaxis"] if self.down else self.layout["xaxis"]
         plot = self.frame.plot
-        for time in round_times(*sorted(axis["range"])):
+        prefix = axis.get("tickprefix", "")  # before the first only
+        for number, time in enumerate(round_times(*sorted(axis["range"]), whole=bool(prefix))):
             x, y = self.frame.pixel(0, time) if self.down else self.frame.pixel(time, 0)
             start, end = ((plot.left - 4, y), (plot.left, y)) if self.down else ((x, plot.bottom), (x, plot.bottom + 4))
             yield Line(((start, end),), "@faint", 1)
             at = (plot.left - 7, y + TICK_SIZE / 3) if self.down else (x, plot.bottom + 16)
-            yield Text(at, f"{time:g}", "end" if self.down else "middle", TICK_SIZE, "@faint")
+            yield Text(at, f"{'' if number else prefix}{time:g}", "end" if self.down else "middle", TICK_SIZE, "@faint")
 
 
 def sketch(scene: Scene) -> Picture:
@@ -237,12 +236,3 @@ def _plain(text: str) -> str:
     """A figure's text without our own tags and control characters, Plotly's entities resolved."""
     letters = html.unescape(_TAGS.sub("", text))
     return "".join(letter for letter in letters if letter.isprintable()).strip()
-
-
-def round_times(low: float, high: float) -> list[float]:
-    """At most MOST_TICKS round times from 0 on between `low` and `high`, evenly spread."""
-    rough = (high - low) / MOST_TICKS
-    power = 10.0 ** math.floor(math.log10(rough))
-    gap = next(power * factor for factor in (1, 2, 5, 10, 20) if power * factor >= rough)
-    first, last = math.ceil(low / gap - NEARLY), math.floor(high / gap + NEARLY)
-    return [gap * number for number in range(max(0, first), last + 1)]

@@ -21,7 +21,8 @@ from sim.core.notation import has_label, moment
 from sim.document.scenario import ORIENTATIONS
 from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
-from sim.explain.reasons import reasons
+from sim.explain.reasons import reasons_over_steps
+from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.references import references
 
@@ -36,7 +37,9 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
     return {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
-        "story": scenario.story.strip(),
+        "story": paragraphs(scenario.story),
+        "rules_before": rules_before(scenario, scene.whole_run.words.algorithm.marker),
+        "rule_book": rule_book(scene.execution.engine.algorithm),
         "source": scenario.source,
         "orientation": scenario.orientation,
         "has_time": scenario.scheduler.has_time,
@@ -52,7 +55,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
                 "time": scene.times[step],
                 "position": round(scene.positions[step], 4),
                 "process": actors.get(step),
-                "rule": told.rule,
+                "rule": told.badge,
+                "rules": told.rules,
                 "sentence": told.sentence,
             }
             for step, told in scene.steps.items()
@@ -139,13 +143,13 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
 
     `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
     its own delay alone (None: never). `behind` names the message that holds it back on a FIFO channel. `reasons`
-    says of each snapshot whether it has recorded this message and why: [case, recorded, first, second], as in
-    sim/explain/reasons.py.
+    says of each snapshot whether it has recorded this message and why, over the steps: a list of
+    [step, case, recorded, first, second], as in sim/explain/reasons.py.
     """
     execution = scene.execution
     own, behind = references(execution), waits_behind(execution)
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
-    why = {snapshot.id: reasons(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
+    why = {snapshot.id: reasons_over_steps(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
     found = []
     for number, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
         channel = flight.channel.name
@@ -184,7 +188,9 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "behind": scene.whole_run.words.label(execution.flights[behind[flight.id]])
                 if flight.id in behind
                 else None,
-                "reasons": {snapshot: list(told[number]) for snapshot, told in why.items()},
+                "reasons": {
+                    snapshot: [[step, *reason] for step, reason in told[number]] for snapshot, told in why.items()
+                },
             }
         )
     return found

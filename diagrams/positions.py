@@ -1,4 +1,4 @@
-"""Positions on the time axis: of steps, and of the rows of one step, a little apart so that each can be seen."""
+"""Positions on the time axis: of steps, of ticks, and of the rows of one step, a little apart so that each is seen."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ MOST_APART = 0.5  # of the time since the last event of the process: the rows of
 CLEAR = 0.035  # of the time on show: how far apart the dots and diamonds of one line are drawn
 SHOWN_AT_ONCE = 300  # steps of a long run
 MOST_LINES = 20  # more processes are a texture
+MOST_TICKS = 8
+NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 
 
 _WIDE = APPLICATION_KINDS | {RECORD}  # drawn as a dot or a diamond on the line of the process
@@ -99,3 +101,12 @@ def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> di
         last[process] = position
         sent.update((row.message_id, position) for row in rows if row.kind in SENT)
     return found
+
+
+def round_times(low: float, high: float, *, whole: bool = False) -> list[float]:
+    """At most MOST_TICKS round times from 0 on between `low` and `high`, evenly spread; whole ones, to count steps."""
+    rough = max((high - low) / MOST_TICKS, 1.0 if whole else 0.0)
+    power = 10.0 ** math.floor(math.log10(rough))
+    gap = next(power * factor for factor in (1, 2, 5, 10, 20) if power * factor >= rough)
+    first, last = math.ceil(low / gap - NEARLY), math.floor(high / gap + NEARLY)
+    return [gap * number for number in range(max(0, first), last + 1)]

@@ -15,20 +15,13 @@ from diagrams.scene import Scene
 from sim.core.model import APP, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
-from sim.explain.reasons import explain, why_channel, why_state
+from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
+from sim.explain.verdicts import verdict_words
 from sim.run.snapshots import Snapshot
-from sim.verify.checks import CHECKS, Verdict, verdicts_of
+from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
-
-NAMES = {
-    "completion": "Complete",
-    "one_marker": "One {marker} per channel",
-    "consistency": "Consistent cut",
-    "channel_states": "Channel states",
-    "conservation": "Conservation",
-}
 
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
@@ -139,11 +132,15 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     return {"name": name, "caption": caption, "text": text, "state": state}
 
 
-def _reasons(scene: Scene, snapshot: Snapshot) -> list[list[Any]]:
-    """Why each recorded message is recorded, with the step of its receipt; the first few of many."""
-    steps = {message.id: message.step for message in snapshot.recorded_messages}
-    told = sorted(steps, key=lambda message: steps[message])[:MOST_REASONS]
-    return [[steps[message], explain(scene.execution, snapshot, message)] for message in told]
+def _reasons(scene: Scene, snapshot: Snapshot) -> list[Timeline]:
+    """Why each recorded message is recorded, over the steps from its recording on; the first few of many."""
+    execution = scene.execution
+    kept = sorted(snapshot.recorded_messages, key=lambda message: message.step)[:MOST_REASONS]
+    flights = [execution.flights[message.id] for message in kept]
+    return [
+        [[step, in_words(execution, snapshot, flight, reason)] for step, reason in told if reason.recorded]
+        for flight, told in zip(flights, reasons_over_steps(execution, snapshot, flights), strict=True)
+    ]
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
@@ -155,17 +152,10 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
     if ended is None and _may_go_on(scene):
         return [[0, []]]
     step = scene.last if ended is None else ended
-    marker = scene.whole_run.words.algorithm.marker
-    told = [
-        {
-            "check": NAMES[verdict.check].format(marker=marker),
-            "holds": verdict.holds,
-            "witness": verdict.witness,
-            "text": CHECKS[verdict.check].format(marker=marker),
-        }
-        for verdict in verdicts
+    told = [verdict_words(scene.execution, snapshot, verdict) for verdict in verdicts]
+    return [
+        [step, [{**words._asdict(), "holds": verdict.holds} for words, verdict in zip(told, verdicts, strict=True)]]
     ]
-    return [[step, told]]
 
 
 def _may_go_on(scene: Scene) -> bool:

@@ -25,7 +25,7 @@ from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
 from sim.core.notation import has_label, message_sent
 from sim.explain.narration import StepText, narrate
-from sim.explain.words import words_of
+from sim.explain.words import counted, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
@@ -265,7 +265,7 @@ def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
     words, stamp = whole_run.words, whole_run.words.stamp(flight)
     told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
     kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP else None
-    end = f", received at step {receive.step}" if receive else ", never received"
+    way = f"step {send.step} to step {receive.step}" if receive else f"from step {send.step}, not received"
     return Arrow(
         id=flight.id,
         kind=flight.kind,
@@ -281,7 +281,7 @@ def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
         name=words.label(flight),
         stamp=kind_of_stamp or "",
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
-        text=f"{told} {words.where(flight)}: sent at step {send.step}{end}",
+        text=f"{told} {words.where(flight)}: {way}",
         kept=whole_run.recorders.get(flight.id, {}),
     )
 
@@ -322,7 +322,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
         points = [_just_after(whole_run, name, frontier.get(name, 0)) for name in whole_run.processes]
         witness = history.violation(frontier)
         crossing = tuple(
-            f"{whole_run.captions[c]}: {len(m)} in transit" for c, m in history.in_channels(frontier).items()
+            f"{counted(len(m), 'message')} in {whole_run.captions[c]}" for c, m in history.in_channels(frontier).items()
         )
         label = message_sent(history.sends[witness]).removeprefix("message ") if witness is not None else None
         cuts.append(

@@ -90,7 +90,7 @@ SIGNS = (
     ),
     Sign(
         "message", "message",
-        "A solid arrow is a message: bold while it is on its way, thin and grey where it has yet to go.",
+        "A solid arrow is a message: bold while it is on its way, and thin and grey where it is still to go.",
         icon(30, arrow(MESSAGE)), is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
     ),
     Sign(
@@ -100,7 +100,7 @@ SIGNS = (
     ),
     Sign(
         "control", "{control}",
-        "A fine dotted arrow is a {control}: rules tell each other something outside all channels, so it is in no cut.",
+        "A fine dotted arrow is a {control}: a process tells another something outside the channels. No cut holds it.",
         icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True,
         is_in=lambda scene: any(flight.is_control for flight in scene.execution.flights),
     ),
@@ -121,7 +121,7 @@ SIGNS = (
     ),
     Sign(
         "cut", "cut",
-        "The bold dashed line is the cut of the snapshot. Tinted: its past, what was recorded; the rest: its future.",
+        "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
         icon(28, stroke("M0 8h28", theme.snapshot_colour(0), 3.4, "8 4")), of_snapshots=True,
     ),
     Sign(
@@ -136,7 +136,7 @@ SIGNS = (
     ),
     Sign(
         "held", "held",
-        "A cross: this message is held and never arrives. On a FIFO channel all that is sent after it waits.",
+        "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
         icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3)), rare=True,
     ),
 )  # fmt: skip

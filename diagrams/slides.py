@@ -29,7 +29,7 @@ def slides(scene: Scene, view: View) -> Iterator[Picture]:
     if last - first >= MOST_PAGES:
         raise InputError(
             f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
-            f"give a range, such as --steps {first}-{first + MOST_PAGES - 1}"
+            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--steps)"
         )
     return _drawn(on_show(scene, view), view.orientation, range(first, last + 1))
 
@@ -45,10 +45,10 @@ def _drawn(scene: Scene, orientation: str, steps: range) -> Iterator[Picture]:
 
 def _caption(scene: Scene, step: int) -> list[Text]:
     """The number of the step with its rule, and its sentence in as many lines as it takes."""
-    rule, sentence = scene.steps[step]
-    head = f"Step {step} of {scene.last}" + (f": {rule}" if rule else "")
+    told = scene.steps[step]
+    head = f"Step {step} of {scene.last}" + (f": {told.badge}" if told.badge else "")
     room = WIDTH - 2 * SIDE
-    lines = [lettering.cropped(head, SIZE, room), *lettering.wrapped(sentence, SIZE, room, MOST_LINES)]
+    lines = [lettering.cropped(head, SIZE, room), *lettering.wrapped(told.sentence, SIZE, room, MOST_LINES)]
     return [
         Text((SIDE, LEADING * (number + 1.2)), line, "start", SIZE, "@ink", "" if number else "bold")
         for number, line in enumerate(lines)

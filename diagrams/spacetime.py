@@ -8,6 +8,7 @@ down the page, as Kuper draws it; "right": from left to right, as Gupta does.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any
 
 from diagrams import theme
@@ -19,6 +20,7 @@ from diagrams.cuts import cuts, story_cuts, story_tints, tints
 from diagrams.elements import Dot
 from diagrams.labels import WIDTH
 from diagrams.lettering import cropped, width_of
+from diagrams.positions import round_times
 from diagrams.scene import Scene
 from diagrams.texts import texts
 
@@ -145,6 +147,10 @@ def _layout(scene: Scene, down: bool) -> Figure:
         "range": [low, high], "zeroline": False, "showgrid": False, "color": "@faint", "tickfont": {"size": 11},
         "nticks": 8, "ticks": "outside", "ticklen": 4,
     }  # fmt: skip
+    if not scene.execution.scenario.scheduler.has_time:  # the axis counts steps
+        gaps = [after - before for before, after in pairwise(round_times(low, high, whole=True))]
+        times |= {"tick0": 0, "dtick": min(gaps, default=1.0)}
+        times |= {"tickprefix": "step ", "showtickprefix": "last" if down else "first"}
     layout: Figure = {
         "margin": margin,
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",

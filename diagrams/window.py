@@ -21,7 +21,7 @@ def on_show(scene: Scene, view: View) -> Scene:
     if _steps(shown) > MOST_STEPS:
         raise InputError(
             f"a picture holds at most {MOST_STEPS} steps, and these are {_steps(shown)}: "
-            f"give a range, such as --steps {shown.first}-{shown.first + 299}"
+            f"give a range of steps, such as {shown.first}-{shown.first + 299} (--steps)"
         )
     if len(shown.flights) > MOST_MESSAGES:
         raise InputError(

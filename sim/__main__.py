@@ -1,7 +1,7 @@
 """python -m sim: run a scenario, write its [expect] table, run a COS 418 case, list what there is.
 
-Exit status: 0 done; 1 an expectation is not met, or a check fails that is not declared to fail; 2 bad input, with one
-line on stderr.
+Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, or a line of a .snap file
+is not as expected; 2 bad input, with one line on stderr.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
 from sim.exchange import cos418
+from sim.exchange.snap_files import compare
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
@@ -103,7 +104,14 @@ def _cos418(arguments: argparse.Namespace) -> int:
             raise InputError(f"{out}: cannot be written ({problem.strerror}); name a folder of yours") from None
     if arguments.trace:
         print("\n".join(cos418.trace(execution)))
-    return 0
+    found = compare(execution, {name: _text(Path(name)) for name in arguments.expected})
+    for comparison in found:
+        print(comparison.in_words)
+        for line in comparison.lines:
+            if not line.agrees:
+                where = f"line {line.number}" if line.number else "one line more"
+                print(f"  {where}: expected {line.expected or 'nothing'}, found {line.found or 'nothing'}")
+    return 0 if all(comparison.agrees for comparison in found) else 1
 
 
 def _text(path: Path) -> str:
@@ -153,6 +161,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     source.add_argument("--delays", metavar="D.json", help="a JSON list: one delay per message, in the order sent")
     source.add_argument("--seed", type=int, default=0, help="draw the delays (0 to 4 ticks) from this seed")
     command.add_argument("--out", metavar="DIR", help="where CASE.snap, or CASE0.snap, CASE1.snap, ... are written")
+    command.add_argument(
+        "--expected",
+        nargs="+",
+        default=[],
+        metavar="X.snap",
+        help="compare these files with the snapshots, line by line",
+    )
     command.add_argument("--trace", action="store_true", help="print time, tokens and text of every event")
     command.set_defaults(act=_cos418)
     command = commands.add_parser("list", help="the scenarios, algorithms and workloads there are")

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from sim.core.errors import InputError
-from views.explore_session import sentence
+from views.page_words import sentence
 
 
 @contextmanager

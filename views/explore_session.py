@@ -26,6 +26,7 @@ from sim.edit.edits import apply_edit
 from sim.edit.link import MOST_LINK, Shared, query_of, read_query
 from sim.run.execution import Execution, run
 from views.look import Look, draw, read_look
+from views.page_words import sentence
 
 MOST_STEPS = 250_000
 MOST_CHANNELS = 10_000
@@ -257,14 +258,6 @@ def run_of(scenario: Scenario) -> Execution:
 def _original_arrows(execution: Execution) -> dict[MessageReference, Ghost]:
     """The arrows before any edit; none for a big run."""
     return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
-
-
-def sentence(text: str) -> str:
-    """`text` with a full stop, and a capital unless it begins with a file or a key."""
-    text = text.strip()
-    opens_with_name = text.partition(" ")[0].endswith(":")
-    front = text[:1] if opens_with_name else text[:1].upper()
-    return front + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def _next_version(version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str) -> Version:

@@ -21,7 +21,8 @@ from diagrams.export_options import SHARED, STEP, STEPS, Option
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
-from views.explore_session import SESSIONS, ExploreSession, sentence
+from views.explore_session import SESSIONS, ExploreSession
+from views.page_words import sentence
 
 AT_ONCE = 2  # exports at a time; others wait
 _WRITERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="export")
@@ -37,7 +38,7 @@ async def _serve(request: Request) -> Response:
         work = asyncio.get_running_loop().run_in_executor(_WRITERS, _written, session, name, request.query_params)
         content, filename = await work
     except InputError as problem:
-        return _refusal(str(problem).replace("--", ""), 400)  # without the dashes of the command line
+        return _refusal(str(problem), 400)
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 

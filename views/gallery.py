@@ -16,8 +16,10 @@ from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from sim.run.execution import run
 from views.errors import complaining
-from views.explore_session import sentence
-from views.uploads import EXPECTED, shared_from
+from views.expected_snaps import expected_snaps
+from views.explore_session import run_of
+from views.page_words import sentence
+from views.uploads import DELAYS, EXPECTED, shared_from, snaps_in, suffix_of
 
 CARDS_PER_ROW = 4
 TEASER = 120  # letters on a card
@@ -70,10 +72,17 @@ def teaser(story: str) -> str:
 
 @st.dialog("Open a file")
 def open_file(open_run: Open) -> None:
-    """Open a scenario from the user's files; bad ones get one sentence."""
+    """Open a scenario from the user's files; bad ones get one sentence. Expected .snap files are compared first."""
     uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True)
     if not uploads:
         return
+    files = {upload.name: upload.getvalue() for upload in uploads}
     with complaining():
-        open_run(shared_from({upload.name: upload.getvalue() for upload in uploads}))
+        shared, expected = shared_from(files), snaps_in(files)
+        if expected:
+            has_delays = any(suffix_of(name) == DELAYS for name in files)
+            expected_snaps(run_of(shared.base()), expected, has_delays=has_delays)
+            if not st.button("Open this run", type="primary"):
+                return
+        open_run(shared)
         st.rerun()

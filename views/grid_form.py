@@ -18,6 +18,7 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.scenario import Scenario
 from views.errors import complain
+from views.page_words import without_flags
 
 
 class Wanted(NamedTuple):
@@ -184,4 +185,4 @@ def in_the_forms_words(problem: str) -> str:
     """A problem in the form's words: its labels instead of the command line's options."""
     for option, label in LABELS.items():
         problem = problem.replace(f"--{option.replace('_', '-')}:", f"{label}:")
-    return problem.replace("--", "")
+    return without_flags(problem)

@@ -6,6 +6,7 @@ import { LeftOut } from "./diagram/left_out.js";
 import { Overview } from "./diagram/overview.js";
 import { PastAndFuture } from "./diagram/past_and_future.js";
 import { showSigns } from "./diagram/signs.js";
+import { choiceAsked } from "./edit/manual.js";
 import { Manipulation } from "./edit/manipulation.js";
 import { Find } from "./find.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
@@ -18,6 +19,7 @@ import { ChangeView } from "./panel/change.js";
 import { EventsView } from "./panel/events_list.js";
 import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
+import { RuleBook } from "./panel/rules.js";
 import { showStory } from "./panel/story.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
@@ -61,6 +63,7 @@ export class Explorer {
     this.rule = root.querySelector(".cc-rule");
     this.sentence = root.querySelector(".cc-words");
     this.hint = root.querySelector(".cc-hint");
+    this.justNow = root.querySelector(".cc-just-now");
     this.toolsMenu = new ToolsMenu(this);
     this.signs = root.querySelector(".cc-signs");
     this.story = view("story");
@@ -78,7 +81,7 @@ export class Explorer {
     this.stale = new Set(TABS); // the tabs that have not shown this scene
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
-    this.otherParts.push(new Find(this));
+    this.otherParts.push(new Find(this), new RuleBook(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
     this.tools.present = () => presenter.toggle();
@@ -262,12 +265,14 @@ export class Explorer {
   showStep() {
     const { step } = this.visit;
     const isHere = step === this.shownStep();
-    const told = isHere ? stepAt(this.scene, step) : { rule: "", sentence: `Going to step ${step} …`, time: null };
+    const told = isHere ? stepAt(this.scene, step) : { rule: "", rules: [], sentence: `Going to step ${step} …`, time: null };
     setText(this.rule, told.rule);
-    setText(this.sentence, told.sentence);
-    this.hint.hidden = step > 0;
+    const asked = choiceAsked(this.scene, step);
+    setText(this.sentence, asked ?? told.sentence);
+    setText(this.justNow, asked ? told.sentence : "");
+    this.hint.hidden = step > 0 || asked != null;
     this.fitSentence();
-    this.transport.show(step, this.scene.last, told.time);
+    this.transport.show(step, this.scene.last, this.scene.has_time ? told.time : undefined);
     this.root.dataset.step = step;
   }
 

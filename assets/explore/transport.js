@@ -27,7 +27,7 @@ export class Transport {
     document.addEventListener("keydown", (event) => this.key(event), { signal });
   }
 
-  /** @param time of the step, or null while it is not known yet */
+  /** @param time of the step; null while it is not known yet, undefined where steps have no times */
   show(step, last, time) {
     this.step = step;
     this.last = last;
@@ -35,7 +35,7 @@ export class Transport {
     this.slider.value = step;
     this.slider.style.setProperty("--cc-progress", `${this.last ? (100 * step) / this.last : 0}%`);
     setText(this.atStep, `step ${step} of ${last}`);
-    setText(this.atTime, ` · time ${time == null ? "…" : plainNumber(time)}`);
+    setText(this.atTime, time === undefined ? "" : ` · time ${time === null ? "…" : plainNumber(time)}`);
     this.slider.setAttribute("aria-valuetext", this.atStep.textContent + this.atTime.textContent);
     this.root.querySelectorAll("[data-go=first], [data-go=back]").forEach((b) => (b.disabled = step === 0));
     this.root.querySelectorAll("[data-go=step], [data-go=last]").forEach((b) => (b.disabled = step === this.last));

@@ -175,7 +175,7 @@ class _CellBuilder:
             if not workload.engine().workload.takes_turns:
                 raise InputError(
                     f"--workload: {workload.workload} does nothing by itself with these parameters; "
-                    "--set those that make it busy, or give a --scenario with a script"
+                    "choose some that make it busy (--set), or a scenario with a script (--scenario)"
                 )
             self._trials[plain] = _try(replace(workload, seed=self._grid.seed))
         return self._trials[plain]

@@ -93,7 +93,7 @@ class Grid:
         if grid.cell_count > MOST_CELLS or grid.run_count > MOST_RUNS:
             raise InputError(
                 f"the grid has {grid.cell_count} cells and {grid.run_count} runs; "
-                f"{MOST_CELLS} cells and {MOST_RUNS} runs are the most, so give shorter lists or fewer --runs"
+                f"{MOST_CELLS} cells and {MOST_RUNS} runs are the most, so give shorter lists or fewer runs (--runs)"
             )
         return grid
 
@@ -188,7 +188,8 @@ def _origin(given: Mapping[str, str]) -> dict[str, Any]:
     for option in given:
         if option not in (*_WITH_SCENARIO, "scenario"):
             raise InputError(
-                f"{_flag(option)}: a scenario says that itself; leave the option out, or give --workload instead"
+                f"{_flag(option)}: a scenario says that itself; "
+                "leave this out, or choose a workload instead (--workload)"
             )
     scenario = library.find(given["scenario"])
     text = dumps(replace(scenario, seed=0, expect={}))  # `expect` need not hold for variants

@@ -97,7 +97,7 @@ def _run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop
         if not stop.is_set():
             words = " ".join(str(problem).split())[:200]
             raise InputError(
-                f"{plan.path}: Spark gave up ({words}); what was finished is kept, and --resume completes it"
+                f"{plan.path}: Spark gave up ({words}); what was finished is kept: go on later (--resume)"
             ) from None
 
 

@@ -76,7 +76,7 @@ def text_of(piece: Piece) -> str:
     if size > MOST_BYTES:
         raise InputError(
             f"{piece.source}:{piece.first_line}: an execution of {size:,} bytes; use at most {MOST_BYTES:,}, or "
-            "--delimiter to say where one ends and the next begins"
+            "say where one ends and the next begins (--delimiter)"
         )
     try:
         with path.open("rb") as file:

@@ -115,7 +115,7 @@ def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int)
     skipped.add(text, last, len(text), counted, line)
     if not log.host:
         raise InputError(
-            f"{source}:{first_line}: the pattern matches nothing in this execution; give one that does: --pattern"
+            f"{source}:{first_line}: the pattern matches nothing in this execution; give one that does (--pattern)"
         )
     log.notes = skipped.notes()
     return log

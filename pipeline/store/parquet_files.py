@@ -22,7 +22,8 @@ def metadata_of(file: Path) -> parquet.FileMetaData:
         return parquet.read_metadata(file)
     except (OSError, pyarrow.ArrowException):
         raise InputError(
-            f"{file}: is cut off or no Parquet file; delete it and run again with --resume, or bring it anew"
+            f"{file}: is cut off or no Parquet file; "
+            "delete it and go on with the ensemble (--resume), or bring the log again"
         ) from None
 
 

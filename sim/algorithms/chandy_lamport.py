@@ -20,9 +20,34 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sim.core.algorithm import SnapshotAlgorithm
-from sim.core.algorithm_words import CAPTIONS, Caption
+from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
 from sim.core.effects import Out
 from sim.core.model import Message, Process
+
+SENDING = RuleClause(
+    "Marker-sending rule",
+    "A process that has not recorded may start a snapshot at any moment. It records its own state. Before it sends "
+    "anything else, it sends one marker on each outgoing channel. From now on it records what comes on its incoming "
+    "channels.",
+)
+FIRST = RuleClause(
+    "Marker-receiving rule, first marker",
+    "The first marker of a snapshot comes to a process: the process follows the marker-sending rule at once. The "
+    "channel on which this marker came is recorded as empty.",
+)
+MESSAGE = RuleClause(
+    "Marker-receiving rule, message before the marker",
+    "A message comes on a channel that the process is recording: the message is part of the state of that channel.",
+)
+NOT_FIRST = RuleClause(
+    "Marker-receiving rule, not the first marker",
+    "A marker comes to a process that has already recorded: the process stops recording that channel. The state of the "
+    "channel is the messages that came on it after the process recorded and before this marker.",
+)
+PAPER = (
+    "K. M. Chandy and L. Lamport, Distributed Snapshots: Determining Global States of Distributed Systems, ACM "
+    "Transactions on Computer Systems 3(1), 1985, section 3.1"
+)
 
 
 class ChandyLamport(SnapshotAlgorithm):
@@ -31,13 +56,17 @@ class ChandyLamport(SnapshotAlgorithm):
     name = "chandy_lamport"
     title = "Chandy-Lamport"
     source = "Chandy & Lamport 1985, section 3.1"
-    captions: ClassVar[Mapping[str, Caption]] = {  # the first two with the sentences of every algorithm
-        "initiates": CAPTIONS["initiates"]._replace(rule="Marker-sending rule"),
-        "marker_records": CAPTIONS["marker_records"]._replace(rule="Marker-receiving rule, first marker"),
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("Marker-sending rule", (SENDING,), PAPER),
+        Rule("Marker-receiving rule", (FIRST, MESSAGE, NOT_FIRST), PAPER),
+    )
+    captions: ClassVar[Mapping[str, Caption]] = {  # all but one with the sentences of every algorithm
+        "initiates": CAPTIONS["initiates"]._replace(rule=SENDING.name),
+        "marker_records": CAPTIONS["marker_records"]._replace(rule=FIRST.name),
         "marker": Caption(
-            "Marker-receiving rule, not the first marker",
-            "{process} receives the {marker}{of} from {source}, not its first: it {clauses}.",
+            NOT_FIRST.name, "{process} receives the {marker}{of} from {source}, not its first: it {clauses}."
         ),
+        "kept": CAPTIONS["kept"]._replace(rule=MESSAGE.name),
     }
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:

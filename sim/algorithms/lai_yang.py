@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from sim.core.algorithm import BY_COUNT, SnapshotAlgorithm
-from sim.core.algorithm_words import CAPTIONS, Caption, Stamp
+from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause, Stamp
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 
@@ -40,6 +40,31 @@ class Notes(NamedTuple):
     received: Counts = {}  # noqa: RUF012
     white: CountsOfSnapshots = {}  # noqa: RUF012
     announced: CountsOfSnapshots = {}  # noqa: RUF012
+
+
+TURNS_RED = RuleClause(
+    "A white process turns red", "A white process may start a snapshot at any moment: it records its state and is red."
+)
+RED_MESSAGE = RuleClause(
+    "A red message comes to a white process",
+    "The process records its state and turns red. Only then does it take in the message.",
+)
+WHITE_MESSAGE = RuleClause(
+    "A white message comes to a red process", "The message is part of the state of the channel on which it came."
+)
+FIRST_COUNT = RuleClause(
+    "A count comes to a white process", "The process records its state, turns red, and keeps the count."
+)
+COUNTED = RuleClause(
+    "White messages are counted",
+    "A process that turns red tells each neighbour how many white messages it has sent to it: the count. When as many "
+    "white messages as the count says have come on a channel, the state of that channel is complete.",
+)
+PAPER = "T. H. Lai and T. H. Yang, On Distributed Snapshots, Information Processing Letters 25(3), 1987"
+COUNTS = (
+    "F. Mattern, Efficient Algorithms for Distributed Snapshots and Global Virtual Time Approximation, Journal of "
+    "Parallel and Distributed Computing 18(4), 1993"
+)
 
 
 class LaiYang(SnapshotAlgorithm):
@@ -111,6 +136,22 @@ class LaiYang(SnapshotAlgorithm):
 
     # ------------------------------------------------------------------ words
 
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule(
+            "Colours",
+            (
+                RuleClause(
+                    "White before, red after",
+                    "A process is white until it records its state, and red from then on. Each message has the colour "
+                    "that its sender has when it sends it.",
+                ),
+            ),
+            PAPER,
+        ),
+        Rule("A process records", (TURNS_RED, RED_MESSAGE), PAPER),
+        Rule("The state of a channel", (WHITE_MESSAGE,), PAPER),
+        Rule("Counts", (FIRST_COUNT, COUNTED), COUNTS),
+    )
     control_message = "count"
     control = "how many white messages it has sent each"
     stamps: ClassVar[tuple[Stamp, ...]] = (
@@ -118,21 +159,20 @@ class LaiYang(SnapshotAlgorithm):
         Stamp("red", "A red message: its sender had recorded; a white process records before it takes it in.", "full"),
     )
     captions: ClassVar[Mapping[str, Caption]] = {
-        "initiates": CAPTIONS["initiates"]._replace(rule="A white process turns red"),
+        "initiates": CAPTIONS["initiates"]._replace(rule=TURNS_RED.name),
         "message_records": Caption(
-            "A red message comes to a white process",
+            RED_MESSAGE.name,
             "{message} from {source} is red, and {process} is white{per}: before it takes it in, it {clauses}.",
         ),
-        "message": Caption("A white message comes to a red process", "{process} {clauses}{per}."),
+        "message": Caption(WHITE_MESSAGE.name, "{process} {clauses}{per}."),
         "control_records": Caption(
-            "A count comes to a white process",
+            FIRST_COUNT.name,
             "{source} tells {process} {content}{per}: {process} is white, so it {clauses}.",
         ),
-        "control": Caption(
-            "White messages are counted", "{source} tells {process} {content}{per}: {process} {clauses}."
-        ),
+        "control": Caption(COUNTED.name, "{source} tells {process} {content}{per}: {process} {clauses}."),
         "kept": Caption(
-            "", "For {snapshots} the message is white, and {process} is red: it is part of the state of {channel}."
+            WHITE_MESSAGE.name,
+            "For {snapshots} the message is white, and {process} is red: it is part of the state of {channel}.",
         ),
     }
     clauses: ClassVar[Mapping[str, str]] = {
@@ -154,8 +194,8 @@ class LaiYang(SnapshotAlgorithm):
         "and recorded later (step {second}).",
         "future": "{message} is in no recorded state: it is red, for {source} sent it {send} after "
         "it recorded (step {first}). It belongs to what comes after the snapshot.",
-        "held": "{message} is still in {channel}: it is white, for {source} sent it {send} before it "
-        "recorded (step {first}), and not received when the run ends. So {channel} is not closed.",
+        "held": "{message} is on its way in {channel}: it is white, for {source} sent it {send} before it recorded "
+        "(step {first}). It has not been received, so {channel} is not closed.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
         "initiated": "{process} started {snapshot} at step {step}: it was white until then.",
         "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, "
@@ -167,12 +207,12 @@ class LaiYang(SnapshotAlgorithm):
         "recorded_until": "{target} has been red since its own recording (step {first}), and by step {second} all "
         "white messages of {channel} had come. After the recording came {held}.",
         "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: "
-        "it closed {channel} (step {second}). No state holds a count.",
-        "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. No state "
-        "holds a count.",
+        "it closed {channel} (step {second}). A count is in no recorded state.",
+        "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. A count "
+        "is in no recorded state.",
         "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
-        "not come. No state holds a count.",
-        "control_held": "This count has not come when the run ends.",
+        "not come. A count is in no recorded state.",
+        "control_held": "This count has not come to {target}.",
     }
 
     def stamp_of(self, stamp: Any) -> str:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from sim.core import algorithm_words
-from sim.core.algorithm_words import Caption, Stamp
+from sim.core.algorithm_words import Caption, Rule, Stamp
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process, Timer
 from sim.core.parameters import Parametrised
@@ -79,6 +79,7 @@ class SnapshotAlgorithm(Parametrised):
     services: ClassVar[tuple[type[Service], ...]] = ()
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
 
+    rules: ClassVar[tuple[Rule, ...]] = ()  # its rule book, in words
     marker = "marker"  # its word for a marker
     control_message = "control message"  # its word for a control message
     control = "something"  # the content of several different control messages: "P1 tells P2 and P3 something"

@@ -1,8 +1,10 @@
-"""The sentences that explain the steps of any algorithm. An algorithm may replace each of them.
+"""The rule book of an algorithm in words, and the sentences that explain the steps of any algorithm.
 
-A *caption* is the name of a rule and a sentence, for one situation: what happened to a process, and whether this made
-it record. A *clause* is the part of that sentence for one thing that the process does; an empty clause is left out. A
-*reason* explains why a message, process or channel is recorded as it is.
+A *rule* of the rule book has clauses, in plain words, each with a name. A *caption* is the name of the clause that a
+step carries out and a sentence, for one situation: what happened to a process, and whether this made it record. An
+entry of CLAUSES is the part of that sentence for one thing that the process does; an empty one is left out. A *reason*
+explains why a message, process or channel is recorded as it is. An algorithm brings its rules, and may replace each
+sentence.
 
 All are templates with fields in braces. Fields of captions: `process`; `title` (of the algorithm); `snapshot`; `of`
 (" of S1" if there are several snapshots, else empty); `per` (" for S1", likewise); `marker` and `control` (the
@@ -17,8 +19,23 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 
+class RuleClause(NamedTuple):
+    """A part of a rule: its name, which is the badge of the steps that carry it out, and what it says."""
+
+    name: str
+    text: str
+
+
+class Rule(NamedTuple):
+    """A rule of an algorithm: its title, its clauses, and the paper and section that it is from."""
+
+    title: str
+    clauses: tuple[RuleClause, ...]
+    source: str
+
+
 class Caption(NamedTuple):
-    """The name of a rule, and the sentence of a step that follows the rule."""
+    """The name of a clause of a rule, and the sentence of a step that carries it out."""
 
     rule: str
     sentence: str
@@ -83,19 +100,19 @@ REASONS: Mapping[str, str] = {
     "(step {second}).",
     "channel_open": "{channel} holds {message}: sent {send}, before {source} recorded; received "
     "{receive}, after {target} recorded (step {first}). {channel} is not closed yet.",
-    "channel_waits": "{channel} holds {message}: sent {send}, before {source} has recorded at all; "
+    "channel_waits": "{channel} holds {message}: sent {send}, and {source} has not recorded; "
     "received {receive}, after {target} recorded (step {first}).",
     "passed": "{channel} holds {message}: sent {send}, before {source} recorded, and still on its way "
     "when {channel} was closed (step {first}).",
     "state": "{message} is part of {target}'s state: received {receive}, before {target} recorded (step {second}).",
     "future": "{message} is in no recorded state: {source} sent it {send}, after {source} recorded "
     "(step {first}). It belongs to what comes after the snapshot.",
-    "unrecorded": "{message} is in no recorded state: {target} received it {receive}, but does not "
-    "record for {snapshot}.",
-    "held": "{message} is still in {channel}: sent {send}, before {source} recorded (step {first}), "
-    "and not received when the run ends. A recording holds only what is received.",
-    "on_its_way": "{message} is still in {channel}: sent {send} and not received when the "
-    "run ends. {source} does not record for {snapshot}.",
+    "unrecorded": "{message} is in no recorded state: {target} received it {receive} and has not recorded for "
+    "{snapshot}.",
+    "held": "{message} is on its way in {channel}: sent {send}, before {source} recorded (step {first}). It has not "
+    "been received, and only what has been received is recorded.",
+    "on_its_way": "{message} is on its way in {channel}: sent {send} and not received. {source} has not recorded for "
+    "{snapshot}.",
     "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "
     "{receive}, after {channel} was closed (step {first}).",
     "lost": "{message} is lost: sent {send}, before {source} recorded, and not received, though "
@@ -106,22 +123,24 @@ REASONS: Mapping[str, str] = {
     "recorded (step {first}); it came {receive}.",
     "recorded_by_rule": "{channel} holds {message}, as the rules of {algorithm} ask: sent {send}.",
     "left_out_by_rule": "{message} is not recorded in {channel}, as the rules of {algorithm} ask: sent {send}.",
+    "unfinished": "{snapshot} is still being recorded, so nothing is decided about {message}.",
     "ended": "{message} is in no recorded state of {snapshot}: that snapshot was aborted, and what it had recorded "
     "was thrown away.",
     # markers
     "marker_records": "This {marker} of {snapshot} was {target}'s first: {target} recorded its state (step {second}). "
-    "A {marker} is no message of the computation, so no state holds it.",
-    "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it has come: it closed "
-    "{channel} (step {second}), which was recorded since {target} recorded (step {first}). No state holds a {marker}.",
-    "marker_held": "This {marker} of {snapshot} has not come when the run ends, so {channel} is not closed.",
-    "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. No state holds a {marker}.",
-    "other_marker": "This {marker} belongs to another snapshot than {snapshot}. No state holds a {marker}.",
+    "A {marker} is not a message of the program, so it is in no recorded state.",
+    "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it had come. So {target} "
+    "closed {channel} (step {second}), which it had recorded since step {first}. A {marker} is in no recorded state.",
+    "marker_held": "This {marker} of {snapshot} is on its way in {channel}: {channel} is not closed.",
+    "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. A {marker} is in no recorded "
+    "state.",
+    "other_marker": "This {marker} belongs to another snapshot than {snapshot}. A {marker} is in no recorded state.",
     # control messages
     "control_records": "This {control} made {target} record for {snapshot} (step {second}). It travels outside all "
-    "channels, so no state holds it.",
+    "channels, so it is in no recorded state.",
     "control_closes": "This {control} closed {channel} for {snapshot} (step {second}). It travels outside all "
-    "channels, so no state holds it.",
-    "control_held": "This {control} has not come when the run ends.",
+    "channels, so it is in no recorded state.",
+    "control_held": "This {control} has not come to {target}.",
     "control_noted": "{target} received this {control} at step {second}. It travels outside all channels, so no state "
     "holds it.",
     # processes: why each recorded when it did
@@ -163,8 +182,8 @@ BY_MARKERS: Mapping[str, str] = {
 
 # These replace entries of BY_MARKERS if markers overtake messages.
 BY_OVERTAKING: Mapping[str, str] = {
-    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which was recorded since {target} "
-    "recorded (step {first}); what it had overtaken was recorded with it. No state holds a {marker}.",
+    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which {target} had recorded "
+    "since step {first}. What it had overtaken was recorded, too. A {marker} is in no recorded state.",
     "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken "
     "nothing.",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until the {marker} on it "

@@ -39,11 +39,19 @@ from sim.run.snapshots import Snapshot, snapshots_of
 START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
 
 
-class StepText(NamedTuple):
-    """The name of the rule that a step follows, and the sentence for the step."""
+APPLICATION_EVENT = "Application event"  # the badge of a step that carries out no rule of the algorithm
 
-    rule: str
+
+class StepText(NamedTuple):
+    """The names of the clauses that a step carries out (empty: there is nothing to name), and its sentence."""
+
+    rules: tuple[str, ...]
     sentence: str
+
+    @property
+    def badge(self) -> str:
+        """What stands beside the sentence: the first of `rules`."""
+        return self.rules[0] if self.rules else ""
 
 
 def sentences(execution: Execution) -> list[str]:
@@ -82,22 +90,22 @@ class Narrator:
     def step_text(self, step: int, rows: Sequence[Event]) -> StepText:
         """The text of a step, from its rows."""
         if step == 0:
-            return StepText("", START)
+            return StepText((), START)
         if not rows:
             return self._nothing(step)
-        rule, parts = self._rule_and_sentences(rows)
+        rules, parts = self._rules_and_sentences(rows)
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
         if done:
             parts.append(f"Every process is done: {words.listing(done)} is complete.")
-        return StepText(rule, " ".join(" ".join(parts).split()))  # one line, even if a message has several
+        return StepText(rules, " ".join(" ".join(parts).split()))  # one line, even if a message has several
 
-    def _rule_and_sentences(self, rows: Sequence[Event]) -> tuple[str, list[str]]:
-        """The rule of a step, and its sentences: one per snapshot for the algorithm, and one per application event.
+    def _rules_and_sentences(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
+        """The rules of a step, and its sentences: one per snapshot for the algorithm, and one per application event.
 
         The receive of a message comes first, unless it made the process record: then it is part of that sentence.
         """
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
-        kept = [row for row in rows if row.kind == RECORDED]
+        kept = [row for row in rows if row.kind == RECORDED and self._is_in_snapshot(row)]
         own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
         ranked = sorted(own, key=lambda row: self._rank(own, row))
         control = [
@@ -106,9 +114,12 @@ class Narrator:
         ]
         application = [self._application_event(row, kept) for row in events]
         algorithm = [part.sentence for part in control]
+        rules = [rule for part in control for rule in part.rules]
+        if events and kept:
+            rules.append(self.algorithm.all_captions["kept"].rule)
         came_first = bool(events) and events[0].kind == RECEIVE and all(row.kind != RECORD for row in own)
-        rule = control[0].rule if control else "Application event"
-        return rule, application + algorithm if came_first else algorithm + application
+        named = tuple(dict.fromkeys(filter(None, rules))) or (APPLICATION_EVENT,)
+        return named, application + algorithm if came_first else algorithm + application
 
     def _rank(self, own: Sequence[Event], row: Event) -> int:
         """The place of a row's snapshot among those of the step. A row without a snapshot belongs to the first."""
@@ -121,17 +132,16 @@ class Narrator:
         item = next((number for number, done in self.execution.step_of_item.items() if done == step), None)
         action = None if item is None else engine.agenda[item].action
         if not isinstance(action, Initiate):
-            return StepText("", "A service begins its work; nothing can be seen of it yet.")
+            return StepText((), "A service begins its work; nothing can be seen of it yet.")
         process = engine.nodes[action.process]
         snapshot = action.snapshot
         own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
         before = [row.kind for row in own if row.step < step]
         if RECORD not in before:
-            return StepText("", f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
-        why = "has given it up before" if SNAPSHOT_ABORTED in before else "has already recorded for it"
-        return StepText(
-            "Initiating twice does nothing", f"{process} was to start {snapshot}, but {why}: nothing happens."
-        )
+            return StepText((), f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
+        why = "has given that snapshot up" if SNAPSHOT_ABORTED in before else "has already recorded for it"
+        rule = self.algorithm.all_captions["initiates"].rule.format(title=self.algorithm.title)
+        return StepText((rule,), f"{process} is asked to start {snapshot}, but it {why}: nothing happens.")
 
     def recorded(self, snapshot: Snapshot, channel: str) -> str:
         """The recorded state of a channel, such as <H->D> or <empty>."""
@@ -158,9 +168,7 @@ class Narrator:
         if carried != what and has_label(flight.send):
             carried = f"the message sent at {sent}"
         sentence = f"{lead}{row.process} receives {carried}{stamped} from {flight.channel.source_name} on {channel}."
-        snapshots = [
-            own.snapshot_id or "" for own in kept if own.message_id == row.message_id and self._is_in_snapshot(own)
-        ]
+        snapshots = [own.snapshot_id or "" for own in kept if own.message_id == row.message_id]
         if snapshots:
             fields = {**self._fields(row, snapshots[0]), "snapshots": words.listing(snapshots), "stamp": stamp}
             sentence += f" {self.algorithm.all_captions['kept'].sentence.format(**fields)}"
@@ -187,7 +195,7 @@ class Narrator:
             }  # fmt: skip
         clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
         caption = self.algorithm.all_captions[situation]
-        return StepText(caption.rule.format(**fields), caption.sentence.format(**fields, clauses=clauses))
+        return StepText((caption.rule.format(**fields),), caption.sentence.format(**fields, clauses=clauses))
 
     def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
         """The key of the caption: what happened to the process, and whether it recorded."""

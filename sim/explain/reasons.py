@@ -1,6 +1,7 @@
 """Why a snapshot recorded what it recorded: the reason for every message, process and channel.
 
-A reason is a case with a template (see sim/core/algorithm_words.py). The browser fills in templates too. The fields:
+A reason is a case with a template (see sim/core/algorithm_words.py). At an earlier step another case may hold: what
+has not happened yet is unknown then. The browser fills in templates too. The fields:
 `message` (its body or label), `send` and `receive` (when they happened, such as `at H (step 9)`), `source` and
 `target` (processes), `channel` (its caption), `snapshot`, `stamp`, `marker` and `control` (the algorithm's words for
 them), and `first` and `second`: the steps of the two events that decide the case, in order.
@@ -8,10 +9,20 @@ them), and `first` and `second`: the steps of the two events that decide the cas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sim.core.model import CHANNEL_CLOSED, CONTROL_RECEIVE, MARKER_RECEIVE, RECEIVE, RECEIVED, RECORD, RECORDED, Event
+from sim.core.model import (
+    APP,
+    CHANNEL_CLOSED,
+    CONTROL_RECEIVE,
+    MARKER_RECEIVE,
+    RECEIVE,
+    RECEIVED,
+    RECORD,
+    RECORDED,
+    Event,
+)
 from sim.core.notation import has_label, moment
 from sim.explain import words
 from sim.explain.words import words_of
@@ -97,10 +108,64 @@ def reasons(execution: Execution, snapshot: Snapshot, flights: Sequence[Flight] 
     return [_reason(deciding, snapshot.id, flight) for flight in (execution.flights if flights is None else flights)]
 
 
+def reasons_over_steps(
+    execution: Execution, snapshot: Snapshot, flights: Sequence[Flight]
+) -> list[list[tuple[int, Reason]]]:
+    """The same of each of `flights` from the step of its send on, each with the step from which it holds.
+
+    A reason of step N rests on what has happened until N. The last one is that of `reasons`.
+    """
+    deciding = _deciding_rows(execution)[snapshot.id]
+    return [_over_steps(deciding, snapshot, flight) for flight in flights]
+
+
+def _over_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[tuple[int, Reason]]:
+    told: list[tuple[int, Reason]] = []
+    for step in _deciding_steps(deciding, snapshot, flight):
+        if deciding.is_aborted and flight.kind == APP and step < (snapshot.aborted or 0):
+            reason = Reason("unfinished", False)
+        else:
+            reason = _reason(*_as_of(deciding, flight, step, snapshot.id))
+        if not told or told[-1][1] != reason:
+            told.append((step, reason))
+    return told
+
+
+def _deciding_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[int]:
+    """The steps, from the send on, at which the reason of a message may change."""
+    channel, begin = flight.channel, flight.send.step
+    rows = (
+        flight.receive, deciding.recorded.get(channel.source_name), deciding.recorded.get(channel.target_name),
+        deciding.closed.get(channel.name), deciding.kept.get(flight.id),
+    )  # fmt: skip
+    steps = {row.step for row in rows if row is not None} | {snapshot.aborted or begin}
+    return sorted({begin} | {step for step in steps if step > begin})
+
+
+def _as_of(deciding: DecidingRows, flight: Flight, step: int, snapshot: str) -> tuple[DecidingRows, str, Flight]:
+    """What `_reason` takes, as far as it has happened at a step."""
+    channel = flight.channel
+    ends = (channel.source_name, channel.target_name)
+
+    def known(rows: Mapping[Any, Event], *keys: Any) -> dict[Any, Event]:
+        return {key: rows[key] for key in keys if key in rows and rows[key].step <= step}
+
+    rows = DecidingRows(
+        known(deciding.recorded, *ends), known(deciding.closed, channel.name),
+        known(deciding.cause, *ends, channel.name), known(deciding.kept, flight.id), deciding.is_aborted,
+    )  # fmt: skip
+    receive = flight.receive if flight.receive is not None and flight.receive.step <= step else None
+    return rows, snapshot, flight._replace(receive=receive)
+
+
 def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
     """The reason why `snapshot` recorded a message, or not, in words. Raises IndexError for an unknown id."""
     flight = execution.flights[message_id]
-    reason = _reason(_deciding_rows(execution)[snapshot.id], snapshot.id, flight)
+    return in_words(execution, snapshot, flight, _reason(_deciding_rows(execution)[snapshot.id], snapshot.id, flight))
+
+
+def in_words(execution: Execution, snapshot: Snapshot, flight: Flight, reason: Reason) -> str:
+    """A reason in words."""
     fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
     return execution.engine.algorithm.all_reasons[reason.case].format(**fields)
 

@@ -19,6 +19,11 @@ def listing(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def capital(text: str) -> str:
+    """`text` with a capital letter in front."""
+    return text[:1].upper() + text[1:]
+
+
 def counted(count: int, what: str) -> str:
     """`1 marker`, `6 markers`."""
     return f"{count} {what}{'' if count == 1 else 's'}"

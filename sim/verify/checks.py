@@ -15,13 +15,13 @@ from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
 from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
 
-CHECKS = {
-    "completion": "every process has recorded, and every channel is closed",
-    "one_marker": "every channel carried exactly one {marker}",  # the algorithm's word for a marker
-    "consistency": "no message was received inside the cut and sent outside it",
-    "channel_states": "every channel's recorded messages are those that cross the cut, in their order",
-    "conservation": "what is conserved adds up, in the recorded processes and channels",
-}
+CHECKS = (
+    "completion",  # every process has recorded, and every channel is closed
+    "one_marker",  # every channel carried exactly one marker; at most one if the snapshot is not complete
+    "consistency",  # no message was received inside the cut and sent outside it
+    "channel_states",  # every channel's recorded messages are those that cross the cut, in their order
+    "conservation",  # what is conserved adds up, in the recorded processes and channels
+)
 
 
 class Verdict(NamedTuple):
@@ -97,7 +97,8 @@ def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
     message = history.violation(snapshot.frontier)
     assert message is not None  # the cut is inconsistent, so some message is received inside and sent outside
     send = history.sends[message]
-    return f"{message_sent(send)} on {_caption(execution, send.channel or '')}"
+    name = _caption(execution, send.channel or "")
+    return f"{message_sent(send)} on {name} is received inside the cut, but sent outside it"
 
 
 def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
@@ -108,7 +109,7 @@ def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
         found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
         if recorded != found:
             name = _caption(execution, channel.name)
-            return f"{name} recorded {to_json(recorded)}, the cut finds {to_json(found)}"
+            return f"{name} recorded {to_json(recorded)}, but {to_json(found)} crosses the cut"
     return None
 
 

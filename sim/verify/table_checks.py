@@ -103,7 +103,8 @@ def _orphans(events: Sequence[Event], processes: Sequence[str], cut: dict[str, i
         if row.kind != SEND or row.peer_index is None or row.index is None:
             continue
         if row.index > cut[row.process] and row.peer_index <= cut[_target(row.channel)]:
-            yield f"{message_sent(row)} on {caption(processes, row.channel or '')}"
+            name = caption(processes, row.channel or "")
+            yield f"{message_sent(row)} on {name} is received inside the cut, but sent outside it"
 
 
 def _misrecorded(
@@ -121,7 +122,7 @@ def _misrecorded(
         found = f"[{','.join(row.body or 'null' for row in rows)}]"
         recorded = closed.get(name, "[]")
         if found != recorded:
-            yield f"{caption(processes, name)} recorded {recorded}, the cut finds {found}"
+            yield f"{caption(processes, name)} recorded {recorded}, but {found} crosses the cut"
 
 
 def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:

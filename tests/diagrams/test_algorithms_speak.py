@@ -54,7 +54,7 @@ def texts_of(value: Any) -> Iterator[str]:
 def all_that_is_said(scene: Scene) -> list[str]:
     """Sentences, reasons, legend, record, hover texts, lists, and the two sequence diagrams."""
     execution = scene.execution
-    said = [text for told in narrate(execution) for text in told]
+    said = [text for told in narrate(execution) for text in (*told.rules, told.sentence)]
     for snapshot in snapshots_of(execution):
         said += [explain(execution, snapshot, flight.id) for flight in execution.flights]
         said += [why_state(execution, snapshot, process) for process in execution.scenario.processes]

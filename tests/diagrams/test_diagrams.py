@@ -161,7 +161,7 @@ def test_what_an_open_channel_has_recorded_is_told_too():
     (record,) = record_of(scene)
     (channel,) = [entry for entry in record["channels"] if entry["caption"] == "C21"]
     assert channel["text"][-1][1] == "C21 = <H->D, ...recording..."
-    assert record["why"][-1][1].startswith("C21 holds H->D: sent at H")
+    assert record["why"][-1][-1][1].startswith("C21 holds H->D: sent at H")
     sentences = [told.sentence for told in scene.steps.values()]
     assert "P1 is recording C21 for S1" in next(told for told in sentences if told.startswith("D:"))
 
@@ -180,7 +180,7 @@ def test_a_message_recorded_from_a_process_that_never_records_is_told_too():
     """
     document = payload(compose(run(parse_toml(text, "waiting"))))
     (record,) = document["snapshots"]
-    assert "before P2 has recorded at all" in record["why"][-1][1]
+    assert "and P2 has not recorded" in record["why"][-1][-1][1]
 
 
 LONG = """

@@ -6,7 +6,8 @@ import pytest
 
 from diagrams import lettering, theme
 from diagrams.arrangement import Arrangement
-from diagrams.drawing import Drawing, round_times, seen
+from diagrams.drawing import Drawing, seen
+from diagrams.positions import round_times
 from diagrams.primitives import Area, Line, Text
 from diagrams.spacetime import figure
 from sim.document import library
@@ -96,6 +97,7 @@ def test_a_sentence_is_wrapped_to_its_room_and_loses_no_word():
 
 def test_times_are_round_and_few():
     assert round_times(-20, 1113) == [0, 200, 400, 600, 800, 1000]
+    assert round_times(-0.05, 1.05, whole=True) == [0, 1] and round_times(0, 12, whole=True) == [0, 2, 4, 6, 8, 10, 12]
     assert round_times(0.2, 1.2) == pytest.approx([0.2, 0.4, 0.6, 0.8, 1.0, 1.2])
     for high in (0.003, 1, 7, 99, 12345.6):
         assert 3 <= len(round_times(0, high)) <= 9

@@ -88,7 +88,7 @@ def test_a_hundred_processes_are_no_hindrance(form):
 
 @pytest.mark.parametrize("form", ["deck", "gif"])
 def test_too_many_pages_are_refused_with_advice(form):
-    with pytest.raises(InputError, match=r"at most 300 steps.*give a range, such as --steps 0-299"):
+    with pytest.raises(InputError, match=r"at most 300 steps.*give a range of steps, such as 0-299"):
         exported("hundred", form)
 
 
@@ -108,7 +108,7 @@ def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form,
 
 def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
     monkeypatch.setattr(window, "MOST_STEPS", 12)
-    with pytest.raises(InputError, match="at most 12 steps, and these are 19: give a range, such as --steps 0-299"):
+    with pytest.raises(InputError, match="at most 12 steps, and these are 19: give a range of steps, such as 0-299"):
         exported("lecture", "svg")
     with pytest.raises(InputError, match="these are 13"):
         exported("lecture", "svg", steps=(2, 14))

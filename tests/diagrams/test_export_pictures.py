@@ -109,7 +109,7 @@ def test_a_deck_has_a_page_for_each_step(tmp_path):
     assert len(texts) == 19
     for step, text in enumerate(texts):
         told = scene("lecture").steps[step]
-        assert f"Step {step} of 18" in text and told.rule in text
+        assert f"Step {step} of 18" in text and told.badge in text
         assert told.sentence in " ".join(text.split())
     pages = pages_of(deck, tmp_path)
     assert len(pages) == 19 and {page.size for page in pages} == {(480, 360)}

@@ -63,9 +63,9 @@ def test_no_sentence_names_an_event_that_has_no_name_in_the_diagram(name):
     document = payload(run)
     sentences = [step["sentence"] for step in document["steps"]]
     for snapshot in document["snapshots"]:
-        sentences += [text for _, text in snapshot["why"]]
+        sentences += [text for over in snapshot["why"] for _, text in over]
         sentences += [*snapshot["truth"]["why_process"].values(), *snapshot["truth"]["why_channel"].values()]
-        sentences += [verdict["witness"] or "" for _, told in snapshot["verdicts"] for verdict in told]
+        sentences += [verdict["text"] for _, told in snapshot["verdicts"] for verdict in told]
     sentences += [cut["witness"] or "" for cut in document["cuts"]]
     assert [text for text in sentences if any(re.search(rf"\b{re.escape(own)}\b", text) for own in unnamed)] == []
 

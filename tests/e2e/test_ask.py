@@ -110,6 +110,7 @@ def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(fresh_
     execution = of(name)
     fresh_tab.open(f"/?scenario={name}")
     fresh_tab.tab("Ask")
+    fresh_tab.press("End")  # nothing is still to come
     menu = fresh_tab.page.locator("[data-view=ask]").get_by_label("Message", exact=True)
     for flight in execution.flights:
         menu.select_option(str(flight.id))
@@ -129,10 +130,13 @@ def test_messages_tell_of_every_snapshot_whether_it_recorded_them_and_why(fresh_
 
 def test_the_deciding_steps_are_one_press_away(explorer):
     choose(explorer, "Message", "H->D")
-    buttons = explorer.page.locator(".cc-reasons").get_by_role("button")
-    for button in buttons.all():
-        button.press("Enter")
-        assert f"Step {explorer.step}" == button.inner_text()
+    row = explorer.page.locator(".cc-reasons > li")
+    assert "has not been sent yet" in row.inner_text() and row.get_attribute("data-recorded") == "false"
+    for step in ("Step 9", "Step 13", "Step 15"):
+        row.get_by_role("button", name=step).press("Enter")
+        assert f"Step {explorer.step}" == step
+    assert "was closed (step 15)" in row.inner_text()
+    assert row.get_by_role("button").all_inner_texts() == ["Step 5", "Step 15"] and "so far" not in row.inner_text()
 
 
 def test_everything_is_asked_by_keyboard(explorer):

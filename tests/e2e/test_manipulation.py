@@ -353,6 +353,25 @@ def test_every_delivery_is_chosen_by_bar_by_diagram_and_by_network(hand):
     assert hand.explorer.last == 12
 
 
+def test_a_run_that_waits_for_a_choice_asks_for_it_and_the_digits_choose(hand):
+    page = hand.page
+    hand.explorer.press("Home")
+    hand.explorer.tab("Change")
+    hand.press(page.get_by_role("button", name="I choose every delivery"))
+    said = page.locator(".cc-sentence:not(.cc-question)")
+    assert "Choose what happens next:" in said.inner_text() and "Nothing has happened yet" in said.inner_text()
+    assert page.locator(".cc-position").inner_text().strip() == "step 0 of 0"
+    wanted = page.locator(".cc-choices > button").nth(1).get_attribute("aria-label")
+    page.keyboard.press("2")
+    hand.settle()
+    assert hand.explorer.last == hand.explorer.step == 1 and wanted in hand.edits()[-1]
+    for _ in range(2):
+        page.keyboard.press("1")
+        hand.settle()
+    ticks = page.locator(".cc-diagram .ytick text").all_text_contents()
+    assert sorted(ticks) == ["2", "3", "step 1"]
+
+
 def test_where_times_mean_nothing_no_handle_can_be_dragged(fresh_explorer):
     text = (
         b'title = "By chance"\nprocesses = ["P1", "P2"]\n[scheduler]\nkind = "random"\n'

@@ -48,7 +48,7 @@ def test_a_marker_that_overtakes_a_message_loses_it(plain_markers: str) -> None:
     assert recorded_state(execution) == Global({"P1": 750, "P2": 190}, {"P1->P2": [], "P2->P1": [30]})
     assert recorded_total(execution) == 970
     assert failing(execution) == {
-        "S1:channel_states": "C12 recorded [], the cut finds [30]",
+        "S1:channel_states": "C12 recorded [], but [30] crosses the cut",
         "S1:conservation": "970 money recorded of 1000",
     }
 
@@ -59,7 +59,7 @@ def test_a_marker_that_is_overtaken_counts_a_message_twice(plain_markers: str) -
     assert recorded_state(execution) == Global({"P1": 750, "P2": 230}, {"P1->P2": [], "P2->P1": [30]})
     assert recorded_total(execution) == 1010
     assert failing(execution) == {
-        "S1:consistency": "message m3 on C12",
+        "S1:consistency": "message m3 on C12 is received inside the cut, but sent outside it",
         "S1:conservation": "1010 money recorded of 1000",
     }
 

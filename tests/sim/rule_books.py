@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALL, BY_NOTHING, COORDINATOR, SOURCES, Service, SnapshotAlgorithm
-from sim.core.algorithm_words import Caption
+from sim.core.algorithm_words import Caption, Rule
 from sim.core.delays import DelayRule
 from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
@@ -136,6 +136,7 @@ class Barrier(ChandyLamport):
     name = "test_barrier"
     title = "Barriers"
     marker = "barrier"
+    rules: ClassVar[tuple[Rule, ...]] = ()  # not those of markers
     captions: ClassVar[Mapping[str, Caption]] = {}  # the default captions
     overtakes = True
 

@@ -12,7 +12,8 @@ import pytest
 import views.explore_session
 from sim.core.errors import InputError
 from sim.edit.link import Shared, query_of
-from views.explore_session import ExploreSession, sentence
+from views.explore_session import ExploreSession
+from views.page_words import sentence
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}

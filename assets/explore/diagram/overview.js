@@ -16,7 +16,7 @@ export class Overview {
     this.cursor = el("span", { class: "cc-strip-now" });
     this.frame = el("div", {
       class: "cc-strip-frame", role: "slider", tabindex: "0", "aria-label": "Part of the run on show",
-      title: "Drag along the run; arrow keys and Page Up or Down, too", onkeydown: (event) => this.key(event),
+      title: "Drag it along the run, or use the arrow keys and Page Up or Page Down", onkeydown: (event) => this.key(event),
     });
     this.track = el("div", { class: "cc-strip-track", onpointerdown: (event) => this.press(event) }, this.canvas, this.cursor, this.frame);
     const zoom = (by, sign, label) => el("button", { type: "button", "aria-label": label, title: label, onclick: () => this.widen(by) }, sign);

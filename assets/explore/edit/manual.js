@@ -1,6 +1,7 @@
 /* "I choose every delivery": the user is the scheduler, and picks in the diagram, in the network or in a bar. */
 
 import { el, refill, setText, unbroken } from "../page/dom.js";
+import { keepsKeys } from "../page/keys.js";
 import { placedOnEdges } from "../panel/network.js";
 import { inFlight, stepAt } from "../run/timeline.js";
 
@@ -8,6 +9,13 @@ const MOST_BUTTONS = 8; // more choices than this are offered in a list
 
 const NOTHING_LEFT =
   "No message is left to deliver, and no process has anything left to do. To try another order, step back and choose there.";
+
+/** The question at the end of a run that waits for a choice; null at other steps and in other runs. */
+export function choiceAsked({ choices, first, last }, step) {
+  const open = choices && step === last ? choices[step - first] : null;
+  if (!open?.length) return null;
+  return `Choose what happens next: ${open.length === 1 ? "one thing can" : `${open.length} things can`}.`;
+}
 
 const HOW_BACK = "To let delays decide again, undo your choices or reset.";
 
@@ -17,6 +25,7 @@ export class ManualMode {
     this.choices = [];
     this.buildBar();
     this.buildSwitch();
+    document.addEventListener("keydown", (event) => this.key(event), { signal: manipulation.explorer.closed });
     this.inNetwork = new NetworkChoices(manipulation);
   }
 
@@ -48,7 +57,7 @@ export class ManualMode {
     this.bar.hidden = !this.isOn;
     this.manipulation.explorer.root.toggleAttribute("data-by-hand", this.isOn);
     this.switch.setAttribute("aria-pressed", this.isOn);
-    const off = "From this step on nothing happens unless you pick it; delays mean nothing then.";
+    const off = "From this step on, only what you pick happens. Delays do not count then.";
     setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, the network or the bar. ${HOW_BACK}` : off);
     this.stepTo();
   }
@@ -66,7 +75,7 @@ export class ManualMode {
     if (!this.isOn) return;
     const { scene, step } = this.manipulation;
     const later = scene.last - step;
-    setText(this.title, this.choices.length ? "You choose what is next" : "Nothing more can happen");
+    setText(this.title, howToChoose(this.choices.length));
     const dropped = later === 1 ? "the later step" : `the ${later} later steps`;
     const branch = `Picking here drops ${dropped}; Undo brings ${later === 1 ? "it" : "them"} back.`;
     setText(this.note, later ? branch : HOW_BACK);
@@ -88,6 +97,16 @@ export class ManualMode {
     const options = rest.map(({ choice, words }) => el("option", { value: choice }, inShort(words)));
     const more = el("option", { value: "" }, `${rest.length} more …`);
     return [...nodes, el("select", { "aria-label": "More of what may happen next", onchange }, more, ...options)];
+  }
+
+  /** The digits 1 to 9 choose, in the presenter view too. */
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || keepsKeys(event.target)) return;
+    const { root } = this.manipulation.explorer;
+    const chosen = /^[1-9]$/.test(event.key) ? this.choices[event.key - 1] : null;
+    if (!chosen || "predicting" in root.dataset || "still" in root.dataset) return;
+    event.preventDefault();
+    this.choose(chosen.choice);
   }
 
   /** Whether a choice makes this message arrive next. */
@@ -133,6 +152,11 @@ export class ManualMode {
     const isRefused = notice?.level === "error" && notice.seq === this.waitsFor;
     if (!isRefused) this.manipulation.explorer.goTo(this.manipulation.scene.last);
   }
+}
+
+function howToChoose(count) {
+  if (!count) return "Nothing more can happen";
+  return count === 1 ? "Pick it, or press 1" : `Pick one, or press 1 to ${Math.min(count, 9)}`;
 }
 
 /** A choice without "deliver", which its number on an arrow says: "Marker of S1 on C12", "H->D on C21". */

@@ -79,6 +79,11 @@ export class AskView {
     this.tell();
   }
 
+  /** What is known of a message changes with the step. */
+  stepTo() {
+    if (this.selection?.kind === "message") this.tell();
+  }
+
   tell() {
     const { kind, at, id } = this.selection ?? {};
     const message = kind === "message" ? this.messageOf(id) : null;
@@ -86,7 +91,7 @@ export class AskView {
     const key = JSON.stringify(this.selection);
     const focused = [...this.answer.querySelectorAll("button")].indexOf(document.activeElement);
     this.answer.replaceChildren(...answer);
-    if (key === this.answered) this.answer.querySelectorAll("button")[focused]?.focus(); // only the window has moved
+    if (key === this.answered) this.answer.querySelectorAll("button")[focused]?.focus(); // only the window or the step has moved
     else if (focused >= 0) this.answer.focus({ preventScroll: true }); // the pressed button is gone: Tab goes on from here
     if (key !== this.answered) this.node.scrollTop = 0;
     this.answered = key;
@@ -114,11 +119,11 @@ export class AskView {
       el("p", { class: "cc-lead" }, "Click an event or an arrow in the diagram, or choose one above."),
       el("ul", { class: "cc-invitation" },
         el("li", {}, el("strong", {}, "An event: "), "what could have influenced it, what it could influence, and its vector clock."),
-        el("li", {}, el("strong", {}, "A message: "), "whether a snapshot has recorded it, and the two events that decide."),
+        el("li", {}, el("strong", {}, "A message: "), "whether a snapshot has recorded it, and which two events decide this."),
       ),
       el("h4", {}, "For example"),
       el("ul", { class: "cc-examples" }, ...this.examples().map(([text, selection]) => this.example(text, selection))),
-      el("p", { class: "cc-quiet" }, "Escape, or a click beside everything, puts the question away."),
+      el("p", { class: "cc-quiet" }, "To ask nothing, press Escape or click an empty place of the diagram."),
     ];
   }
 
@@ -130,16 +135,16 @@ export class AskView {
   examples() {
     const { events, scene } = this;
     const at = this.exampleEvent();
-    const found = at == null ? [] : [[`What could ${events.label(at)} know of?`, { kind: "event", at }]];
-    const is = (message, recorded) => Object.values(message.reasons).some((reason) => reason[1] === recorded);
+    const found = at == null ? [] : [[`What could ${events.label(at)} know about?`, { kind: "event", at }]];
+    const is = (message, recorded) => Object.values(message.reasons).some((told) => told.at(-1)[2] === recorded);
     const messages = scene.messages.filter(({ kind }) => kind === "app");
     const kept = messages.find((message) => is(message, true));
     const left = messages.find((message) => is(message, false) && !is(message, true));
     const marker = scene.messages.find(({ kind }) => kind !== "app");
     const ask = (message, text) => message && found.push([text, { kind: "message", id: message.id }]);
-    ask(kept, `Why is ${kept?.name} in the recorded state of ${kept?.caption}?`);
-    ask(left, `Why is ${left?.name} in no recorded channel?`);
-    ask(marker, `What did the ${marker?.name} ${marker?.where} do?`);
+    ask(kept, `Is ${kept?.name} part of the state of ${kept?.caption}?`);
+    ask(left, `Is ${left?.name} recorded in a channel?`);
+    ask(marker, `What does the ${marker?.name} ${marker?.where} do?`);
     return found;
   }
 
@@ -194,6 +199,7 @@ export class AskView {
     const { clock } = this.causality;
     const { processes } = this.scene;
     const own = this.events.lane[at];
+    const label = this.events.label(at);
     const cell = (name, lane) => {
       const attributes = { class: clock[lane] ? null : "cc-quiet", "data-own": lane === own };
       return el("div", attributes, el("dt", {}, name), el("dd", {}, String(clock[lane])));
@@ -202,9 +208,10 @@ export class AskView {
     const other = processes.findIndex((_, lane) => lane !== own && clock[lane] > 0);
     const lane = other < 0 ? own : other;
     const events = clock[lane] === 1 ? "the first event" : `the first ${clock[lane]} events`;
-    const meaning = `${processes[lane]} ${clock[lane]} means: ${events} of ${processes[lane]} ${clock[lane] === 1 ? "is" : "are"} `;
-    const where = lane === own ? "this one and those before it." : `in its past. ${this.events.label(at)} counts itself, too.`;
-    return [el("dl", { class: "cc-clock" }, ...processes.map(cell)), line, el("p", { class: "cc-quiet" }, meaning + where)].filter(Boolean);
+    const told = `The ${clock[lane]} below ${processes[lane]} says: ${events} of ${processes[lane]} ${clock[lane] === 1 ? "is" : "are"} in the past of ${label}. `;
+    const counted = `The ${clock[own]} below ${processes[own]} counts ${label} itself${clock[own] === 1 ? "" : " and the events of its process before it"}.`;
+    const meaning = lane === own ? counted : told + counted;
+    return [el("dl", { class: "cc-clock" }, ...processes.map(cell)), line, el("p", { class: "cc-quiet" }, meaning)].filter(Boolean);
   }
 
   /** A button that asks about an event's message. */
@@ -221,7 +228,7 @@ export class AskView {
     const { name, where, kind } = message;
     const snapshots = this.scene.snapshots.map(({ id, colour }) => ({ id, colour: resolveColour(colour, this.palette) }));
     const own = snapshots.filter(({ id }) => message.snapshot == null || message.snapshot === id);
-    const title = kind !== "app" ? "What it did" : own.length > 1 ? "In the snapshots" : "In the snapshot";
+    const title = kind !== "app" ? "What it does" : own.length > 1 ? "In the snapshots" : "In the snapshot";
     return [
       this.heading(name, where),
       this.facts(message),
@@ -231,15 +238,16 @@ export class AskView {
   }
 
   reason(message, { id, colour }) {
-    const { recorded, text, steps } = reasonOf(this.scene, message, id);
+    const { recorded, text, steps, later } = reasonOf(this.scene, message, id, this.explorer.shownStep());
     const isApplication = message.kind === "app";
-    const verdict = recorded ? `recorded in ${message.caption}` : "not recorded in the channel";
+    const verdict = recorded ? `recorded in ${message.caption}` : `not recorded in the channel${later.length ? " so far" : ""}`;
     return el("li", { "data-recorded": String(recorded) },
       el("span", { class: "cc-tick", "aria-hidden": "true" }, isApplication ? (recorded ? "✓" : "✗") : "•"),
       el("div", {},
         el("p", {}, snapshotDot(colour), el("strong", {}, isApplication ? `${id}: ${verdict}` : id)),
         el("p", {}, ...unbroken(text)),
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
+        later.length ? el("div", { class: "cc-row" }, el("span", {}, "More is known at"), ...later.map((step) => this.stepButton(step))) : null,
       ),
     );
   }
@@ -252,7 +260,10 @@ export class AskView {
     const begin = [`by ${scene.lanes[source]}${at(sent_label)}, time ${plainNumber(sent_time)} `, this.stepButton(sent)];
     const change = el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.openTab("change") }, "change it");
     const stamp = message.stamp ? [["Stamp", [message.stamp]]] : [];
-    const rows = [["Sent", begin], ...stamp, ["Received", end], ["Delay", [delay == null ? "without end " : `${plainNumber(delay)} `, change]]];
+    const now = this.explorer.shownStep();
+    const isSent = sent <= now;
+    const isReceived = received == null || received <= now;
+    const rows = [[isSent ? "Sent" : "Will be sent", begin], ...stamp, [isReceived ? "Received" : "Will be received", end], ["Delay", [delay == null ? "it does not arrive " : `${plainNumber(delay)} `, change]]];
     return el("dl", { class: "cc-told" }, ...rows.flatMap(([name, told]) => [el("dt", {}, name), el("dd", {}, ...told)]));
   }
 
@@ -269,8 +280,9 @@ export class AskView {
   }
 }
 
-function neverComes({ behind }) {
-  return behind ? `never: ${behind} is held before it` : "never: it is held";
+function neverComes({ behind, held }) {
+  if (behind) return `never: ${behind} is ahead of it and is held`;
+  return held ? "never: it is held" : "not yet: it is on its way";
 }
 
 /** The sign of a relation, as in the diagram. */

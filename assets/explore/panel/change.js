@@ -13,7 +13,7 @@ export class ChangeView {
     this.additions = new Additions(submit);
     const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
     this.algorithm = el("select", { onchange });
-    this.rules = el("div", { class: "cc-row" }, field("Snapshots are taken by the rules of", this.algorithm));
+    this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -49,7 +49,7 @@ export class ChangeView {
   history({ edits }) {
     if (this.scene) this.showRules();
     this.reset.disabled = !edits.length;
-    const words = edits.length ? edits : ["None yet: this is the scenario as it was written."];
+    const words = edits.length ? edits : ["None yet: this is the scenario as it was opened."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
     this.edits.classList.toggle("cc-none", !edits.length);
     this.edits.scrollTop = this.edits.scrollHeight; // show the latest edit
@@ -82,7 +82,7 @@ class Additions {
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.internalAt = el("select");
     this.snapshotAt = el("select");
-    const hint = el("span", { class: "cc-quiet" }, "follows the step until you change it");
+    const hint = el("span", { class: "cc-quiet" }, "the time of the step on show, until you write another");
     const message = [field("From", this.from), field("to", this.to), field("Body", this.body)];
     const send = () => ({ do: "send", process: this.from.value, to: this.to.value, body: this.body.value });
     const internal = () => ({ do: "internal", process: this.internalAt.value });

@@ -108,7 +108,7 @@ export class MessageEditor {
     const { arrival, front } = changed ? foretold() : message;
     const held = changed ? front?.name : message.behind;
     const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
-    const why = held ? `never arrives: ${held} is held before it` : never[whyNotArrived(message)];
+    const why = held ? `never arrives: ${held} is ahead of it and is held` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
 

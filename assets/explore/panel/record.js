@@ -105,8 +105,8 @@ class SnapshotCard {
     this.node.dataset.phase = phase(snapshot, step);
     this.processes.forEach((row) => row.stepTo(step));
     this.channels.stepTo(step);
-    const why = snapshot.why.filter(([since]) => since <= step);
-    refill(this.why, String(why.length), () => why.map(([, sentence]) => el("li", {}, ...unbroken(sentence))));
+    const why = snapshot.why.map((sentences) => valueAt(sentences, step)).filter(Boolean);
+    refill(this.why, JSON.stringify(why), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
     const sum = valueAt(snapshot.sum, step);
     refill(this.sum, sum ?? "", () => (sum ? [el("strong", {}, "Recorded in all: "), ...unbroken(sum)] : []));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
@@ -200,27 +200,22 @@ class RemainingChannels {
 }
 
 /** The verdict of a check: it holds, does not hold, or is undecided (null). */
-function verdictRow({ check, holds, witness, text }) {
-  const badge = holds ? ": " : el("span", { class: "cc-badge" }, holds === null ? "undecided" : "violated");
+function verdictRow({ check, holds, text }) {
   return el("li", { "data-holds": String(holds) },
     el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : holds === null ? "–" : "✗"),
-    el("span", {},
-      el("strong", {}, check),
-      badge,
-      ...unbroken(` ${text}`.slice(holds ? 1 : 0)),
-      witness ? el("em", {}, ...unbroken(` (witness: ${witness})`)) : null,
-    ),
+    el("span", {}, el("strong", {}, `${check}: `), ...unbroken(text)),
   );
 }
 
 /** All verdicts in a few words. */
 function verdictsInShort(verdicts) {
-  const violated = verdicts.filter(({ holds }) => holds === false).length;
+  const failed = verdicts.filter(({ holds }) => holds === false).length;
   const undecided = verdicts.filter(({ holds }) => holds === null).length;
+  const of = `of ${verdicts.length} checks`;
   if (!verdicts.length) return "";
-  if (undecided === verdicts.length) return " · – nothing decided";
-  if (undecided && !violated) return ` · – ${undecided} of ${verdicts.length} checks undecided`;
-  return violated ? ` · ✗ ${violated} of ${verdicts.length} checks violated` : ` · ✓ all ${verdicts.length} checks hold`;
+  if (failed) return ` · ✗ ${failed} ${of} ${failed === 1 ? "fails" : "fail"}`;
+  if (undecided) return ` · – ${undecided} ${of} ${undecided === 1 ? "is" : "are"} not decided`;
+  return ` · ✓ all ${verdicts.length} checks hold`;
 }
 
 function factsAt(snapshot, step) {

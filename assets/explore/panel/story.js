@@ -2,19 +2,26 @@
 
 import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
+import { rulesInFull } from "./rules.js";
 
 /** @param onCut called with the number of the cut to show in the diagram, or null */
 export function showStory(node, scene, chosenCut, onCut) {
-  const paragraphs = scene.story.split(/\n\s*\n/).filter((text) => text.trim());
+  const told = scene.story.map((text) => el("p", {}, ...unbroken(text)));
+  if (scene.rules_before != null && scene.rule_book.length) told.splice(scene.rules_before, 0, rulesFirst(scene));
   const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
   node.replaceChildren(
     el("h3", {}, scene.title),
-    ...paragraphs.map((text) => el("p", {}, ...unbroken(text.trim()))),
+    ...told,
     ...cuts,
     ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
     el("h4", {}, "Signs in the diagram"),
     signsInFull(scene.signs),
   );
+}
+
+/** The rules, before the first paragraph that needs them. */
+function rulesFirst({ algorithm, rule_book: book }) {
+  return el("section", { class: "cc-rules-first" }, el("h4", {}, `First the rules of ${algorithm}`), ...rulesInFull(book, []));
 }
 
 /** The cuts; one can be shown in the diagram. */
@@ -34,7 +41,7 @@ function cutText({ name, text, consistent, witness, crossing }) {
     el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
     el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
     ...unbroken(` ${text}`),
-    witness ? el("em", {}, ` (witness: ${witness})`) : null,
+    witness ? ` The message sent at ${witness} is received inside this cut, but sent outside it.` : null,
     crossing.length ? el("span", { class: "cc-quiet" }, ` ${crossing.join("; ")}.`) : null,
   );
 }

@@ -1,8 +1,15 @@
 /* Why a message is recorded, or not. Python sends the sentences (sim/explain/reasons.py); their fields are filled in here. */
 
-/** For a message and a snapshot: whether it is recorded, why, and the steps of the two events that decide. */
-export function reasonOf(scene, message, snapshot) {
-  const [rule, recorded, first, second] = message.reasons[snapshot];
+/**
+ * For a message and a snapshot, as far as the run has come at `step`: whether it is recorded, why, the steps of the events
+ * that decide, and the later `steps` at which more is decided. Nobody knows of what is still to come.
+ */
+export function reasonOf(scene, message, snapshot, step) {
+  const told = message.reasons[snapshot];
+  const later = told.map(([since]) => since).filter((since) => since > step);
+  const known = told.findLast(([since]) => since <= step);
+  if (!known) return { recorded: false, text: "This message has not been sent yet.", steps: [], later };
+  const [, rule, recorded, first, second] = known;
   const fields = {
     message: message.name,
     send: message.sent_moment,
@@ -19,5 +26,5 @@ export function reasonOf(scene, message, snapshot) {
     second,
   };
   const text = scene.cases[rule].replace(/\{(\w+)\}/g, (_, name) => fields[name]);
-  return { recorded, text, steps: [first, second].filter((step) => step != null) };
+  return { recorded, text, steps: [first, second].filter((own) => own != null), later };
 }

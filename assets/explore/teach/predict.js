@@ -205,7 +205,7 @@ export class Predictor {
     const channel = channels.find(({ isRight }) => !isRight);
     if (!channel) return null;
     const { caption, target } = scene.channels.find(({ name }) => name === channel.name);
-    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id) : null;
+    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id, scene.last) : null;
     const text = reason?.text ?? truth.why_channel[channel.name];
     return { about: caption, text, step: reason?.steps.at(-1) ?? truth.record_steps[target] ?? null };
   }
@@ -378,8 +378,8 @@ const HOW_TO_PREDICT =
 /** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {
   return (
-    `Predict is for runs that can be drawn whole, and this one has ${events.count} events. ` +
-    "Every scenario that comes with the page is shorter: the classic lecture example is a good one to begin with."
+    `This run has ${events.count} events, which is too many for Predict: it needs a run that is drawn as a whole. ` +
+    "The scenarios that come with the page are shorter. Begin with the classic lecture example."
   );
 }
 

@@ -42,13 +42,19 @@ CASES = [
     Case(
         broken.DeafInitiator,
         {},
-        {"S1:channel_states": "C21 recorded [], the cut finds [30]", "S1:conservation": "170 money recorded of 200"},
+        {
+            "S1:channel_states": "C21 recorded [], but [30] crosses the cut",
+            "S1:conservation": "170 money recorded of 200",
+        },
     ),
     Case(broken.OneFlag, {"snapshots": TWICE}, {"S2:completion": "P1 has not recorded"}),
     Case(
         broken.SlipsIn,
         {},
-        {"S1:consistency": "the message sent at step 2 on C12", "S1:conservation": "205 money recorded of 200"},
+        {
+            "S1:consistency": "the message sent at step 2 on C12 is received inside the cut, but sent outside it",
+            "S1:conservation": "205 money recorded of 200",
+        },
     ),
     Case(
         broken.CountsProcesses,
@@ -60,20 +66,26 @@ CASES = [
     Case(
         broken.MarkersFirst,
         {"script": (send("P1", "P2", 3, 30),), "delays": {}},
-        {"S1:channel_states": "C12 recorded [], the cut finds [30]", "S1:conservation": "170 money recorded of 200"},
+        {
+            "S1:channel_states": "C12 recorded [], but [30] crosses the cut",
+            "S1:conservation": "170 money recorded of 200",
+        },
     ),
     Case(broken.SomeMarkers, {"processes": "P1 P2 P3"}, {"S1:completion": "P3 has not recorded"}),
     Case(broken.TwoMarkers, {"script": (), "delays": {}}, {"S1:one_marker": "C12 carried 2 markers"}),
     Case(
         broken.OutOfBand,
         {"script": (send("P1", "P2", 1, 30, label="m"),)},
-        {"S1:channel_states": "C12 recorded [], the cut finds [30]", "S1:conservation": "170 money recorded of 200"},
+        {
+            "S1:channel_states": "C12 recorded [], but [30] crosses the cut",
+            "S1:conservation": "170 money recorded of 200",
+        },
     ),
     Case(
         broken.RecordsOn,
         {"script": (send("P2", "P1", 5, 30),), "delays": {}, "snapshots": TWICE},
         {
-            "S1:channel_states": "C21 recorded [30], the cut finds []",
+            "S1:channel_states": "C21 recorded [30], but [] crosses the cut",
             "S1:conservation": "230 money recorded of 200",
             "S2:completion": "C21 is not closed",
         },
@@ -81,17 +93,23 @@ CASES = [
     Case(
         broken.Backwards,
         {"script": (send("P2", "P1", 1, 30, label="m"), send("P2", "P1", 2, 20))},
-        {"S1:channel_states": "C21 recorded [20,30], the cut finds [30,20]"},
+        {"S1:channel_states": "C21 recorded [20,30], but [30,20] crosses the cut"},
     ),
     Case(
         broken.RecordsTwice,
         {"script": (send("P1", "P2", 3, 30),), "delays": {}},
-        {"S1:channel_states": "C12 recorded [], the cut finds [30]", "S1:conservation": "170 money recorded of 200"},
+        {
+            "S1:channel_states": "C12 recorded [], but [30] crosses the cut",
+            "S1:conservation": "170 money recorded of 200",
+        },
     ),
     Case(
         broken.WaitsWithItsMarkers,
         {"script": (send("P2", "P1", 4, 30), send("P1", "P2", 5, 10)), "delays": {}},
-        {"S1:channel_states": "C21 recorded [30], the cut finds []", "S1:conservation": "230 money recorded of 200"},
+        {
+            "S1:channel_states": "C21 recorded [30], but [] crosses the cut",
+            "S1:conservation": "230 money recorded of 200",
+        },
     ),
 ]
 

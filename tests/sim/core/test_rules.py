@@ -226,7 +226,7 @@ def test_a_message_that_is_kept_is_recorded_once_and_nothing_that_follows(regist
         ("P1", "P2->P1", "1", "S1")
     ]
     assert failing(execution) == {
-        "S1:channel_states": "C21 recorded [1], the cut finds [1,2]",
+        "S1:channel_states": "C21 recorded [1], but [1,2] crosses the cut",
         "S1:conservation": "198 money recorded of 200",
     }
 

@@ -25,7 +25,7 @@ from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.causality import History
 from tests.bundled import small
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
-from tests.sim.rule_books import Aligned, Barrier, Impatient, StopTheWorld
+from tests.sim.rule_books import Aligned, Barrier, Impatient, StopTheWorld, two
 from tests.sim.strategies import edited, scenarios
 from tests.sim.tools import only_snapshot, send, start, system
 from tests.tools import examples
@@ -88,6 +88,38 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert receive is None and (first, second) == (source, None) and send.step < first
             else:
                 assert case == "on_its_way" and receive is None and source is None
+
+
+@examples(80)
+@given(scenarios() | st.sampled_from(BUNDLED))
+def test_a_reason_of_a_step_speaks_of_nothing_later(scenario: Scenario) -> None:
+    """And the last one is the reason at the end of the run. "Closed (step 7)" used to be said at step 4."""
+    execution = run(scenario)
+    for snapshot in snapshots_of(execution):
+        told = reasons.reasons_over_steps(execution, snapshot, execution.flights)
+        assert [over[-1][1] for over in told] == reasons.reasons(execution, snapshot)
+        for flight, over in zip(execution.flights, told, strict=True):
+            assert over[0][0] == flight.send.step
+            for step, reason in over:
+                said = reasons.in_words(execution, snapshot, flight, reason)
+                assert all(int(other) <= step for other in re.findall(r"step (\d+)", said)), (step, said)
+
+
+def test_what_is_known_of_a_message_grows_with_the_steps() -> None:
+    execution = run(library.load("lecture"))
+    snapshot, flight = only_snapshot(execution), execution.flights[by_label(execution)["H"]]
+    (over,) = reasons.reasons_over_steps(execution, snapshot, [flight])
+    assert [(step, reason.case, reason.recorded) for step, reason in over] == [
+        (9, "on_its_way", False), (12, "held", False), (13, "channel_open", True), (15, "channel", True),
+    ]  # fmt: skip
+
+
+def test_nothing_is_decided_of_a_message_until_its_snapshot_is_aborted(register: Any) -> None:
+    execution = run(two(register(Impatient)))
+    snapshot = only_snapshot(execution)
+    flights = [flight for flight in execution.flights if flight.kind == APP]
+    for over in reasons.reasons_over_steps(execution, snapshot, flights):
+        assert [reason.case for _, reason in over] in (["unfinished", "ended"], ["ended"])
 
 
 @examples(40)
@@ -156,7 +188,8 @@ def test_the_lecture_in_words() -> None:
     )
     assert "sent it at E (step 16), after P1 recorded (step 5)" in explain(execution, snapshot, ids["E"])
     assert [explain(execution, snapshot, n).partition(":")[0] for n in (2, 3)] == [
-        "This marker of S1 told P2 that everything sent before it has come",
+        "This marker of S1 told P2 that everything sent before it had come. So P2 closed C12 (step 14), which it had "
+        "recorded since step 12. A marker is in no recorded state.",
         "This marker of S1 was P3's first",
     ]
     assert [why_state(execution, snapshot, process) for process in execution.scenario.processes] == [
@@ -193,7 +226,7 @@ def test_messages_that_have_not_arrived_are_explained_too() -> None:
     ]  # fmt: skip
     held = apply_edit(execution, {"do": "hold", "message": {"label": "H"}}, 0)
     assert explain(held, only_snapshot(held), ids["H"]) == (
-        "H->D is still in C21: sent at H (step 8) and not received when the run ends. P2 does not record for S1."
+        "H->D is on its way in C21: sent at H (step 8) and not received. P2 has not recorded for S1."
     )
     assert why_state(held, only_snapshot(held), "P2") == (
         "P2 has not recorded for S1: no marker of it has made P2 record."

@@ -1,0 +1,77 @@
+"""The verdict of a check in words: what holds, what shows that it does not hold, or why it is not decided."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sim.explain.words import capital
+from sim.run.execution import Execution
+from sim.run.snapshots import ABORTED, COMPLETE, Snapshot
+from sim.verify.checks import Verdict, conserved_by
+
+# Each check by its title and sentence if it holds, and by its title if it does not: then the witness is the sentence.
+_WORDS = {
+    "completion": ("Complete", "Every process has recorded, and every channel is closed.", "Not complete"),
+    "one_marker": (
+        "One {marker} per channel", "Every channel has carried exactly one {marker}.", "Not one {marker} per channel"
+    ),
+    "consistency": (
+        "Consistent cut", "Every message that is received inside the cut is also sent inside it.",
+        "Not a consistent cut",
+    ),
+    "channel_states": (
+        "Channel states", "The state of each channel is the messages that cross the cut, in their order.",
+        "A wrong channel state",
+    ),
+    "conservation": ("Conservation", "", "Not conserved"),
+}  # fmt: skip
+_BEFORE_THE_END = ("At most one {marker} per channel", "No channel has carried more than one {marker}.")
+
+
+class VerdictWords(NamedTuple):
+    """A verdict as a page shows it: a title, and a sentence."""
+
+    check: str
+    text: str
+
+
+def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) -> VerdictWords:
+    """A verdict on `snapshot` in words."""
+    title, holds, fails = _WORDS[verdict.check]
+    if verdict.check == "one_marker" and snapshot.status != COMPLETE:
+        title, holds = _BEFORE_THE_END
+    if verdict.check == "conservation":
+        holds = f"{_sum(execution, snapshot)}."
+    text = holds
+    if verdict.holds is None:
+        text = _undecided(snapshot, verdict.check)
+    elif verdict.check == "conservation" and not verdict.holds:
+        title, text = fails, f"{_sum(execution, snapshot)}, but there are {_in_all(execution)}."
+    elif not verdict.holds:
+        title, text = fails, f"{capital(verdict.witness or '')}."
+    marker = execution.engine.algorithm.marker
+    return VerdictWords(title.format(marker=marker), text.replace("{marker}", marker))
+
+
+def _undecided(snapshot: Snapshot, check: str) -> str:
+    if snapshot.status == ABORTED:
+        return "Not decided: the snapshot was aborted."
+    missing = "not every process has recorded" if check == "consistency" else "the snapshot is not complete"
+    return f"Not decided: {missing}."
+
+
+def _sum(execution: Execution, snapshot: Snapshot) -> str:
+    """The recorded amounts, added up: `720 in processes + 80 in channels = 800 money`."""
+    workload = execution.engine.workload
+    processes = [workload.measure(local.state) for local in snapshot.local.values()]
+    channels = [workload.measure_body(message.body) for message in snapshot.recorded_messages]
+    parts = []
+    for good in dict.fromkeys(good for weight in processes for good in weight):
+        inside, between = (sum(weight.get(good, 0) for weight in weights) for weights in (processes, channels))
+        parts.append(f"{inside} in processes + {between} in channels = {inside + between} {good}")
+    return "; ".join(parts)
+
+
+def _in_all(execution: Execution) -> str:
+    """The conserved goods: `800 money`."""
+    return " and ".join(f"{amount} {good}" for good, amount in conserved_by(execution).items())
