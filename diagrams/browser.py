@@ -13,7 +13,7 @@ from diagrams import modules, theme
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 EXPLORE = ASSETS / "explore"
-STYLES = ("explore", "ask", "manipulate", "share", "layout")
+STYLES = ("explore", "ask", "manipulate", "share", "present", "layout")
 
 
 def script() -> str:

@@ -3,8 +3,8 @@
 import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
 
-/** @param onCut called with the number of the cut to show in the diagram, or null */
-export function showStory(node, scene, chosenCut, onCut) {
+/** @param onCut called with the number of the cut to show in the diagram, or null; @param onNotes opens the second window */
+export function showStory(node, scene, { chosenCut, onCut, onNotes }) {
   const paragraphs = scene.story.split(/\n\s*\n/).filter((text) => text.trim());
   const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
   node.replaceChildren(
@@ -12,6 +12,7 @@ export function showStory(node, scene, chosenCut, onCut) {
     ...paragraphs.map((text) => el("p", {}, ...unbroken(text.trim()))),
     ...cuts,
     ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
+    el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick: onNotes }, "Notes for the lecturer"),
     el("h4", {}, "Signs in the diagram"),
     signsInFull(scene.signs),
   );
