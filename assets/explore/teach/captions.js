@@ -43,7 +43,7 @@ function rowOf({ id }, colour, ...told) {
 class FullRow {
   constructor(snapshot, colour) {
     this.captions = captionsOf(snapshot);
-    this.texts = this.captions.map((caption) => el("span", { "data-longest": longestOf(caption) }));
+    this.texts = this.captions.map((caption) => el("span", { "data-longest": longestOf(caption), "data-holds-messages": everHolds(caption) }));
     this.node = rowOf(snapshot, colour, ...this.texts);
   }
 
@@ -79,6 +79,11 @@ class StatusRow {
   stepTo(step) {
     setText(this.status, valueAt(this.snapshot.status, step) ?? "has not begun");
   }
+}
+
+/** Whether a caption is ever that of a channel with messages, which is in bold. */
+function everHolds({ at, steps }) {
+  return steps.some((step) => at(step).state === "messages");
 }
 
 function dress(node, { state, text }) {

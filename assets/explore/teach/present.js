@@ -73,6 +73,7 @@ export class Presenter {
   build() {
     this.captions = new Captions();
     this.buttons = new Map(BUTTONS.map(([key, sign, word, label]) => [key, this.buttonFor(key, sign, word, label)]));
+    this.buttons.get("f").hidden = !document.fullscreenEnabled;
     this.counter = el("span", { class: "cc-counter" });
     this.keys = el("div", { class: "cc-keys", role: "toolbar", "aria-label": "Presenter view" }, ...this.buttons.values(), this.counter);
     this.line = el("div", { class: "cc-presented" }, this.captions.node, this.keys);
