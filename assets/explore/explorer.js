@@ -25,6 +25,7 @@ import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
 import { Search } from "./run/search.js";
 import { stepAt } from "./run/timeline.js";
+import { NotesWindow } from "./teach/notes.js";
 import { Predictor } from "./teach/predict.js";
 import { Presenter } from "./teach/present.js";
 import { Transport } from "./transport.js";
@@ -84,8 +85,10 @@ export class Explorer {
     this.otherParts.push(new Find(this), new RuleBook(this));
     const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
     this.tools.predict = () => predictor.toggle();
+    const notes = new NotesWindow(this, () => presenter.windowOpens());
     this.tools.present = () => presenter.toggle();
-    this.otherParts.unshift(predictor, presenter, ...moreParts(this)); // first: they may claim a click before all others
+    this.tools.notes = () => notes.open();
+    this.otherParts.unshift(predictor, presenter, notes, ...moreParts(this)); // first: they may claim a click before all others
     this.listen();
   }
 
@@ -184,7 +187,7 @@ export class Explorer {
     this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
     showSigns(this.signs, scene.signs);
-    showStory(this.story, scene, visit.cut, (cut) => this.showCut(cut));
+    showStory(this.story, scene, { chosenCut: visit.cut, onCut: (cut) => this.showCut(cut), onNotes: this.tools.notes });
     this.showOrientation();
     this.showStep();
   }

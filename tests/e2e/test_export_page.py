@@ -107,6 +107,12 @@ def test_predicting_and_presenting_work_in_it(still):
     press(page, "Escape")
     press(page, "p")
     page.wait_for_selector(".cc[data-presenting]")
+    with page.expect_popup() as popup:
+        press(page, "s")
+    popup.value.get_by_role("button", name="Next").click()
+    assert popup.value.locator(".cc-notes-place").inner_text() == "Step 1 of 18"
+    assert step_of(page) == 1
+    popup.value.close()
     press(page, "Escape")
     page.wait_for_selector(".cc:not([data-presenting])")
 

@@ -109,6 +109,12 @@ def test_a_swipe_steps_and_a_finger_scrolls(phone):
     phone.touch([(x + 40, y + 100), (x + 40, y + 60), (x + 41, y), (x + 41, y - 80)])
     phone.page.wait_for_function("() => document.querySelector('[data-testid=stMain]').scrollTop > 0")
     assert phone.explorer.step == 1
+    phone.explorer.press("p")
+    x, y = phone.middle(".cc[data-presenting] .cc-diagram .nsewdrag")
+    phone.touch([(x + 60, y), (x, y), (x - 60, y)])
+    phone.wait_for_step(2)
+    phone.page.touchscreen.tap(*phone.middle('.cc-keys [data-key="escape"]'))
+    phone.page.wait_for_selector(".cc:not([data-presenting])")
 
 
 def test_a_finger_drags_a_marker_and_a_tap_asks_about_an_event(phone):

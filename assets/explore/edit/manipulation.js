@@ -119,6 +119,7 @@ export class Manipulation {
   // ------------------------------------------------------------------------- windows
 
   openToolbar(key, point, options = {}) {
+    if ("presenting" in this.explorer.root.dataset) return; // there the diagram is dragged, and nothing covers it
     this.closePopups();
     this.toolbar.openAt(point, this.subjectOf(key), { ...options, key });
   }

@@ -4,8 +4,8 @@ import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
 import { rulesInFull } from "./rules.js";
 
-/** @param onCut called with the number of the cut to show in the diagram, or null */
-export function showStory(node, scene, chosenCut, onCut) {
+/** @param onCut called with the number of the cut to show in the diagram, or null; @param onNotes opens the second window */
+export function showStory(node, scene, { chosenCut, onCut, onNotes }) {
   const told = scene.story.map((text) => el("p", {}, ...unbroken(text)));
   if (scene.rules_before != null && scene.rule_book.length) told.splice(scene.rules_before, 0, rulesFirst(scene));
   const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
@@ -14,6 +14,7 @@ export function showStory(node, scene, chosenCut, onCut) {
     ...told,
     ...cuts,
     ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
+    el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick: onNotes }, "Notes for the lecturer"),
     el("h4", {}, "Signs in the diagram"),
     signsInFull(scene.signs),
   );
