@@ -197,9 +197,11 @@ def test_a_delivery_is_chosen_there(explorer):
     step = explorer.step
     page.locator(".cc-handle[data-choice]").first.click()
     page.wait_for_selector(f".cc[data-step='{step + 1}']:not([data-pending])")
-    page.locator(".cc-choices button").first.click()
+    explorer.press("1")  # a digit is a choice here, not the number of a step
     page.wait_for_selector(f".cc[data-step='{step + 2}']:not([data-pending])")
-    assert page.locator(".cc-counter").inner_text() == f"{step + 2} / {step + 2}"
+    page.locator(".cc-choices button").first.click()
+    page.wait_for_selector(f".cc[data-step='{step + 3}']:not([data-pending])")
+    assert page.locator(".cc-counter").inner_text() == f"{step + 3} / {step + 3}"
     explorer.press("Escape")
     page.wait_for_selector(".cc:not([data-presenting])")
 
