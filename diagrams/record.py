@@ -48,7 +48,6 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
             _channel(scene, snapshot, channel.name, recorded_at.get(channel.target_name), closed_at.get(channel.name))
             for channel in scene.execution.engine.channels
         ],
-        "sum": _sum(scene, snapshot),
         "why": _reasons(scene, snapshot),
         "verdicts": _verdicts(scene, snapshot, verdicts),
         "truth": _truth(scene, snapshot, recorded_at),
@@ -162,20 +161,6 @@ def _may_go_on(scene: Scene) -> bool:
     """Whether a user chooses every action, and some action is enabled at the end."""
     execution = scene.execution
     return execution.scenario.scheduler.kind == "manual" and bool(all_choices(execution, execution.steps)[0])
-
-
-def _sum(scene: Scene, snapshot: Snapshot) -> Timeline:
-    """The recorded amounts, added up once the snapshot is complete: `720 in processes + 80 in channels = 800 money`."""
-    if snapshot.completed is None:
-        return [[0, None]]
-    workload = scene.execution.engine.workload
-    processes = [workload.measure(local.state) for local in snapshot.local.values()]
-    channels = [workload.measure_body(message.body) for message in snapshot.recorded_messages]
-    parts = []
-    for good in dict.fromkeys(good for weight in processes for good in weight):
-        inside, between = (sum(weight.get(good, 0) for weight in weights) for weights in (processes, channels))
-        parts.append(f"{inside} in processes + {between} in channels = {inside + between} {good}")
-    return [[0, None], [snapshot.completed, "; ".join(parts) or None]]
 
 
 def meters(scene: Scene) -> list[dict[str, Any]]:

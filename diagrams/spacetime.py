@@ -168,13 +168,12 @@ def _layout(scene: Scene, down: bool) -> Figure:
 
 def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
     """The names of the lanes on show and the size of their letters: long ones smaller, then cropped."""
-    names = [scene.lanes[lane] for lane in scene.layout.shown]
-    most = len(names) if len(names) <= FEW_LANES else FEW_LANES // 2
+    most = len(scene.lanes) if len(scene.lanes) <= FEW_LANES else FEW_LANES // 2
     room = WIDTH / (most + 0.2) - 6 if down else WIDEST_NAME
-    longest = max((width_of(name, 1) for name in names), default=0)
+    longest = max((width_of(name, 1) for name in scene.lanes), default=0)
     size = max(LEAST_NAME_SIZE, min(NAME_SIZE, room / max(longest, 1)))
     rooms = [room * FOLDED if down and lane in scene.layout.folded else room for lane in scene.layout.shown]
-    return [plain(cropped(name, size, own)) for name, own in zip(names, rooms, strict=True)], size
+    return [plain(cropped(name, size, own)) for name, own in zip(scene.lanes, rooms, strict=True)], size
 
 
 def _naming(lanes: int, down: bool) -> list[tuple[int | None, int]]:

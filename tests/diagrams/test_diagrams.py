@@ -225,12 +225,8 @@ def test_moved_arrows_leave_a_ghost():
 def test_the_sum_of_a_snapshot_stands_with_the_snapshot_once_it_is_complete():
     """The meter tells what is where now: at the end no money is in a channel, though the snapshot has 80 there."""
     (record,) = record_of(scene("two_banks"))
-    assert [value_at(record["sum"], step) for step in (0, 6, 7)] == [
-        None, None, "720 in processes + 80 in channels = 800 money"
-    ]  # fmt: skip
-    (verdict,) = [one for one in value_at(record["verdicts"], 7) if one["check"] == "Conservation"]
-    assert "money" not in verdict["text"]
-    assert value_at(record_of(scene("lecture"))[0]["sum"], 18) is None, "there is nothing to add up"
+    said = [" ".join(one["text"] for one in value_at(record["verdicts"], step) or []) for step in (6, 7)]
+    assert ["720 in processes + 80 in channels = 800 money" in text for text in said] == [False, True]
 
 
 def test_of_very_many_processes_there_is_no_picture_of_the_network():

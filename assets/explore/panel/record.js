@@ -85,7 +85,6 @@ class SnapshotCard {
     this.status = el("p", { class: "cc-status" });
     this.processes = snapshot.processes.map((process) => new StateRow(process, goTo));
     this.channels = new ChannelList(snapshot.channels, goTo);
-    this.sum = el("p", { class: "cc-sum" });
     this.why = el("ul", { class: "cc-why" });
     this.verdicts = el("ul", { class: "cc-verdicts" });
     this.facts = el("p", { class: "cc-facts" });
@@ -96,7 +95,7 @@ class SnapshotCard {
       el("header", {}, heading, this.status),
       el("h4", {}, "Processes"), states,
       el("h4", {}, "Channels"), this.channels.node,
-      this.sum, this.why, this.verdicts, this.facts,
+      this.why, this.verdicts, this.facts,
     );
   }
 
@@ -107,8 +106,6 @@ class SnapshotCard {
     this.channels.stepTo(step);
     const why = snapshot.why.map((sentences) => valueAt(sentences, step)).filter(Boolean);
     refill(this.why, JSON.stringify(why), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
-    const sum = valueAt(snapshot.sum, step);
-    refill(this.sum, sum ?? "", () => (sum ? [el("strong", {}, "Recorded in all: "), ...unbroken(sum)] : []));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
     setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
