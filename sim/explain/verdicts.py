@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.snapshots import ABORTED, COMPLETE, Snapshot
-from sim.verify.checks import Verdict, conserved_by
+from sim.verify.checks import Verdict
 
 # Each check by its title and sentence if it holds, and by its title if it does not: then the witness is the sentence.
 _WORDS = {
@@ -23,7 +23,9 @@ _WORDS = {
         "Channel states", "The state of each channel is the messages that cross the cut, in their order.",
         "A wrong channel state",
     ),
-    "conservation": ("Conservation", "", "Not conserved"),
+    "conservation": (
+        "Conservation", "The sum of what is recorded is right: nothing is lost or counted twice.", "Not conserved"
+    ),
 }  # fmt: skip
 _BEFORE_THE_END = ("At most one {marker} per channel", "No channel has carried more than one {marker}.")
 
@@ -40,17 +42,13 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
     title, holds, fails = _WORDS[verdict.check]
     if verdict.check == "one_marker" and snapshot.status != COMPLETE:
         title, holds = _BEFORE_THE_END
-    if verdict.check == "conservation":
-        holds = f"{_sum(execution, snapshot)}."
-    text = holds
+    marker = execution.engine.algorithm.marker
+    text = holds.format(marker=marker)
     if verdict.holds is None:
         text = _undecided(snapshot, verdict.check)
-    elif verdict.check == "conservation" and not verdict.holds:
-        title, text = fails, f"{_sum(execution, snapshot)}, but there are {_in_all(execution)}."
     elif not verdict.holds:
         title, text = fails, f"{capital(verdict.witness or '')}."
-    marker = execution.engine.algorithm.marker
-    return VerdictWords(title.format(marker=marker), text.replace("{marker}", marker))
+    return VerdictWords(title.format(marker=marker), text)
 
 
 def _undecided(snapshot: Snapshot, check: str) -> str:
@@ -58,20 +56,3 @@ def _undecided(snapshot: Snapshot, check: str) -> str:
         return "Not decided: the snapshot was aborted."
     missing = "not every process has recorded" if check == "consistency" else "the snapshot is not complete"
     return f"Not decided: {missing}."
-
-
-def _sum(execution: Execution, snapshot: Snapshot) -> str:
-    """The recorded amounts, added up: `720 in processes + 80 in channels = 800 money`."""
-    workload = execution.engine.workload
-    processes = [workload.measure(local.state) for local in snapshot.local.values()]
-    channels = [workload.measure_body(message.body) for message in snapshot.recorded_messages]
-    parts = []
-    for good in dict.fromkeys(good for weight in processes for good in weight):
-        inside, between = (sum(weight.get(good, 0) for weight in weights) for weights in (processes, channels))
-        parts.append(f"{inside} in processes + {between} in channels = {inside + between} {good}")
-    return "; ".join(parts)
-
-
-def _in_all(execution: Execution) -> str:
-    """The conserved goods: `800 money`."""
-    return " and ".join(f"{amount} {good}" for good, amount in conserved_by(execution).items())
