@@ -324,7 +324,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
         crossing = tuple(
             f"{counted(len(m), 'message')} in {whole_run.captions[c]}" for c, m in history.in_channels(frontier).items()
         )
-        label = message_sent(history.sends[witness]).removeprefix("message ") if witness is not None else None
+        label = message_sent(history.sends[witness]) if witness is not None else None
         cuts.append(
             Cut(
                 name=named.name,

@@ -42,7 +42,7 @@ function cutText({ name, text, consistent, witness, crossing }) {
     el("strong", {}, `${consistent ? "✓" : "✗"} ${name}`),
     el("span", { class: "cc-badge" }, consistent ? "consistent" : "inconsistent"),
     ...unbroken(` ${text}`),
-    witness ? ` The message sent at ${witness} is received inside this cut, but sent outside it.` : null,
+    witness ? ` Here ${witness} is received inside the cut, but sent outside it.` : null,
     crossing.length ? el("span", { class: "cc-quiet" }, ` ${crossing.join("; ")}.`) : null,
   );
 }
