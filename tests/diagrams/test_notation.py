@@ -1,6 +1,7 @@
 """One notation: what a person reads calls a channel C21, or by its name where processes have no numbers."""
 
 import re
+from html import unescape
 
 import pytest
 
@@ -47,7 +48,7 @@ def numbered(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_numbered_channel_is_called_by_its_numbers_everywhere(name):
     names = numbered(name)
-    told = "\n".join(all_texts(name))
+    told = unescape("\n".join(all_texts(name)))
     assert [own for own in names if re.search(rf"\b{re.escape(own)}\b", told)] == []
 
 

@@ -68,7 +68,8 @@ export class Network {
       if (this.masks[index]) return { ...trace, ...this.masks[index].at(this.step) };
       return trace.meta?.flight ? this.flights(trace, dots) : trace;
     });
-    const layout = { ...this.figure.layout, width: this.plot.clientWidth, height: this.plot.clientHeight };
+    // a copy: Plotly widens the axes it is given to the shape of the plot, and would widen them again for the next shape
+    const layout = { ...structuredClone(this.figure.layout), width: this.plot.clientWidth, height: this.plot.clientHeight };
     Plotly.react(this.plot, data, layout, { displayModeBar: false, staticPlot: !dots.length });
   }
 
