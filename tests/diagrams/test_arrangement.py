@@ -122,3 +122,10 @@ def test_every_format_takes_an_arranged_scene_and_only_diagrams_change(name: str
     plain, arranged = (exporter(name).export(own, View.of(own, steps=(0, 2))) for own in (whole, hidden))
     is_diagram = name in ("svg", "png", "pdf", "tikz", "deck", "html")
     assert (plain != arranged) == is_diagram
+
+
+@pytest.mark.parametrize(("orientation", "axis"), [("down", "xaxis"), ("right", "yaxis")])
+def test_the_names_stand_at_the_lanes_on_show_in_their_order(orientation: str, axis: str) -> None:
+    moved = scene("lecture").arranged(Arrangement(order=("P3", "P1", "P2"), hidden=("P1",)))
+    layout = figure(moved, orientation)["layout"][axis]
+    assert (layout["ticktext"], layout["tickvals"]) == (["P3", "P2"], [0.0, 1.0])

@@ -94,7 +94,7 @@ def test_processes_are_hidden_folded_moved_and_brought_back(fresh_explorer):
     assert not fresh_explorer.edits()
 
     page.locator(".cc-lane:visible").first.click()
-    fresh_explorer.page.locator(".cc-line-menu").get_by_role("menuitem", name="Move P1 right").click()
+    fresh_explorer.page.locator(".cc-line-menu").get_by_role("button", name="Move P1 right").click()
     page.wait_for_selector(".cc:not([data-pending])")
     assert names.all_text_contents() == ["P3", "P1"]
     fresh_explorer.turn()

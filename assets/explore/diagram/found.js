@@ -11,7 +11,7 @@ export class Found {
     this.diagram = diagram;
     this.halos = shape("path", { class: "cc-halo" });
     this.bands = shape("path", { class: "cc-band" });
-    this.node = shape("svg", { class: "cc-cone cc-found", "aria-hidden": "true" }, this.bands, this.halos);
+    this.node = shape("svg", { class: "cc-found", "aria-hidden": "true" }, this.bands, this.halos);
     diagram.node.before(this.node);
     this.mark(null);
   }

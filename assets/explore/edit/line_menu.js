@@ -14,7 +14,8 @@ export class LineMenu extends Popup {
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.bodyField = field("Body of the message (may be left empty)", this.body);
     this.entries = el("div", { role: "menu" });
-    this.node.append(this.title, this.bodyField, this.entries);
+    this.arranging = el("div", { class: "cc-row cc-arranging", role: "group" });
+    this.node.append(this.title, this.bodyField, this.entries, this.arranging);
     this.node.addEventListener("keydown", (event) => moveFocus(event, this.items(), ["ArrowUp", "ArrowDown"]));
     this.body.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -24,7 +25,7 @@ export class LineMenu extends Popup {
   }
 
   items() {
-    return [...this.entries.querySelectorAll("[role=menuitem]:not(:disabled), select")];
+    return [...this.node.querySelectorAll("[role=menuitem], select, .cc-arranging button:not(:disabled)")];
   }
 
   /** @param time the time that was clicked, rounded unless `isExact`; ignored where the run knows no time */
@@ -45,9 +46,10 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
-      this.arranging(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
+    this.arranging.setAttribute("aria-label", `Lane of ${process}`);
+    this.arranging.replaceChildren(...this.laneButtons(process));
     this.open(point, { ...options, focus: this.items()[0] });
     this.drawMark();
   }
@@ -61,8 +63,8 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** The entries that change only the view: hide, fold or move the process. */
-  arranging(process) {
+  /** The buttons that change only the view: hide, fold or move the process. */
+  laneButtons(process) {
     const { scene, explorer, diagram } = this.manipulation;
     const shown = onShow(scene.arrangement, scene.processes);
     const place = shown.indexOf(process);
@@ -73,16 +75,15 @@ export class LineMenu extends Popup {
         this.close(true);
         explorer.arrange(wanted(explorer.visit.arrangement));
       };
-      const attributes = { type: "button", role: "menuitem", tabindex: "-1", "aria-label": label, title: label, disabled: !isPossible };
-      return el("button", { ...attributes, onclick }, text);
+      return el("button", { type: "button", "aria-label": label, title: label, disabled: !isPossible, onclick }, text);
     };
     const moving = ([sign, way], by) => button(sign, `Move ${process} ${way}`, (now) => move(now, process, by, scene.processes), shown[place + by] != null);
-    return el("div", { class: "cc-row cc-arranging", role: "none" },
+    return [
       button("Hide", `Hide ${process}`, (now) => hide(now, process, true), shown.length > 1),
       button(isFolded ? "Unfold" : "Fold", `${isFolded ? "Unfold" : "Fold"} ${process}`, (now) => fold(now, process, !isFolded), true),
       moving(back, -1),
       moving(on, 1),
-    );
+    ];
   }
 
   entry(text, edit) {

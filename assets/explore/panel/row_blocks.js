@@ -31,7 +31,8 @@ export class RowBlocks {
     const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, number) => this.block(number));
     this.node.replaceChildren(...blocks);
     blocks.forEach((block) => this.watch.observe(block));
-    if (!rows.length) this.node.append(el("p", { class: "cc-quiet", role: "none" }, "No such event among the steps on show."));
+    if (rows.length) this.make(blocks[0]);
+    else this.node.append(el("p", { class: "cc-quiet", role: "none" }, "No such event among the steps on show."));
     if (this.step != null) this.stepTo(this.step, isElsewhere);
   }
 
