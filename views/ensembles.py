@@ -17,6 +17,7 @@ from pipeline.spark.progress import Progress
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+from views.addresses import ENSEMBLES
 from views.ensemble_results import asked, get_ready, results
 from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form
@@ -24,7 +25,7 @@ from views.jobs import FAILED, JOBS, Job
 from views.on_show import on_show, show
 from views.waiting import waiting
 
-PAGE = "ensembles"
+PAGE = ENSEMBLES
 CHOSEN = "ensemble_chosen"
 
 

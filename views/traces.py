@@ -20,6 +20,7 @@ from pipeline.store import catalog
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+from views.addresses import TRACES
 from views.bring_log import Brought, bring_log
 from views.errors import complain, complaining
 from views.jobs import DONE, FAILED, JOBS
@@ -27,7 +28,7 @@ from views.on_show import on_show, show
 from views.trace_window import trace_window
 from views.waiting import waiting
 
-PAGE = "traces"
+PAGE = TRACES
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
 
