@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 
@@ -11,14 +10,19 @@ import pytest
 from tests.tools import ROOT
 from views import addresses
 
-ADDRESSES = "from views.addresses import ROUTES\nprint([route.path for route in ROUTES])"
+ADDRESSES = """
+import sys
+from streamlit import config
+config.set_option("server.baseUrlPath", sys.argv[1])
+from views.addresses import ROUTES
+print([route.path for route in ROUTES])
+"""
 
 
 @pytest.mark.parametrize(("base", "before"), [("", ""), ("class/app", "/class/app"), ("/class/", "/class")])
 def test_each_page_has_its_address_below_the_path_of_the_server(base, before):
-    environment = os.environ | {"STREAMLIT_SERVER_BASE_URL_PATH": base}
-    asked = [sys.executable, "-c", ADDRESSES]
-    found = subprocess.run(asked, cwd=ROOT, env=environment, check=True, capture_output=True, text=True).stdout
+    asked = [sys.executable, "-c", ADDRESSES, base]
+    found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     assert found.strip() == str([f"{before}/{name}" for name in ("ensembles", "traces", "history")])
 
 
