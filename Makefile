@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help app dev quick test bench picture clean
+.PHONY: help app class dev quick test bench picture clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 app: .venv/app ## install what is needed and run the app on http://127.0.0.1:8501
 	$(BIN)/streamlit run app.py
+
+class: .venv/app ## the app for a class: other computers in this network can open it
+	$(BIN)/streamlit run app.py --server.address 0.0.0.0
 
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py
