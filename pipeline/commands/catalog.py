@@ -94,8 +94,7 @@ def _open(arguments: argparse.Namespace) -> int:
     if entry.kind == "ensemble":
         scenario = scenario_of_run(entry.store, arguments.run)
     else:
-        spark = spark_session.session()
-        scenario = scenario_of_window(spark, entry.store, arguments.run, arguments.from_row, arguments.rows)
+        scenario = scenario_of_window(entry.store, arguments.run, arguments.from_row, arguments.rows)
     text = dumps(scenario)
     if arguments.file is None:
         print(text, end="")
