@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help app class dev quick test bench picture clean
+.PHONY: help app class dev quick test bench picture examples clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -34,6 +34,9 @@ bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipelin
 
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg
+
+examples: .venv/app ## make the finished examples of the app anew, when the version or the format has risen
+	$(BIN)/python -m pipeline.examples
 
 clean: ## remove the environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
