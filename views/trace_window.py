@@ -1,4 +1,4 @@
-"""A window of one execution of a log as a diagram, with a cut that the user chooses and Spark judges."""
+"""A window of one execution of a log as a diagram, with a cut that the user chooses and the app examines."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -16,7 +17,7 @@ from diagrams.scene import Scene, compose
 from diagrams.still import still
 from diagrams.theme import PALETTES
 from pipeline.cuts import one_execution
-from pipeline.cuts.one_cut import CutReport, report_on_cut
+from pipeline.cuts.one_cut import CutReport, report_in_memory, report_on_cut
 from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.model import APPLICATION_KINDS, Event
@@ -24,12 +25,14 @@ from sim.core.notation import captions
 from sim.document.scenario import NamedCut
 from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
-from sim.theory.causality import Frontier
-from views.errors import complaining
+from sim.theory.causality import Frontier, History
 from views.opening import open_scenario
 
 SIZES = (50, 100, 200, 400)  # rows of a window
+MOST_IN_MEMORY = 20_000  # rows of an execution; of a bigger one Spark reads what a cut needs, in a second or so
 MOST_TOLD = 6  # messages of a channel that are listed by name
+
+Row = Mapping[str, Any]
 
 
 class Window:
@@ -59,37 +62,71 @@ class Window:
         return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
 
 
-@complaining()
-def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
-    """Draw the diagram and the verdict, and their menus in `controls`."""
-    key = f"{store.name}-{run_id}"
+def trace_window(store: Store, trace: Row, controls: DeltaGenerator) -> None:
+    """Draw the diagram and the verdict, and their menus in `controls`; `trace` is the execution's row of traces.
+
+    Raises InputError.
+    """
+    run_id = trace["run_id"]
+    key = f"{store.path.parent.name}-{store.name}-{run_id}"  # an example may be called as a folder of the user's
     events, rows = _size(str(store.path), run_id)
     first, count = _place(key, rows, controls)
     window = _window(str(store.path), run_id, first, count)
-    frontier = _frontier(key, window, events, store, run_id, controls)
+    examiner = _Examiner(store, trace, rows)
+    frontier = _frontier(key, window, events, examiner, controls)
     with st.spinner("Spark examines the cut …"):
-        finding = _finding(str(store.path), run_id, tuple(frontier.items()))
+        finding = examiner.report(frontier)
     st.html(_verdict(finding, list(frontier)))
     _diagram(key, window, frontier, finding)
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         open_scenario(window.scenario)
 
 
-# ------------------------------------------------------------------ asked of Spark, and cached
+class _Examiner(NamedTuple):
+    """Answers questions on cuts of an execution with so many rows: in memory where they fit, else by Spark."""
+
+    store: Store
+    trace: Row
+    rows: int
+
+    def report(self, frontier: Frontier) -> CutReport:
+        """The verdict on a cut."""
+        if self.rows > MOST_IN_MEMORY:
+            return _finding(str(self.store.path), self.trace["run_id"], tuple(frontier.items()))
+        return report_in_memory(self._history(), frontier, self.trace)
+
+    def consistent_below(self, frontier: Frontier) -> dict[str, int]:
+        """The biggest consistent cut inside `frontier`."""
+        if self.rows > MOST_IN_MEMORY:
+            spark = spark_session.session()
+            return one_execution.consistent_below(spark, self.store, self.trace["run_id"], frontier)
+        return self._history().consistent_below(frontier)
+
+    def _history(self) -> History:
+        return _history(str(self.store.path), self.trace["run_id"], self.rows)
+
+
+# ------------------------------------------------------------------ read from the tables, and cached
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
     """The number of events of each process, and of all rows."""
-    spark, store = spark_session.session(), Store(Path(path))
-    return one_execution.event_counts(spark, store, run_id), one_execution.row_count(spark, store, run_id)
+    store = Store(Path(path))
+    return one_execution.event_counts(store, run_id), one_execution.row_count(store, run_id)
 
 
-@st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
+@st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
 def _window(path: str, run_id: int, first: int, rows: int) -> Window:
-    spark, store = spark_session.session(), Store(Path(path))
-    events = one_execution.window(spark, store, run_id, first, rows)
-    return Window(events, list(one_execution.event_counts(spark, store, run_id)), f"{store.name}-{run_id}")
+    store = Store(Path(path))
+    events = one_execution.window(store, run_id, first, rows)
+    return Window(events, list(one_execution.event_counts(store, run_id)), f"{store.name}-{run_id}")
+
+
+@st.cache_resource(max_entries=10, show_spinner=False)
+def _history(path: str, run_id: int, rows: int) -> History:
+    store = Store(Path(path))
+    return History(list(one_execution.event_counts(store, run_id)), one_execution.window(store, run_id, 0, rows))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -113,14 +150,14 @@ def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
 
 
 def _frontier(
-    key: str, window: Window, events: Mapping[str, int], store: Store, run_id: int, controls: DeltaGenerator
+    key: str, window: Window, events: Mapping[str, int], examiner: _Examiner, controls: DeltaGenerator
 ) -> dict[str, int]:
     """The cut: events inside, by process. An edit or a click takes effect at the next run of the page."""
     kept = f"cut-{key}"
     if kept not in st.session_state:
         st.session_state[kept] = (0, window.halves())
     version, frontier = st.session_state[kept]
-    controls.markdown("**The cut**: click the last event inside, or say how many are.")
+    controls.markdown("**The cut.** Click an event: it is then the last one inside. Or write how many are inside:")
     edited = controls.data_editor(
         {"Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values())},
         column_config={"Inside": st.column_config.NumberColumn(min_value=0, step=1, required=True)},
@@ -128,10 +165,11 @@ def _frontier(
     )  # fmt: skip
     inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
-    if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
-        _keep(key, one_execution.consistent_below(spark_session.session(), store, run_id, wanted))
+    if controls.button("Make it consistent", key=f"below-{key}", width="stretch"):
+        _keep(key, examiner.consistent_below(wanted))
         st.rerun()
-    if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
+    controls.caption("This leaves out as few events as possible.")
+    if controls.button("Cut through the middle", key=f"halves-{key}", width="stretch"):
         _keep(key, window.halves())
         st.rerun()
     return wanted
@@ -173,19 +211,18 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
     """The verdict and the channels, as HTML."""
     called = captions(processes, [*finding.in_channels, *finding.unknown])
     if finding.consistent:
-        head = '<span class="cut-good">Consistent.</span> The system could have been in this state.'
+        head = '<span class="cut-good">Consistent.</span> The system may have been in this state.'
     else:
         head = (
-            f'<span class="cut-bad">Not consistent.</span> {escape(finding.witness or "")} was received inside the cut '
-            "and sent outside it."
+            f'<span class="cut-bad">Not consistent.</span> The message {escape(finding.witness or "")} was received '
+            "inside the cut, but sent outside it: no system can be in this state."
         )
     held = [_channel(finding, name, called[name]) for name in finding.in_channels]
-    least = "" if finding.exact else "at least "
-    body = f"No message is {'known to be ' if least else ''}in a channel."
+    body = f"No message is {'' if finding.exact else 'known to be '}in a channel."
     if held:
-        body = f"In the channels: {least}{'; '.join(held)}."
+        body = f"In the channels{'' if finding.exact else ', at least'}: {'; '.join(held)}."
     if finding.unknown:
-        body += f" Channel state unknown: {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
+        body += f" The log does not say what is in {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
     return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
 
 

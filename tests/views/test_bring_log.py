@@ -9,9 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from pipeline import formats
 from pipeline.formats import options_of
-from pipeline.ingest import plan
 from tests.tools import dropped, example
-from views.bring_log import the_example
 
 
 def form() -> None:
@@ -51,11 +49,3 @@ def test_a_new_format_has_its_fields(tmp_path: Path, page: AppTest) -> None:
         assert labels(page) == ["Format", "Lines left out begin with"]
         assert page.text_input[0].value == "#"
         assert not page.exception
-
-
-def test_the_example_can_be_read(tmp_path: Path) -> None:
-    brought = the_example()
-    ((name, content),) = brought.files.items()
-    (tmp_path / name).write_bytes(content)
-    (piece,) = plan([tmp_path / name], brought.form, brought.options).pieces
-    assert formats.find(brought.form).read(piece).messages > 0
