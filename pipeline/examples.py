@@ -35,7 +35,7 @@ def make_ensemble(path: Path) -> None:
 
 def make_log(path: Path) -> None:
     """Makes the folder of the log. Raises InputError if there is no Spark."""
-    store = Store.create(path, "trace", {"format": FORM, "logs": [LOG_FILE.name]})
+    store = Store.create(path, "trace", {"files": [LOG_FILE.name], "format": FORM})
     carry_out(spark_session.session(), store, plan([Path(os.path.relpath(LOG_FILE))], FORM))
     _finish(store)
 

@@ -95,7 +95,10 @@ def _start(brought: Brought) -> None:
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
             form, options = brought.form, brought.options
-            about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
+            about = {
+                "files": list(brought.files), "format": form, **formats.all_options(form, options),
+                "quarantine": brought.quarantine,
+            }  # fmt: skip
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine)
                 spark = spark_session.session()
