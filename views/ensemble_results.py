@@ -160,7 +160,7 @@ def _slowest(store: Store, found: Overview) -> None:
     if not rows:
         st.info("No process was the slowest: none of these snapshots completed.")
         return
-    st.html(f"<p>{who_was_slowest(rows)}</p>")
+    st.html(f'<p class="cut-told">{who_was_slowest(rows)}</p>')
     told = "A bar counts the snapshots that this process finished last."
     chart(store, found, charts.slowest(rows), MEASURES["latency"], told, "Click a bar for the longest of them.")
 

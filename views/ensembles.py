@@ -125,7 +125,7 @@ def _stopped(store: Store) -> None:
 def _example() -> None:
     """Draw the example that comes with the app."""
     st.html(
-        '<p class="cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 processes, with fast '
+        '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 processes, with fast '
         "and slow markers. Each run takes one snapshot. To make your own, change the form and press <b>Run</b>.</p>"
     )
     with complaining():
@@ -134,6 +134,6 @@ def _example() -> None:
 
 def _under_way() -> None:
     st.html(
-        "<p>Every run takes its snapshots. A snapshot may take a short or a long time, and it may find few or many messages "
-        "in the channels. When all runs are done, a chart shows both, and each dot in it is a run that you can open.</p>"
+        '<p class="cut-told">Every run takes its snapshots. A snapshot may take a short or a long time, and it may find '
+        "few or many messages in the channels. When all runs are done, a chart shows both, and each dot in it is a run that you can open.</p>"
     )

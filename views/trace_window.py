@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -30,7 +31,8 @@ from views.opening import open_scenario
 
 SIZES = (50, 100, 200, 400)  # rows of a window
 MOST_IN_MEMORY = 20_000  # rows of an execution; of a bigger one Spark reads what a cut needs, in a second or so
-MOST_TOLD = 6  # messages of a channel that are listed by name
+MOST_TOLD = 6  # messages of a channel, and last events of a cut, that are listed by name
+MOST_LETTERS = 40  # of the text of an event
 
 Row = Mapping[str, Any]
 
@@ -76,7 +78,7 @@ def trace_window(store: Store, trace: Row, controls: DeltaGenerator) -> None:
     frontier = _frontier(key, window, events, examiner, controls)
     with st.spinner("Spark examines the cut …"):
         finding = examiner.report(frontier)
-    st.html(_verdict(finding, list(frontier)))
+    st.html(_verdict(finding, list(frontier)) + _ends(window, frontier))
     _diagram(key, window, frontier, finding)
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         open_scenario(window.scenario)
@@ -223,7 +225,17 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
         body = f"In the channels{'' if finding.exact else ', at least'}: {'; '.join(held)}."
     if finding.unknown:
         body += f" The log does not say what is in {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
-    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
+    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-told">{body}</p>'
+
+
+def _ends(window: Window, frontier: Frontier) -> str:
+    """The last events inside the cut by their texts, of the processes whose last one is in the window, as HTML."""
+    last = {row.process: row.label for row in window.rows if row.label and row.index == frontier.get(row.process, 0)}
+    named = [f"<b>{escape(process)}</b> {escape(shorten(label, MOST_LETTERS, placeholder=" …"))}" for process, label in last.items()]
+    if not named:
+        return ""
+    more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""
+    return f'<p class="cut-told">Last events inside: {"; ".join(named[:MOST_TOLD])}{more}.</p>'
 
 
 def _channel(finding: CutReport, name: str, called: str) -> str:

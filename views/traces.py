@@ -113,7 +113,7 @@ def _start(brought: Brought) -> None:
 def _example(controls: DeltaGenerator) -> None:
     """Draw the example that comes with the app."""
     st.html(
-        '<p class="cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click an event to '
+        '<p class="cut-told cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click an event to '
         "move the cut. To examine a log of your own program, press <b>Bring your own log</b>.</p>"
     )
     with complaining():
@@ -129,7 +129,7 @@ def _trace(store: Store, controls: DeltaGenerator) -> None:
         run_id = controls.selectbox(
             "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=f"execution-{store.name}"
         )
-    st.html(f"<p>{_in_a_sentence(list(told.values()), len(rows))}</p>")
+    st.html(f'<p class="cut-told">{_in_a_sentence(list(told.values()), len(rows))}</p>')
     trace_window(store, told[run_id], controls)
     with st.expander("What the app understood of this log"):
         _understood(rows)

@@ -13,7 +13,7 @@ from tests.tools import check_none
 PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
 DIAGRAM = ".st-key-cut-diagram .main-svg"
 VERDICT = ".st-key-cut-trace h3"
-CHANNELS = ".cut-channels"
+CHANNELS = ".st-key-cut-trace h3 + .cut-told"
 
 # a sends to b, b answers, and a sends again: three messages that the clocks tell of.
 CLOCKS = [
