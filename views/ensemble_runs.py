@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from diagrams import theme
-from diagrams.chart_parts import Figure, amount, number
+from diagrams.chart_parts import TITLE_HEIGHT, Figure, amount, number
 from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
@@ -25,6 +25,11 @@ def chart(
 ) -> None:  # fmt: skip
     """Draw a figure, with buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
+    layout = dict(figure["layout"])
+    title = layout.pop("title")["text"]  # beside the chart, where a long one is broken
+    layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] - TITLE_HEIGHT}
+    st.html(f'<h3 class="cut-told">{title}</h3>')
+    figure = {"data": figure["data"], "layout": layout}
     with st.container(key="cut-chart"):
         event = st.plotly_chart(
             theme.resolve(figure, palette), theme=None, key="ensemble-chart", on_select="rerun",

@@ -125,8 +125,8 @@ def _stopped(store: Store) -> None:
 def _example() -> None:
     """Draw the example that comes with the app."""
     st.html(
-        '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 processes, with fast '
-        "and slow markers. Each run takes one snapshot. To make your own, change the form and press <b>Run</b>.</p>"
+        '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 processes, with '
+        "fast and slow markers. Each run takes one snapshot. To make your own, change the form and press <b>Run</b>.</p>"
     )
     with complaining():
         example(Store.open(examples.ENSEMBLE))
@@ -134,6 +134,7 @@ def _example() -> None:
 
 def _under_way() -> None:
     st.html(
-        '<p class="cut-told">Every run takes its snapshots. A snapshot may take a short or a long time, and it may find '
-        "few or many messages in the channels. When all runs are done, a chart shows both, and each dot in it is a run that you can open.</p>"
+        '<p class="cut-told">Every run takes its snapshots. A snapshot may take a short or a long time, and it may '
+        "find few or many messages in the channels. When all runs are done, charts show this, and each dot in a chart "
+        "is a run that you can open.</p>"
     )

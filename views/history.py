@@ -24,7 +24,7 @@ def page(pages: Mapping[str, Any]) -> None:
     entries = catalog.entries()
     readable = [entry for entry in entries if entry.problem is None]
     if not entries:
-        st.info("Nothing yet. Run an ensemble on the page Ensembles, or bring a log on the page Traces: you find it here.")
+        st.info("Nothing yet. Run an ensemble on the page Ensembles, or bring a log on the page Traces.")
         return
     chosen = _table(readable)
     for entry in entries:
@@ -100,7 +100,8 @@ def as_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
         f'<tr><th scope="row">{escape(row[0])}</th>{"".join(f"<td>{escape(text)}</td>" for text in row[1:])}</tr>'
         for row in rows
     )
-    return f'<table class="cut-fields">{f"<thead><tr>{titles}</tr></thead>" if head else ""}<tbody>{body}</tbody></table>'
+    above = f"<thead><tr>{titles}</tr></thead>" if head else ""
+    return f'<table class="cut-fields">{above}<tbody>{body}</tbody></table>'
 
 
 def _delete_button(entries: list[Entry]) -> None:

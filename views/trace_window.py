@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -216,7 +217,7 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
         head = '<span class="cut-good">Consistent.</span> The system may have been in this state.'
     else:
         head = (
-            f'<span class="cut-bad">Not consistent.</span> The message {escape(finding.witness or "")} was received '
+            f'<span class="cut-bad">Not consistent.</span> The message {_unbroken(finding.witness or "")} was received '
             "inside the cut, but sent outside it: no system can be in this state."
         )
     held = [_channel(finding, name, called[name]) for name in finding.in_channels]
@@ -228,10 +229,18 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
     return f'<h3 class="cut-sentence">{head}</h3><p class="cut-told">{body}</p>'
 
 
+def _unbroken(text: str) -> str:
+    """A text as HTML, so that no line ends inside a channel's name such as P1->P2."""
+    return re.sub(r"\S{1,13}-&gt;\S{1,13}(?!\S)", r'<span class="cut-unbroken">\g<0></span>', escape(text))
+
+
 def _ends(window: Window, frontier: Frontier) -> str:
     """The last events inside the cut by their texts, of the processes whose last one is in the window, as HTML."""
     last = {row.process: row.label for row in window.rows if row.label and row.index == frontier.get(row.process, 0)}
-    named = [f"<b>{escape(process)}</b> {escape(shorten(label, MOST_LETTERS, placeholder=" …"))}" for process, label in last.items()]
+    named = [
+        f"<b>{escape(process)}</b> {escape(shorten(label, MOST_LETTERS, placeholder=' …'))}"
+        for process, label in last.items()
+    ]
     if not named:
         return ""
     more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""
@@ -241,4 +250,4 @@ def _ends(window: Window, frontier: Frontier) -> str:
 def _channel(finding: CutReport, name: str, called: str) -> str:
     told = finding.in_channels[name][:MOST_TOLD]
     more = finding.counts[name] - len(told)
-    return f"<b>{escape(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"
+    return f"<b>{_unbroken(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"

@@ -42,7 +42,8 @@ def read_parquet(spark: SparkSession, path: Path, files: Sequence[Path], types: 
 def check_parts(files: Sequence[Path], types: Types) -> bool:
     """Whether the columns of all files have exactly the types given. Raises InputError like `read_parquet`."""
     wanted = arrow_schema(types)
-    return all([_check_columns(file, metadata_of(file).schema.to_arrow_schema(), wanted) for file in files])
+    are_exact = [_check_columns(file, metadata_of(file).schema.to_arrow_schema(), wanted) for file in files]
+    return all(are_exact)
 
 
 def _check_columns(file: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> bool:

@@ -46,9 +46,11 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
 def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
     held = BY_HAND + 'delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]'
     (row,) = measure(run(parse_toml(held, "held")))
-    found = {key: row[key] for key in ("status", "latency", "slowest", "recorded_messages", "completion", "conservation")}
+    keys = ("status", "latency", "slowest", "recorded_messages", "completion", "conservation")
+    found = {key: row[key] for key in keys}
     assert found == {
-        "status": "recording", "latency": None, "slowest": None, "recorded_messages": 2, "completion": False, "conservation": None,
+        "status": "recording", "latency": None, "slowest": None, "recorded_messages": 2, "completion": False,
+        "conservation": None,
     }  # fmt: skip
     assert (row["failed"], row["witness"]) == (True, "completion: C12 is not closed")
 

@@ -110,7 +110,8 @@ def test_a_table_that_is_not_there(store, spark) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "version", "right"), [(FORMAT + 1, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")]
+    ("form", "version", "right"),
+    [(FORMAT + 1, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")],
 )
 def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
     store.update_manifest(format=form, version=version)
