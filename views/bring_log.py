@@ -57,7 +57,7 @@ def _field(form: str, option: Option) -> str:
     choice = st.selectbox(option.label, [*option.choices, *others], key=key, help=words)
     if choice in option.choices:
         return option.choices[choice]
-    first = next(iter(option.choices.values()))
+    first = next(filter(None, option.choices.values()))
     return st.text_area(option.other.capitalize(), first, key=f"{key}-other", height=68, help=words)
 
 

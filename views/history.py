@@ -48,16 +48,17 @@ def _table(entries: list[Entry]) -> list[Entry]:
         "When": [datetime.fromisoformat(entry.created) for entry in entries],
         "Status": [STATUS.get(entry.status, entry.status) for entry in entries],
         "Asked for": [in_a_line(entry) for entry in entries],
-        "Size": [entry.size / 1e6 for entry in entries],
+        "Size": [entry.size for entry in entries],
     }
     shape = {
         "When": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
-        "Size": st.column_config.NumberColumn(format="%.1f MB"),
+        "Size": st.column_config.NumberColumn(format="bytes"),
         "Asked for": st.column_config.TextColumn(width="large"),
     }
-    event = st.dataframe(
-        rows, column_config=shape, hide_index=True, on_select="rerun", selection_mode="multi-row", key=TABLE
-    )
+    with st.container(key="cut-history"):
+        event = st.dataframe(
+            rows, column_config=shape, hide_index=True, on_select="rerun", selection_mode="multi-row", key=TABLE
+        )
     return [entries[number] for number in event.selection.rows if number < len(entries)]
 
 

@@ -69,7 +69,7 @@ def _of_a_log(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "Format", formats.find(form).TITLE if is_known else str(form or "")
     yield "Files", _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in about.get("files") or ())
     for option in formats.options_of(form) if is_known else ():
-        names = {value: label for label, value in option.choices.items()}
+        names = {value: label for label, value in option.choices.items() if value}
         value = about.get(option.name)
         yield option.label, str(names.get(value, value)) if value else ""
     yield "Executions that contradict themselves", "skipped" if about.get("quarantine") else ""
@@ -82,8 +82,8 @@ def details(entry: Entry) -> Fields:
         "Begun": _date(entry.created),
         "Finished": finished,
         "Version": entry.version,
-        "Size": f"{entry.size / 1e6:.1f} MB",
-        "Holds": ", ".join(f"{count:,} rows of {table}" for table, count in entry.rows.items()) or "nothing yet",
+        "Size": f"{entry.size / 1e6:.1f} MB" if entry.size >= 1e6 else f"{entry.size / 1e3:.0f} kB",
+        "Rows": ", ".join(f"{table} {count:,}" for table, count in entry.rows.items()) or "none yet",
     }
 
 

@@ -28,6 +28,7 @@ def ensembles(contexts, app_with_data) -> Iterator[ExplorerPage]:
         explorer.page.get_by_label(label, exact=True).press("Enter")
     explorer.page.get_by_text("40 runs").wait_for()
     explorer.page.get_by_role("button", name="Run", exact=True).click()
+    explorer.page.get_by_role("heading", name="in 40 snapshots").wait_for(timeout=PATIENCE_MS)
     explorer.page.locator(CHART).first.wait_for(timeout=PATIENCE_MS)
     yield explorer
     explorer.page.close()
@@ -101,7 +102,7 @@ def test_a_dot_of_the_chart_is_a_run(ensembles):
 def test_every_view_has_something_to_show(ensembles):
     page = ensembles.page
     charts(ensembles)
-    for view in ("Messages recorded", "Distribution", "Prediction"):
+    for view in ("Messages recorded", "Distribution", "Slowest process", "Prediction"):
         page.get_by_role("radio", name=view).click()
         page.locator(CHART).first.wait_for()
         assert not page.get_by_role("alert").count()

@@ -33,7 +33,7 @@ def test_a_shiviz_log_is_asked_for_its_lines(page: AppTest) -> None:
     assert page.selectbox[1].options == [*pattern.choices, pattern.other]
     page.selectbox[1].select(pattern.other).run()
     assert labels(page) == ["Format", pattern.label, "An expression of my own", delimiter.label]
-    assert page.text_area[0].value == next(iter(pattern.choices.values()))
+    assert page.text_area[0].value == next(filter(None, pattern.choices.values()))
     assert page.text_input[0].placeholder == delimiter.placeholder
 
 
