@@ -22,11 +22,12 @@ GRID = {
     "delay": "uniform:1:9", "marker_delay": "exponential:2..10:2", "at": "15", "runs": "50", "seed": "0",
     "events": "none",
 }  # fmt: skip
+PARAMETERS = {"transfers": "30", "pace": "4"}
 
 
 def make_ensemble(path: Path) -> None:
     """Makes the ensemble in a new folder. Raises InputError if there is no Spark."""
-    spark, grid = spark_session.session(), Grid.read(GRID)
+    spark, grid = spark_session.session(), Grid.read(GRID, PARAMETERS)
     store = Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid)
     summarize(spark, store)

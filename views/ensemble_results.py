@@ -168,9 +168,9 @@ def _slowest(store: Store, found: Overview) -> None:
 def who_was_slowest(rows: Rows) -> str:
     """Which process finished most snapshots last, as HTML."""
     most, every = max(row["snapshots"] for row in rows), sum(row["snapshots"] for row in rows)
-    names = " and ".join(f"<b>{escape(row['process'])}</b>" for row in rows if row["snapshots"] == most)
-    each = " each" if " and " in names else ""
-    return f"{names} was slowest most often: it finished last in {most:,}{each} of {every:,} snapshots."
+    names = [f"<b>{escape(row['process'])}</b>" for row in rows if row["snapshots"] == most]
+    were = "was slowest most often: it" if len(names) == 1 else "were slowest most often: each"
+    return f"{' and '.join(names)} {were} finished last in {most:,} of {every:,} snapshots."
 
 
 def _heat(store: Store, found: Overview) -> None:

@@ -64,9 +64,9 @@ def _of_a_grid(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _of_a_log(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    form = about.get("format")
+    form = str(about.get("format") or "")
     is_known = form in formats.names()
-    yield "Format", formats.find(form).TITLE if is_known else str(form or "")
+    yield "Format", formats.find(form).TITLE if is_known else form
     yield "Files", _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in about.get("files") or ())
     for option in formats.options_of(form) if is_known else ():
         names = {value: label for label, value in option.choices.items() if value}

@@ -113,8 +113,8 @@ def _start(brought: Brought) -> None:
 def _example(controls: DeltaGenerator) -> None:
     """Draw the example that comes with the app."""
     st.html(
-        '<p class="cut-told cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click an '
-        "event to move the cut. To examine a log of your own program, press <b>Bring your own log</b>.</p>"
+        '<p class="cut-told cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click '
+        "an event to move the cut. To examine a log of your own program, press <b>Bring your own log</b>.</p>"
     )
     with complaining():
         _trace(Store.open(examples.LOG), controls)

@@ -161,7 +161,7 @@ _CONDITIONS = {
 
 def _sorted(keys: pyarrow.Table, order: Mapping[str, str]) -> pyarrow.Table:
     """The rows of `keys` in `order`, then by run and snapshot; nulls come last."""
-    names = order | {name: "ascending" for name in KEY if name not in order}
+    names = {**order, **{name: "ascending" for name in KEY if name not in order}}
     return keys.take(compute.sort_indices(keys, list(names.items())))
 
 

@@ -53,7 +53,8 @@ class Snapshot:
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
-    (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the markers and control messages sent for this snapshot.
+    (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
+    markers and control messages sent for this snapshot.
     """
 
     id: str

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 
 import pytest
 
+from pipeline.store.examples import ENSEMBLE
 from tests.e2e.conftest import ExplorerPage, serving
 from tests.e2e.layout import SIZES, faults
 from tests.tools import check_none
@@ -14,6 +16,11 @@ CHART, DIAGRAM = ".st-key-cut-chart .main-svg", ".st-key-cut-diagram .main-svg"
 DRAWN = """(plot) => {
   const drawn = document.querySelector(plot);
   return drawn && Math.abs(drawn.clientWidth - drawn.closest("[class*=st-key-cut-]").clientWidth) < 3;
+}"""
+
+NARROWED = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollWidth <= main.clientWidth; // the table is drawn anew a moment after the page is resized
 }"""
 
 
@@ -46,3 +53,25 @@ def test_a_log_and_its_cut(visit):
     visit.page.goto(f"{visit.url}/traces")
     visit.page.locator(DIAGRAM).first.wait_for()
     check_every_screen(visit, DIAGRAM, "Traces")
+
+
+def test_two_entries_of_the_history_side_by_side(visit, tmp_path, monkeypatch):
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
+    for name in ("bank-2026-11-22-0915", "bank-2026-11-22-1120"):
+        shutil.copytree(ENSEMBLE, tmp_path / "data" / name)
+    page = visit.page
+    with serving("app.py", tmp_path / "server.log") as (url, _):
+        page.goto(f"{url}/history")
+        table = page.get_by_test_id("stDataFrame")
+        table.locator("td", has_text="bank").first.wait_for(state="attached")
+        for row, told in ((52, "Open in Ensembles"), (87, "Both were asked for the same")):
+            table.locator(".dvn-scroller").click(position={"x": 18, "y": row})
+            page.get_by_text(told).wait_for()
+            found = []
+            for width, height in SIZES:
+                page.set_viewport_size({"width": width, "height": height})
+                page.wait_for_function(NARROWED)
+                found += [f"{told} at {width}x{height}: {fault}" for fault in faults(page)]
+            check_none(found)
+            page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto("about:blank")
