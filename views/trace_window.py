@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from diagrams.chart_parts import LEAST_HEIGHT
 from diagrams.scene import Scene, compose
 from diagrams.still import still
 from diagrams.theme import PALETTES
@@ -192,6 +193,7 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutRep
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
     figure = still(scene, palette, window.numbers, finding.consistent)
+    figure["layout"]["height"] = LEAST_HEIGHT  # the page gives it all the room there is
     version, _ = st.session_state[f"cut-{key}"]
     own = f"diagram-{key}-{version}"
     with st.container(key="cut-diagram"):

@@ -15,7 +15,8 @@ from tests.tools import check_none
 CHART, DIAGRAM = ".st-key-cut-chart .main-svg", ".st-key-cut-diagram .main-svg"
 DRAWN = """(plot) => {
   const drawn = document.querySelector(plot);
-  return drawn && Math.abs(drawn.clientWidth - drawn.closest("[class*=st-key-cut-]").clientWidth) < 3;
+  const room = drawn?.closest("[class*=st-key-cut-]").parentElement;
+  return drawn && Math.abs(drawn.clientWidth - room.clientWidth) < 3 && drawn.clientHeight <= room.clientHeight;
 }"""
 
 NARROWED = """() => {
