@@ -9,7 +9,6 @@ from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -23,7 +22,7 @@ from pipeline.cuts import one_execution
 from pipeline.cuts.one_cut import CutReport, report_in_memory, report_on_cut
 from pipeline.spark import spark_session
 from pipeline.store.folder import Store
-from sim.core.model import APPLICATION_KINDS, Event
+from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
 from sim.core.notation import captions
 from sim.document.scenario import NamedCut
 from sim.exchange.reconstruct import reconstruct
@@ -55,6 +54,12 @@ class Window:
             found[row.process].append(row.index or 0)
         return found
 
+    @property
+    def has_open_messages(self) -> bool:
+        """Whether a message is sent and not received in this window."""
+        received = {row.message_id for row in self.rows if row.kind == RECEIVE}
+        return any(row.kind == SEND and row.message_id not in received for row in self.rows)
+
     def halves(self) -> dict[str, int]:
         """A cut through the middle of each process's events in the window, in the log's numbers."""
         return {name: own[(len(own) - 1) // 2] if own else 0 for name, own in self.numbers.items()}
@@ -82,6 +87,8 @@ def trace_window(store: Store, trace: Row, controls: DeltaGenerator) -> None:
         finding = examiner.report(frontier)
     st.html(_verdict(finding, list(frontier)) + _ends(window, frontier))
     _diagram(key, window, frontier, finding)
+    if window.has_open_messages:
+        st.caption("✕ held: a message that is not received in the rows of this diagram.")
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         open_scenario(window.scenario)
 
@@ -239,10 +246,11 @@ def _unbroken(text: str) -> str:
 def _ends(window: Window, frontier: Frontier) -> str:
     """The last events inside the cut by their texts, of the processes whose last one is in the window, as HTML."""
     last = {row.process: row.label for row in window.rows if row.label and row.index == frontier.get(row.process, 0)}
-    named = [
-        f"<b>{escape(process)}</b> {escape(shorten(label, MOST_LETTERS, placeholder=' …'))}"
+    texts = {
+        process: label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
         for process, label in last.items()
-    ]
+    }
+    named = [f"<b>{escape(process)}</b> {escape(text)}" for process, text in texts.items()]
     if not named:
         return ""
     more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""

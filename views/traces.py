@@ -54,7 +54,8 @@ def page() -> None:
     left, right = st.columns([1, 3], gap="medium")
     controls = left.container(key="cut-bring")
     label = "Bring another log" if name else "Bring your own log"
-    with controls.popover(label, width="stretch", type="secondary" if name else "primary"):
+    key = f"bring-for-{name}"  # another one, which is closed, once a log is on show
+    with controls.popover(label, width="stretch", type="secondary" if name else "primary", key=key):
         _choose(name)
     with right.container(key="cut-trace"):
         waiting("You can bring a log already." if name else None)

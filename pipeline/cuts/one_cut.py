@@ -47,9 +47,10 @@ def report_in_memory(history: History, frontier: Frontier, trace: Mapping[str, A
         send = history.sends[message]
         return send.label or label_of(send.process, send.index or 0, None)
 
+    channel = "" if witness is None else history.sends[witness].channel or ""
     return CutReport(
         consistent=witness is None,
-        witness=None if witness is None else f"{name(witness)} on {history.sends[witness].channel}",
+        witness=None if witness is None else f"{name(witness)} on {caption(history.processes, channel)}",
         in_channels={channel: [*map(name, ids)] for channel, ids in held.items() if channel not in unknown},
         counts={channel: len(ids) for channel, ids in held.items()},
         unknown=unknown,

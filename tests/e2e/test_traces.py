@@ -50,6 +50,7 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
     )
     page.get_by_role("button", name="Read it").click()
     page.get_by_text("6 events of 2 processes").wait_for(timeout=PATIENCE_MS)
+    page.get_by_role("button", name="Read it").wait_for(state="detached")  # the form covers nothing any more
     yield visit
     page.close()
     check_none(visit.trouble.found)
