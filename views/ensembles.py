@@ -126,8 +126,8 @@ def _example() -> None:
     """Draw the example that comes with the app."""
     st.html(
         '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 '
-        "processes, with fast and slow markers. Each run takes one snapshot. To make your own, change the form and press "
-        "<b>Run</b>.</p>"
+        "processes, with fast and slow markers. Each run takes one snapshot. To make your own, change the form and "
+        "press <b>Run</b>.</p>"
     )
     with complaining():
         example(Store.open(examples.ENSEMBLE))

@@ -43,5 +43,5 @@ def test_a_message_that_violates_the_cut_and_the_messages_in_channels_are_named(
     (trace,) = one_execution.executions(store)
     found = report_in_memory(history, {"P1": 1, "P2": 3, "P3": 3}, trace)
     assert not found.consistent
-    assert found.witness == "B on P1->P2"
+    assert found.witness == "B on C12"
     assert report_in_memory(history, {"P1": 2, "P2": 0, "P3": 0}, trace).in_channels == {"P1->P2": ["B"]}
