@@ -299,9 +299,7 @@ def test_a_folder_or_a_missing_file_is_no_log(tmp_path) -> None:
             shiviz.pieces([path], NO_OPTIONS)
 
 
-@pytest.mark.parametrize(
-    "form", ["{text}\n{host} {clock}\n", "{host} {clock}\n{text}\n", "{host} {clock} {text}\n"]
-)
+@pytest.mark.parametrize("form", ["{text}\n{host} {clock}\n", "{host} {clock}\n{text}\n", "{host} {clock} {text}\n"])
 def test_the_order_of_host_clock_and_text_is_recognised(tmp_path: Path, form: str) -> None:
     clocks = [("a", {"a": 1}), ("b", {"a": 1, "b": 1}), ("b", {"a": 1, "b": 2}), ("a", {"a": 2, "b": 2})]
     told = [form.format(text=f"does {n}", host=host, clock=json.dumps(c)) for n, (host, c) in enumerate(clocks)]
