@@ -71,4 +71,4 @@ def in_the_forms_words(problem: str) -> str:
     """A problem in the form's words: its labels instead of the command line's options."""
     for option in (option for form in formats.names() for option in formats.options_of(form)):
         problem = re.sub(rf"--{option.name}\b", f"“{option.label}”", problem)
-    return problem.replace("--", "")
+    return problem

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pipeline import formats
 from pipeline.formats import options_of
 from tests.tools import dropped, example
+from views.bring_log import in_the_forms_words
 
 
 def form() -> None:
@@ -49,3 +50,8 @@ def test_a_new_format_has_its_fields(tmp_path: Path, page: AppTest) -> None:
         assert labels(page) == ["Format", "Lines left out begin with"]
         assert page.text_input[0].value == "#"
         assert not page.exception
+
+
+def test_a_problem_names_the_field_and_not_the_flag() -> None:
+    told = in_the_forms_words("some.log:3: --delimiter takes too long here")
+    assert told == "some.log:3: “Line between executions” takes too long here"
