@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help app dev quick test bench picture clean
+.PHONY: help app class dev quick test bench picture examples clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 app: .venv/app ## install what is needed and run the app on http://127.0.0.1:8501
 	$(BIN)/streamlit run app.py
+
+class: .venv/app ## the app for a class: other computers in this network can open it
+	$(BIN)/streamlit run app.py --server.address 0.0.0.0
 
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py
@@ -31,6 +34,9 @@ bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipelin
 
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg
+
+examples: .venv/app ## make the finished examples of the app anew, when the version or the format has risen
+	$(BIN)/python -m pipeline.examples
 
 clean: ## remove the environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

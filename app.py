@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from views import exports, vendor
+from views import addresses, exports, vendor
 
-app = st.App("views/pages.py", routes=[*vendor.ROUTES, *exports.ROUTES])
+app = st.App("views/pages.py", routes=[*vendor.ROUTES, *exports.ROUTES, *addresses.ROUTES])

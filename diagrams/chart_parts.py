@@ -19,6 +19,7 @@ FONT = '"Source Sans", sans-serif'  # the page's own
 AWAY = (-0.4, -0.06)  # the slot on the left, where something is drawn on the right
 GOLDEN = 0.618034  # multiples of it, modulo 1, spread evenly
 MOST_TICKS = 14
+TITLE_HEIGHT = 30  # pixels of the margin above a chart
 LEAST_HEIGHT = 240  # pixels; the page gives it all the room there is
 
 
@@ -92,7 +93,7 @@ def frame(data: Sequence[Trace], title: str, x: dict[str, Any], y: dict[str, Any
             },
             "xaxis": x, "yaxis": y, "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0",
             "font": {"family": FONT, "size": TYPE, "color": "@ink"},
-            "margin": {"l": 10, "r": 10, "t": 64 if legend else 38, "b": 10},
+            "margin": {"l": 10, "r": 10, "t": TITLE_HEIGHT + (34 if legend else 8), "b": 10},
             "showlegend": bool(legend), "height": LEAST_HEIGHT, "hovermode": "closest", "dragmode": "zoom",
             "uirevision": f"{title} {x['title']['text']} {y['title']['text']}",  # keeps the zoom
             "legend": {

@@ -115,6 +115,23 @@ def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension
     return frame(data, measure.title, across.layout(), axis("", from_zero=True))
 
 
+def slowest(rows: Rows) -> Figure:
+    """How many snapshots each process finished last; a bar is picked as the longest of them."""
+    names = [row["process"] for row in rows]
+    bars = {
+        "type": "bar", "x": [*range(len(rows))], "y": [row["snapshots"] for row in rows], "customdata": picks(rows),
+        "text": [number(row["snapshots"]) for row in rows], "textposition": "outside", "cliponaxis": False,
+        "textfont": {"size": TYPE, "color": "@ink"}, "marker": {"color": "@accent/0.75"},
+        "selected": {"marker": {"color": "@mark", "opacity": 1}}, "unselected": {"marker": {"opacity": 1}},
+        **hover(
+            f"<b>{plain(row['process'])}</b> finished {row['snapshots']:,} last<br>the longest took "
+            f"{number(row['latency'])} time units" for row in rows
+        ),
+    }  # fmt: skip
+    x = axis("Process") | {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)]}
+    return frame([bars], "Snapshots that the process finished last", x, axis("", from_zero=True))
+
+
 def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:
     """The median of a measure for every pair of values of two dimensions; one cell for each pair."""
     shown = _with(cells, f"{measure.column}_50")

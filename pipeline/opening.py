@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pyarrow import dataset
+from pyarrow.dataset import field
 
 from pipeline.cuts import one_execution
 from pipeline.ensembles.rerun import scenario_of
@@ -13,23 +11,19 @@ from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.exchange.reconstruct import reconstruct
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
 
 def scenario_of_run(store: Store, run_id: int) -> Scenario:
     """Run `run_id` of an ensemble, without Spark. Raises InputError if there is none, or another version made it."""
-    parts = [str(part) for part in store.parts("runs")]
-    found = dataset.dataset(parts).to_table(filter=dataset.field("run_id") == run_id).to_pylist() if parts else []
+    found = store.rows("runs").to_table(filter=field("run_id") == run_id).to_pylist()
     if not found:
         raise InputError(f"{store.path}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id")
     return scenario_of(found[0])
 
 
-def scenario_of_window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
+def scenario_of_window(store: Store, run_id: int, first_row: int, rows: int) -> Scenario:
     """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on. Raises InputError."""
-    events = one_execution.window(spark, store, run_id, first_row, rows)
+    events = one_execution.window(store, run_id, first_row, rows)
     if not events:
         raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
-    processes = list(one_execution.event_counts(spark, store, run_id))
+    processes = list(one_execution.event_counts(store, run_id))
     return reconstruct(events, processes, f"{store.name}-{run_id}")

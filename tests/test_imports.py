@@ -44,7 +44,8 @@ PACKAGES: dict[str, list[str]] = {
         "__main__",
     ],
     "pipeline": [
-        "store", "spark", "logs", "formats", "ingest", "cuts", "ensembles", "opening", "commands", "__main__",
+        "store", "spark", "logs", "formats", "ingest", "cuts", "ensembles", "examples", "opening", "commands",
+        "__main__",
     ],
 }  # fmt: skip
 NOWHERE = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal", "yaml"}

@@ -6,21 +6,15 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import PurePath
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
-from diagrams.export import shiviz
-from diagrams.scene import compose
-from diagrams.view import View
 from pipeline import formats
-from pipeline.logs.format import NO_OPTIONS, Option, Options
-from sim.document import library
-from sim.run.execution import run
+from pipeline.logs.format import Option, Options
 from views.errors import complaining
 
 MOST_MEGABYTES = 200
-EXAMPLE = "overlapping"
 
 
 class Brought(NamedTuple):
@@ -47,15 +41,11 @@ def bring_log(start: Callable[[Brought], None]) -> None:
     )
     fields = {option.name: _field(form, option) for option in formats.options_of(form)}
     options = {name: value for name, value in fields.items() if value}
-    quarantine = st.checkbox("Set aside what cannot be believed, and go on", key="log-quarantine")
-    example, read = st.columns(2)
+    quarantine = st.checkbox("Skip executions that contradict themselves", key="log-quarantine")
     with complaining():
-        look: Literal["primary", "secondary"] = "primary" if files else "secondary"
-        if read.button("Read it", type=look, disabled=not files, key="log-read", width="stretch"):
+        if st.button("Read it", type="primary", disabled=not files, key="log-read", width="stretch"):
             contents = {name: upload.getvalue() for name, upload in files.items()}
             start(Brought(folder_name(list(files)), contents, form, options, quarantine))
-        if example.button("Take an example", key="log-example", width="stretch"):
-            start(the_example())
 
 
 def _field(form: str, option: Option) -> str:
@@ -67,7 +57,7 @@ def _field(form: str, option: Option) -> str:
     choice = st.selectbox(option.label, [*option.choices, *others], key=key, help=words)
     if choice in option.choices:
         return option.choices[choice]
-    first = next(iter(option.choices.values()))
+    first = next(filter(None, option.choices.values()))
     return st.text_area(option.other.capitalize(), first, key=f"{key}-other", height=68, help=words)
 
 
@@ -77,8 +67,8 @@ def folder_name(names: list[str]) -> str:
     return f"{stem}-{datetime.now():%Y-%m-%d-%H%M%S}"
 
 
-def the_example() -> Brought:
-    """A bundled scenario as a log with vector clocks."""
-    scene = compose(run(library.load(EXAMPLE)))
-    content = shiviz.export(scene, View.of(scene))
-    return Brought(folder_name([f"example-{EXAMPLE}"]), {f"{EXAMPLE}.log": content}, "shiviz", NO_OPTIONS, False)
+def in_the_forms_words(problem: str) -> str:
+    """A problem in the form's words: its labels instead of the command line's options."""
+    for option in (option for form in formats.names() for option in formats.options_of(form)):
+        problem = re.sub(rf"--{option.name}\b", f"“{option.label}”", problem)
+    return problem

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from functools import cache, lru_cache, partial
+from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -66,7 +67,20 @@ def get_ready() -> Future[None]:
 
 
 def _ask(path: Path) -> Overview:
-    found = queries.load_overview(spark_session.session(), Store.open(path))
+    return _for_charts(queries.load_overview(spark_session.session(), Store.open(path)))
+
+
+def example(store: Store) -> None:
+    """Draw the results of an ensemble that was summarized when it was made: at once, without Spark."""
+    _draw(store, _kept(store.path))
+
+
+@cache
+def _kept(path: Path) -> Overview:
+    return _for_charts(queries.kept_overview(Store.open(path)))
+
+
+def _for_charts(found: Overview) -> Overview:
     return Overview(with_parameters(found.cells), with_parameters(found.points), with_parameters(found.extremes))
 
 
@@ -138,6 +152,27 @@ def _spread(store: Store, found: Overview) -> None:
     chart(store, found, figure, measure, told)
 
 
+def _slowest(store: Store, found: Overview) -> None:
+    dimensions = varying(found.cells)
+    there = menus.containers(len(dimensions))
+    held = menus.choose_values(there, found.cells, dimensions, "slowest", any_too=True)
+    rows = queries.slowest(store, [row["cell"] for row in alike(found.cells, held)])
+    if not rows:
+        st.info("No process was the slowest: none of these snapshots completed.")
+        return
+    st.html(f'<p class="cut-told">{who_was_slowest(rows)}</p>')
+    told = "A bar counts the snapshots that this process finished last."
+    chart(store, found, charts.slowest(rows), MEASURES["latency"], told, "Click a bar for the longest of them.")
+
+
+def who_was_slowest(rows: Rows) -> str:
+    """Which process finished most snapshots last, as HTML."""
+    most, every = max(row["snapshots"] for row in rows), sum(row["snapshots"] for row in rows)
+    names = [f"<b>{escape(row['process'])}</b>" for row in rows if row["snapshots"] == most]
+    were = "was slowest most often: it" if len(names) == 1 else "were slowest most often: each"
+    return f"{' and '.join(names)} {were} finished last in {most:,} of {every:,} snapshots."
+
+
 def _heat(store: Store, found: Overview) -> None:
     dimensions = varying(found.cells)
     if len(dimensions) < 2:
@@ -158,6 +193,7 @@ VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {
     "Messages recorded": partial(_curves, measure=MEASURES["recorded_messages"]),
     "Distribution": _spread,
     "Heat map": _heat,
+    "Slowest process": _slowest,
     "Prediction": predicting,
     "Runs": table,
 }

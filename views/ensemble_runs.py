@@ -8,11 +8,10 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from diagrams import theme
-from diagrams.chart_parts import Figure, amount, number
-from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying
+from diagrams.chart_parts import TITLE_HEIGHT, Figure, amount, number
+from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
-from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.verify.checks import CHECKS
 from views import menus
@@ -20,9 +19,17 @@ from views.errors import complaining
 from views.opening import open_run
 
 
-def chart(store: Store, found: Overview, figure: Figure, measure: Measure, how_to_read: str) -> None:
+def chart(
+    store: Store, found: Overview, figure: Figure, measure: Measure, how_to_read: str,
+    what_to_click: str = "Click a dot to open its run.",
+) -> None:  # fmt: skip
     """Draw a figure, with buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
+    layout = dict(figure["layout"])
+    title = layout.pop("title")["text"]  # beside the chart, where a long one is broken
+    layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] - TITLE_HEIGHT}
+    st.html(f'<h3 class="cut-told">{title}</h3>')
+    figure = {"data": figure["data"], "layout": layout}
     with st.container(key="cut-chart"):
         event = st.plotly_chart(
             theme.resolve(figure, palette), theme=None, key="ensemble-chart", on_select="rerun",
@@ -32,7 +39,7 @@ def chart(store: Store, found: Overview, figure: Figure, measure: Measure, how_t
     if picks:
         _picked(store, found, picks[0], measure)
     else:
-        st.caption(f"{how_to_read} Click one to open it.")
+        st.caption(f"{how_to_read} {what_to_click}")
     _extremes(store, found)
 
 
@@ -47,7 +54,7 @@ EXTREMES = {
     "failing": Extreme("one that fails", None),
     "longest": Extreme("the slowest", "latency"),
     "most recorded": Extreme("the most recorded", "recorded_messages"),
-    "strangest": Extreme("the strangest", None),
+    "strangest": Extreme("the most unusual", None),
 }
 
 
@@ -69,8 +76,7 @@ def _picked(store: Store, found: Overview, pick: Sequence[Any], measure: Measure
     if run_id is None:
         rows = _of_cell(store, next(row for row in found.cells if row["cell"] == cell), measure)
     else:
-        own = (run_id, snapshot_id)
-        rows = {"Open in Explore": next(row for row in found.points if (row["run_id"], row["snapshot_id"]) == own)}
+        rows = {"Open in Explore": with_parameters([queries.run_of(store, run_id, snapshot_id)])[0]}
     _offer(store, _in_words(next(iter(rows.values())), found.cells, run_id is None), rows)
 
 
@@ -86,14 +92,10 @@ def _offer(store: Store, text: str, rows: Mapping[str, Row]) -> None:
 
 def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
     """A typical run of a cell, and the one furthest from it."""
-    runs = store.read(spark_session.session(), "runs")
     column = measure.column
-    most = queries.select_runs(runs, RunQuery(cells=(cell["cell"],), by=column, descending=True, most=1))
-    typical = queries.nearest_run(runs, cell["cell"], column, cell[f"{column}_50"])
-    return {
-        "Open a typical run": queries.to_rows(typical)[0],
-        "Open its highest": queries.to_rows(most)[0],
-    }
+    (most,) = queries.select_runs(store, RunQuery(cells=(cell["cell"],), by=column, descending=True, most=1))
+    (typical,) = queries.nearest_run(store, cell["cell"], column, cell[f"{column}_50"])
+    return {"Open a typical run": typical, "Open its highest": most}
 
 
 def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
@@ -111,7 +113,8 @@ def outcome(row: Row) -> str:
     if row["snapshot_id"] is None:
         return "takes no snapshot"
     latency, recorded = row["latency"], row["recorded_messages"]
-    time = "it did not complete" if latency is None else f"it took {amount(latency, MEASURES['latency'])}"
+    last = f" ({row['slowest']} finished last)"
+    time = "it did not complete" if latency is None else f"it took {amount(latency, MEASURES['latency'])}{last}"
     messages = "1 message" if recorded == 1 else f"{number(recorded)} messages"
     verdict = f"but {row['witness']}" if row["failed"] else "and every check holds"
     return f"{row['snapshot_id']}: {time}, found {messages} in the channels, {verdict}"
@@ -140,16 +143,15 @@ def _open_button(store: Store, row: Row, key: str, label: str) -> None:
 
 @complaining()
 def table(store: Store, found: Overview) -> None:
-    """Draw a table of runs, filtered and sorted by Spark, as many as a page can show."""
-    wanted = _wanted(found.cells)
-    with st.spinner("Asking Spark …"):
-        rows = queries.to_rows(queries.select_runs(store.read(spark_session.session(), "runs"), wanted))
+    """Draw a table of runs, filtered and sorted, as many as a page can show."""
+    rows = with_parameters(queries.select_runs(store, _wanted(found.cells)))
     dimensions = varying(found.cells)
     columns = {
         "Run": [row["run_id"] for row in rows],
         "Snapshot": [row["snapshot_id"] for row in rows],
         **{d.name.capitalize(): [d.label(row) for row in rows] for d in dimensions},
         **{measure.name: [_rounded(row[measure.column]) for row in rows] for measure in MEASURES.values()},
+        "Finished last": [row["slowest"] for row in rows],
         "Seed": [row["seed"] for row in rows],
         "Verdict": [_verdict(row) for row in rows],
     }

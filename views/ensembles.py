@@ -14,17 +14,19 @@ from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
+from pipeline.store import examples
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from views.ensemble_results import asked, get_ready, results
+from views.addresses import ENSEMBLES
+from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
-from views.grid_form import Wanted, grid_form
+from views.grid_form import Wanted, grid_form, in_the_forms_words
 from views.jobs import FAILED, JOBS, Job
 from views.on_show import on_show, show
 from views.waiting import waiting
 
-PAGE = "ensembles"
+PAGE = ENSEMBLES
 CHOSEN = "ensemble_chosen"
 
 
@@ -49,7 +51,7 @@ def _menu(name: str | None) -> None:
     """Draw the menu of ensembles; `name` is the one on show."""
     known = queries.ensembles()
     st.session_state[CHOSEN] = name if name in known else None
-    st.selectbox("On show", known, None, placeholder="Choose an earlier one", key=CHOSEN, on_change=_choose)
+    st.selectbox("On show", known, None, placeholder="The example", key=CHOSEN, on_change=_choose)
 
 
 def _choose() -> None:
@@ -85,11 +87,13 @@ def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event
 def _right(name: str | None) -> None:
     """Draw the ensemble on show: its progress, why it failed, or its results."""
     job = JOBS.find(name) if name else None
-    now = waiting("You can press Run already.")
+    now = waiting("You can press Run already." if name else None)
     if job is not None and job.state == FAILED and job.problem != now.problem:
-        complain(job.problem or "this failed")
-    if name is None or (job is not None and not job.is_over):
-        _welcome()
+        complain(in_the_forms_words(job.problem or "this failed"))
+    if name is None:
+        _example()
+    elif job is not None and not job.is_over:
+        _under_way()
     else:
         _outcome(name, job, now.is_warm)
 
@@ -118,11 +122,20 @@ def _stopped(store: Store) -> None:
             st.rerun()
 
 
-def _welcome() -> None:
+def _example() -> None:
+    """Draw the example that comes with the app."""
     st.html(
-        '<h2 class="cut-sentence">What one run shows, a thousand prove.</h2>'
-        "<p>A snapshot may take a moment or an age, and find few messages in the channels or many: it depends on how "
-        "long messages and markers travel. Press <b>Run</b> to let a thousand runs take one snapshot each, with "
-        "markers from fast to slow and on networks from small to large, and see how it changes. Every dot of a chart "
-        "is a run that you can open and step through.</p>"
+        '<p class="cut-told cut-example"><b>This is an example:</b> 1,000 runs of a bank, on lines of 3 to 9 '
+        "processes, with fast and slow markers. Each run takes one snapshot. To make your own, change the form and "
+        "press <b>Run</b>.</p>"
+    )
+    with complaining():
+        example(Store.open(examples.ENSEMBLE))
+
+
+def _under_way() -> None:
+    st.html(
+        '<p class="cut-told">Every run takes its snapshots. A snapshot may take a short or a long time, and it may '
+        "find few or many messages in the channels. When all runs are done, charts show this, and each dot in a chart "
+        "is a run that you can open.</p>"
     )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
 
 import streamlit as st
 
+from pipeline.store.data_root import data_root
 from sim.core.errors import InputError
 from views.page_words import sentence
 
@@ -22,5 +24,6 @@ def complaining() -> Iterator[None]:
 
 
 def complain(text: str) -> None:
-    """Show one sentence."""
-    st.html(f'<p class="cut-error" role="alert">{escape(sentence(text))}</p>')
+    """Show one sentence, without the folders of the server."""
+    told = text.replace(f"{data_root()}{os.sep}", "")
+    st.html(f'<p class="cut-error" role="alert">{escape(sentence(told))}</p>')

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser import ASSETS, page_styles
-from views import ensembles, explore, history, traces
+from views import addresses, ensembles, explore, history, traces
 
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "icon.svg", size="small")
@@ -14,6 +14,6 @@ pages: dict[str, Any] = {
     "Explore": explore.as_page(),
     "Ensembles": ensembles.as_page(),
     "Traces": traces.as_page(),
-    "History": st.Page(lambda: history.page(pages), title="History", url_path="history"),
+    "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),
 }
 st.navigation(list(pages.values()), position="top").run()

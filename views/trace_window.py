@@ -1,35 +1,41 @@
-"""A window of one execution of a log as a diagram, with a cut that the user chooses and Spark judges."""
+"""A window of one execution of a log as a diagram, with a cut that the user chooses and the app examines."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from diagrams.chart_parts import LEAST_HEIGHT
 from diagrams.scene import Scene, compose
 from diagrams.still import still
 from diagrams.theme import PALETTES
 from pipeline.cuts import one_execution
-from pipeline.cuts.one_cut import CutReport, report_on_cut
+from pipeline.cuts.one_cut import CutReport, report_in_memory, report_on_cut
 from pipeline.spark import spark_session
 from pipeline.store.folder import Store
-from sim.core.model import APPLICATION_KINDS, Event
+from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
 from sim.core.notation import captions
 from sim.document.scenario import NamedCut
 from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
-from sim.theory.causality import Frontier
-from views.errors import complaining
+from sim.theory.causality import Frontier, History
 from views.opening import open_scenario
 
 SIZES = (50, 100, 200, 400)  # rows of a window
-MOST_TOLD = 6  # messages of a channel that are listed by name
+MOST_IN_MEMORY = 20_000  # rows of an execution; of a bigger one Spark reads what a cut needs, in a second or so
+MOST_TOLD = 6  # messages of a channel, and last events of a cut, that are listed by name
+MOST_LETTERS = 40  # of the text of an event
+
+Row = Mapping[str, Any]
 
 
 class Window:
@@ -48,6 +54,12 @@ class Window:
             found[row.process].append(row.index or 0)
         return found
 
+    @property
+    def has_open_messages(self) -> bool:
+        """Whether a message is sent and not received in this window."""
+        received = {row.message_id for row in self.rows if row.kind == RECEIVE}
+        return any(row.kind == SEND and row.message_id not in received for row in self.rows)
+
     def halves(self) -> dict[str, int]:
         """A cut through the middle of each process's events in the window, in the log's numbers."""
         return {name: own[(len(own) - 1) // 2] if own else 0 for name, own in self.numbers.items()}
@@ -59,37 +71,73 @@ class Window:
         return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
 
 
-@complaining()
-def trace_window(store: Store, run_id: int, controls: DeltaGenerator) -> None:
-    """Draw the diagram and the verdict, and their menus in `controls`."""
-    key = f"{store.name}-{run_id}"
+def trace_window(store: Store, trace: Row, controls: DeltaGenerator) -> None:
+    """Draw the diagram and the verdict, and their menus in `controls`; `trace` is the execution's row of traces.
+
+    Raises InputError.
+    """
+    run_id = trace["run_id"]
+    key = f"{store.path.parent.name}-{store.name}-{run_id}"  # an example may be called as a folder of the user's
     events, rows = _size(str(store.path), run_id)
     first, count = _place(key, rows, controls)
     window = _window(str(store.path), run_id, first, count)
-    frontier = _frontier(key, window, events, store, run_id, controls)
+    examiner = _Examiner(store, trace, rows)
+    frontier = _frontier(key, window, events, examiner, controls)
     with st.spinner("Spark examines the cut …"):
-        finding = _finding(str(store.path), run_id, tuple(frontier.items()))
-    st.html(_verdict(finding, list(frontier)))
+        finding = examiner.report(frontier)
+    st.html(_verdict(finding, list(frontier)) + _ends(window, frontier))
     _diagram(key, window, frontier, finding)
+    if window.has_open_messages:
+        st.caption("✕ held: a message that is not received in the rows of this diagram.")
     if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
         open_scenario(window.scenario)
 
 
-# ------------------------------------------------------------------ asked of Spark, and cached
+class _Examiner(NamedTuple):
+    """Answers questions on cuts of an execution with so many rows: in memory where they fit, else by Spark."""
+
+    store: Store
+    trace: Row
+    rows: int
+
+    def report(self, frontier: Frontier) -> CutReport:
+        """The verdict on a cut."""
+        if self.rows > MOST_IN_MEMORY:
+            return _finding(str(self.store.path), self.trace["run_id"], tuple(frontier.items()))
+        return report_in_memory(self._history(), frontier, self.trace)
+
+    def consistent_below(self, frontier: Frontier) -> dict[str, int]:
+        """The biggest consistent cut inside `frontier`."""
+        if self.rows > MOST_IN_MEMORY:
+            spark = spark_session.session()
+            return one_execution.consistent_below(spark, self.store, self.trace["run_id"], frontier)
+        return self._history().consistent_below(frontier)
+
+    def _history(self) -> History:
+        return _history(str(self.store.path), self.trace["run_id"], self.rows)
+
+
+# ------------------------------------------------------------------ read from the tables, and cached
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
 def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
     """The number of events of each process, and of all rows."""
-    spark, store = spark_session.session(), Store(Path(path))
-    return one_execution.event_counts(spark, store, run_id), one_execution.row_count(spark, store, run_id)
+    store = Store(Path(path))
+    return one_execution.event_counts(store, run_id), one_execution.row_count(store, run_id)
 
 
-@st.cache_resource(max_entries=20, show_spinner="Spark looks for these rows …")
+@st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
 def _window(path: str, run_id: int, first: int, rows: int) -> Window:
-    spark, store = spark_session.session(), Store(Path(path))
-    events = one_execution.window(spark, store, run_id, first, rows)
-    return Window(events, list(one_execution.event_counts(spark, store, run_id)), f"{store.name}-{run_id}")
+    store = Store(Path(path))
+    events = one_execution.window(store, run_id, first, rows)
+    return Window(events, list(one_execution.event_counts(store, run_id)), f"{store.name}-{run_id}")
+
+
+@st.cache_resource(max_entries=10, show_spinner=False)
+def _history(path: str, run_id: int, rows: int) -> History:
+    store = Store(Path(path))
+    return History(list(one_execution.event_counts(store, run_id)), one_execution.window(store, run_id, 0, rows))
 
 
 @st.cache_data(max_entries=200, show_spinner=False)
@@ -113,14 +161,14 @@ def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
 
 
 def _frontier(
-    key: str, window: Window, events: Mapping[str, int], store: Store, run_id: int, controls: DeltaGenerator
+    key: str, window: Window, events: Mapping[str, int], examiner: _Examiner, controls: DeltaGenerator
 ) -> dict[str, int]:
     """The cut: events inside, by process. An edit or a click takes effect at the next run of the page."""
     kept = f"cut-{key}"
     if kept not in st.session_state:
         st.session_state[kept] = (0, window.halves())
     version, frontier = st.session_state[kept]
-    controls.markdown("**The cut**: click the last event inside, or say how many are.")
+    controls.markdown("**The cut.** Click an event: it is then the last one inside. Or write how many are inside:")
     edited = controls.data_editor(
         {"Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values())},
         column_config={"Inside": st.column_config.NumberColumn(min_value=0, step=1, required=True)},
@@ -128,10 +176,11 @@ def _frontier(
     )  # fmt: skip
     inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
-    if controls.button("Biggest consistent cut below", key=f"below-{key}", width="stretch"):
-        _keep(key, one_execution.consistent_below(spark_session.session(), store, run_id, wanted))
+    if controls.button("Make it consistent", key=f"below-{key}", width="stretch"):
+        _keep(key, examiner.consistent_below(wanted))
         st.rerun()
-    if controls.button("Through the middle of this window", key=f"halves-{key}", width="stretch"):
+    controls.caption("This leaves out as few events as possible.")
+    if controls.button("Cut through the middle", key=f"halves-{key}", width="stretch"):
         _keep(key, window.halves())
         st.rerun()
     return wanted
@@ -151,6 +200,7 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutRep
     palette = PALETTES[st.context.theme.type or "light"]
     scene = window.scene(frontier)
     figure = still(scene, palette, window.numbers, finding.consistent)
+    figure["layout"]["height"] = LEAST_HEIGHT  # the page gives it all the room there is
     version, _ = st.session_state[f"cut-{key}"]
     own = f"diagram-{key}-{version}"
     with st.container(key="cut-diagram"):
@@ -173,23 +223,41 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
     """The verdict and the channels, as HTML."""
     called = captions(processes, [*finding.in_channels, *finding.unknown])
     if finding.consistent:
-        head = '<span class="cut-good">Consistent.</span> The system could have been in this state.'
+        head = '<span class="cut-good">Consistent.</span> The system may have been in this state.'
     else:
         head = (
-            f'<span class="cut-bad">Not consistent.</span> {escape(finding.witness or "")} was received inside the cut '
-            "and sent outside it."
+            f'<span class="cut-bad">Not consistent.</span> The message {_unbroken(finding.witness or "")} was received '
+            "inside the cut, but sent outside it: no system can be in this state."
         )
     held = [_channel(finding, name, called[name]) for name in finding.in_channels]
-    least = "" if finding.exact else "at least "
-    body = f"No message is {'known to be ' if least else ''}in a channel."
+    body = f"No message is {'' if finding.exact else 'known to be '}in a channel."
     if held:
-        body = f"In the channels: {least}{'; '.join(held)}."
+        body = f"In the channels{'' if finding.exact else ', at least'}: {'; '.join(held)}."
     if finding.unknown:
-        body += f" Channel state unknown: {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
-    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-channels">{body}</p>'
+        body += f" The log does not say what is in {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
+    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-told">{body}</p>'
+
+
+def _unbroken(text: str) -> str:
+    """A text as HTML, so that no line ends inside a channel's name such as P1->P2."""
+    return re.sub(r"\S{1,13}-&gt;\S{1,13}(?!\S)", r'<span class="cut-unbroken">\g<0></span>', escape(text))
+
+
+def _ends(window: Window, frontier: Frontier) -> str:
+    """The last events inside the cut by their texts, of the processes whose last one is in the window, as HTML."""
+    last = {row.process: row.label for row in window.rows if row.label and row.index == frontier.get(row.process, 0)}
+    texts = {
+        process: label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
+        for process, label in last.items()
+    }
+    named = [f"<b>{escape(process)}</b> {escape(text)}" for process, text in texts.items()]
+    if not named:
+        return ""
+    more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""
+    return f'<p class="cut-told">Last events inside: {"; ".join(named[:MOST_TOLD])}{more}.</p>'
 
 
 def _channel(finding: CutReport, name: str, called: str) -> str:
     told = finding.in_channels[name][:MOST_TOLD]
     more = finding.counts[name] - len(told)
-    return f"<b>{escape(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"
+    return f"<b>{_unbroken(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"

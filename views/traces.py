@@ -16,27 +16,28 @@ from pipeline.cuts import one_execution
 from pipeline.ingest import carry_out, plan
 from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
-from pipeline.store import catalog
+from pipeline.store import catalog, examples
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from views.bring_log import Brought, bring_log
+from views.addresses import TRACES
+from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
 from views.jobs import DONE, FAILED, JOBS
 from views.on_show import on_show, show
 from views.trace_window import trace_window
 from views.waiting import waiting
 
-PAGE = "traces"
+PAGE = TRACES
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
 
 Rows = list[dict[str, Any]]
 
 PAIRINGS = {
-    "given": "by the log's own message ids",
+    "given": "by the names of messages in the log",
     "clock": "by vector clocks",
-    "fifo": "in FIFO order, as the text says who sends and receives",
+    "fifo": "in FIFO order: the text says who sends to whom",
     "unknown": "not at all",
 }
 
@@ -50,33 +51,39 @@ def page() -> None:
     """Draw the page."""
     name = on_show(PAGE)
     job = JOBS.find(name) if name else None
-    is_there = name is not None and (job is None or job.state == DONE)
     left, right = st.columns([1, 3], gap="medium")
     controls = left.container(key="cut-bring")
-    with controls.popover("Bring another log", width="stretch") if is_there else controls:
-        _choose()
+    label = "Bring another log" if name else "Bring your own log"
+    key = f"bring-for-{name}"  # another one, which is closed, once a log is on show
+    with controls.popover(label, width="stretch", type="secondary" if name else "primary", key=key):
+        _choose(name)
     with right.container(key="cut-trace"):
-        now = waiting("You can bring a log already.")
+        waiting("You can bring a log already." if name else None)
         if name is None:
-            _welcome()
+            _example(controls)
         elif job is not None and job.state == FAILED:
-            complain(job.problem or "this failed")
-        elif is_there and now.is_warm:
-            _trace(name, controls)
+            complain(in_the_forms_words(job.problem or "this failed"))
+        elif job is None or job.state == DONE:
+            with complaining():
+                _trace(Store.open(folder_path(name)), controls)
 
 
-def _show(name: str) -> None:
+def _show(name: str | None) -> None:
     show(PAGE, name)
     st.rerun()
 
 
 @st.fragment
-def _choose() -> None:
+def _choose(name: str | None) -> None:
+    """The form for a log, and the way to earlier ones; `name` is the one on show."""
     bring_log(_start)
-    earlier = [entry.name for entry in catalog.entries() if entry.kind == "trace"]
-    chosen = st.selectbox("Open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
-    if chosen and chosen != on_show(PAGE):
-        _show(chosen)
+    earlier = [entry.name for entry in catalog.entries() if entry.kind == "trace" and entry.name != name]
+    if earlier:
+        chosen = st.selectbox("Or open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
+        if chosen:
+            _show(chosen)
+    if name and st.button("Show the example", key="trace-example", width="stretch"):
+        _show(None)
 
 
 def _start(brought: Brought) -> None:
@@ -89,7 +96,10 @@ def _start(brought: Brought) -> None:
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
             form, options = brought.form, brought.options
-            about = {"format": form, "logs": list(brought.files), **formats.all_options(form, options)}
+            about = {
+                "files": list(brought.files), "format": form, **formats.all_options(form, options),
+                "quarantine": brought.quarantine,
+            }  # fmt: skip
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine)
                 spark = spark_session.session()
@@ -101,30 +111,29 @@ def _start(brought: Brought) -> None:
     _show(brought.name)
 
 
-def _welcome() -> None:
+def _example(controls: DeltaGenerator) -> None:
+    """Draw the example that comes with the app."""
     st.html(
-        '<h2 class="cut-sentence">A log of your own system, seen as a space-time diagram.</h2>'
-        "<p>Programs that log vector clocks (GoVector, ShiVector, akka, TLC) leave enough behind to say what happened "
-        "before what. Bring such a log, or an event table as CSV, JSON Lines or Parquet. Then choose a cut: is it a "
-        "state the system could have been in, and what was in the channels? <b>Take an example</b> shows how.</p>"
+        '<p class="cut-told cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click '
+        "an event to move the cut. To examine a log of your own program, press <b>Bring your own log</b>.</p>"
     )
+    with complaining():
+        _trace(Store.open(examples.LOG), controls)
 
 
-@complaining()
-def _trace(name: str, controls: DeltaGenerator) -> None:
-    """Draw a summary of the log, and a window of one of its executions."""
-    store = Store.open(folder_path(name))
-    rows = one_execution.executions(spark_session.session(), store)
+def _trace(store: Store, controls: DeltaGenerator) -> None:
+    """Draw a window of one of the executions of a log, and a summary of the log. Raises InputError."""
+    rows = one_execution.executions(store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
-    st.html(f'<h2 class="cut-sentence">{_in_a_sentence(list(told.values()), len(rows))}</h2>')
-    with st.expander("What was understood"):
-        _understood(rows)
     run_id = next(iter(told))
     if len(told) > 1:
         run_id = controls.selectbox(
-            "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=f"execution-{name}"
+            "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=f"execution-{store.name}"
         )
-    trace_window(store, run_id, controls)
+    st.html(f'<p class="cut-told">{_in_a_sentence(list(told.values()), len(rows))}</p>')
+    trace_window(store, told[run_id], controls)
+    with st.expander("What the app understood of this log"):
+        _understood(rows)
 
 
 def _in_a_sentence(told: Rows, count: int) -> str:
@@ -134,9 +143,9 @@ def _in_a_sentence(told: Rows, count: int) -> str:
     text = f"{sum(row['events'] for row in told):,} events of {_range(sizes)} processes"
     if len(told) > 1:
         text += f" in {len(told):,} executions"
-    text += f". Sends and receives were matched {how}."
+    text += f". Each send was matched with its receive {how}."
     if len(told) < count:
-        text += f' <span class="cut-bad">{count - len(told):,} executions were set aside.</span>'
+        text += f' <span class="cut-bad">{count - len(told):,} executions were skipped.</span>'
     return text
 
 
@@ -153,8 +162,8 @@ def _understood(rows: Rows) -> None:
         st.caption(note)
     if any(row["exact"] is False for row in rows):
         st.caption(
-            "Vector clocks show only messages that were received and told the receiver something new, so a channel "
-            "holds at least what a cut finds in it. Verdicts on cuts are exact."
+            "Vector clocks do not show every message: one that was never received, or that told its receiver nothing "
+            "new, is missing. So a channel may hold more messages than the page says. Verdicts on cuts are exact."
         )
 
 
@@ -168,5 +177,5 @@ def _in_columns(row: dict[str, Any]) -> dict[str, Any]:
         "Never received": row["unreceived"],
         "Matched": PAIRINGS.get(row["pairing"], ""),
         "Gaps": row["gaps"],
-        "Set aside because": row["problem"],
+        "Skipped because": row["problem"],
     }

@@ -30,14 +30,17 @@ class Situation(NamedTuple):
         return not self.is_warm and self.problem is None
 
 
-def waiting(meanwhile: str) -> Situation:
+def waiting(meanwhile: str | None) -> Situation:
     """Show the background work; `meanwhile` says what the user can do while Spark starts.
 
-    When something begins or ends, the whole page is drawn again.
+    When something begins or ends, the whole page is drawn again. With None the page needs no Spark now, and says
+    nothing of it unless there is work.
     """
     if spark_session.problem() is None:
         spark_session.warm_up()
     now = _situation()
+    if meanwhile is None and not now.active:
+        return now
     if now.active or now.is_starting:
         st.fragment(_watch, run_every=POLL_S)(now, meanwhile)
     if now.problem:
@@ -50,11 +53,11 @@ def _situation() -> Situation:
     return Situation(active, spark_session.is_warm(), None if spark_session.is_warm() else spark_session.problem())
 
 
-def _watch(before: Situation, meanwhile: str) -> None:
+def _watch(before: Situation, meanwhile: str | None) -> None:
     if _situation() != before:
         st.rerun()
     if before.is_starting:
-        st.info(STARTING if before.active else f"{STARTING} {meanwhile}")
+        st.info(f"{STARTING} {meanwhile}" if meanwhile and not before.active else STARTING)
     for job in JOBS.active():
         _progress(job)
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 from pipeline.commands import Commands
-from pipeline.spark import spark_session
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.data_root import ROOT_VARIABLE, data_root
@@ -94,8 +93,7 @@ def _open(arguments: argparse.Namespace) -> int:
     if entry.kind == "ensemble":
         scenario = scenario_of_run(entry.store, arguments.run)
     else:
-        spark = spark_session.session()
-        scenario = scenario_of_window(spark, entry.store, arguments.run, arguments.from_row, arguments.rows)
+        scenario = scenario_of_window(entry.store, arguments.run, arguments.from_row, arguments.rows)
     text = dumps(scenario)
     if arguments.file is None:
         print(text, end="")
@@ -112,8 +110,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     print(f"{'':32} {pair[0].name:24} {pair[1].name:24}")
     for what, first, second in catalog.differences(*pair):
         print(f"{what:32} {_cell(first):24} {_cell(second):24}")
-    spark = spark_session.session()
-    outcomes = [catalog.outcome(spark, entry) for entry in pair]
+    outcomes = [catalog.outcome(entry) for entry in pair]
     for what in {**outcomes[0], **outcomes[1]}:
         print(f"{what:32} {_cell(outcomes[0].get(what)):24} {_cell(outcomes[1].get(what)):24}")
     return 0

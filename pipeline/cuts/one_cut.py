@@ -1,18 +1,20 @@
 """Reports on one cut of one execution: the verdict, and the messages in each channel by name.
 
+A small execution is examined in memory, at once; of a big one Spark reads what crosses the cut.
 pipeline.cuts.audits does the same for many cuts, with message ids instead of names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pipeline.cuts.audits import contents, verdicts
 from pipeline.store.folder import Store
 from pipeline.store.schema import CUT_TYPES, spark_schema
 from sim.core.model import SEND, label_of
 from sim.core.notation import caption
+from sim.theory.causality import Frontier, History
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +36,26 @@ class CutReport(NamedTuple):
     counts: dict[str, int]
     unknown: list[str]
     exact: bool
+
+
+def report_in_memory(history: History, frontier: Frontier, trace: Mapping[str, Any]) -> CutReport:
+    """The report on a cut of an execution whose events are all in `history`; `trace` is its row of the table traces."""
+    witness, held = history.violation(frontier), history.in_channels(frontier)
+    unknown = list(trace["unknown_channels"])
+
+    def name(message: int) -> str:
+        send = history.sends[message]
+        return send.label or label_of(send.process, send.index or 0, None)
+
+    channel = "" if witness is None else history.sends[witness].channel or ""
+    return CutReport(
+        consistent=witness is None,
+        witness=None if witness is None else f"{name(witness)} on {caption(history.processes, channel)}",
+        in_channels={channel: [*map(name, ids)] for channel, ids in held.items() if channel not in unknown},
+        counts={channel: len(ids) for channel, ids in held.items()},
+        unknown=unknown,
+        exact=trace["exact"],
+    )
 
 
 def report_on_cut(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> CutReport:

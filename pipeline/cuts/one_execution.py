@@ -1,4 +1,4 @@
-"""Queries about one execution in an event table of any size, by Spark: windows, event counts, consistent cuts."""
+"""Queries about one execution in an event table of any size: windows, event counts; by Spark, consistent cuts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
+from pyarrow import compute
+from pyarrow.dataset import field
 
 from pipeline.store.folder import Store
 from sim.core.errors import InputError, nearest
@@ -20,55 +22,43 @@ if TYPE_CHECKING:
 _CUT = pyarrow.schema([("process", pyarrow.string()), ("index", pyarrow.int32())])
 
 
-def executions(spark: SparkSession, store: Store) -> list[dict[str, Any]]:
+def executions(store: Store) -> list[dict[str, Any]]:
     """The rows of the table traces, one for each execution of a log, by run_id. Raises InputError if there is none."""
-    rows: list[dict[str, Any]] = store.read(spark, "traces").orderBy("run_id").toArrow().to_pylist()
+    rows: list[dict[str, Any]] = store.rows("traces").to_table().sort_by("run_id").to_pylist()
     return rows
 
 
-def window(spark: SparkSession, store: Store, run_id: int, first_row: int, rows: int) -> list[Event]:
+def window(store: Store, run_id: int, first_row: int, rows: int) -> list[Event]:
     """At most `rows` rows of an execution, from row number `first_row` on. Raises InputError if there is no table."""
-    found = rows_between(store.read(spark, "events"), run_id, first_row, first_row + rows)
-    return [Event(*cells) for cells in zip(*(column.to_pylist() for column in found.toArrow().columns), strict=True)]
+    is_wanted = (field("run_id") == run_id) & (field("row") >= first_row) & (field("row") < first_row + rows)
+    found = store.rows("events").to_table([*EVENT_TYPES], is_wanted).sort_by("row")
+    return [Event(*cells) for cells in zip(*(column.to_pylist() for column in found.columns), strict=True)]
 
 
-def rows_between(events: DataFrame, run_id: int, first: int, end: int) -> DataFrame:
-    """The rows of a run from number `first` up to `end` (excluded), in their order."""
-    from pyspark.sql import functions as F
-
-    is_wanted = (F.col("run_id") == run_id) & (F.col("row") >= first) & (F.col("row") < end)
-    return events.where(is_wanted).orderBy("row").select(*EVENT_TYPES)
-
-
-def row_count(spark: SparkSession, store: Store, run_id: int) -> int:
+def row_count(store: Store, run_id: int) -> int:
     """How many rows an execution has. Raises InputError if there is no table."""
-    from pyspark.sql import functions as F
-
-    last = store.read(spark, "events").where(F.col("run_id") == run_id).agg(F.max("row")).collect()[0][0]
-    return 0 if last is None else int(last) + 1
+    batches = store.rows("events").to_batches(columns=["row"], filter=field("run_id") == run_id)
+    return max((compute.max(batch["row"]).as_py() + 1 for batch in batches if batch.num_rows), default=0)
 
 
-def event_counts(spark: SparkSession, store: Store, run_id: int) -> dict[str, int]:
+def event_counts(store: Store, run_id: int) -> dict[str, int]:
     """The number of application events of each process, in the order of the log's processes, else by name.
 
     Raises InputError if there is no table.
     """
-    from pyspark.sql import functions as F
+    is_own = (field("run_id") == run_id) & field("kind").isin(sorted(APPLICATION_KINDS))
+    counts: dict[str, int] = {}
+    for batch in store.rows("events").to_batches(columns=["process", "index"], filter=is_own):
+        found = pyarrow.Table.from_batches([batch]).group_by("process").aggregate([("index", "max")])
+        for row in found.to_pylist():
+            counts[row["process"]] = max(row["index_max"], counts.get(row["process"], 0))
+    return {name: counts.get(name, 0) for name in _processes(store, run_id) or sorted(counts)}
 
-    is_own = (F.col("run_id") == run_id) & F.col("kind").isin(*sorted(APPLICATION_KINDS))
-    counted = store.read(spark, "events").where(is_own).groupBy("process").agg(F.max("index").alias("events"))
-    counts = {row["process"]: row["events"] for row in counted.toArrow().to_pylist()}
-    return {name: counts.get(name, 0) for name in _processes(spark, store, run_id) or sorted(counts)}
 
-
-def _processes(spark: SparkSession, store: Store, run_id: int) -> list[str]:
+def _processes(store: Store, run_id: int) -> list[str]:
     """The processes in the order of the log; none for a folder without traces."""
-    from pyspark.sql import functions as F
-
-    if not store.has("traces"):
-        return []
-    found = store.read(spark, "traces").where(F.col("run_id") == run_id).select("processes").toArrow().to_pylist()
-    return list(found[0]["processes"] or []) if found else []
+    own = [row for row in executions(store) if row["run_id"] == run_id] if store.has("traces") else []
+    return list(own[0]["processes"] or []) if own else []
 
 
 def consistent_below(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> dict[str, int]:
@@ -76,7 +66,7 @@ def consistent_below(spark: SparkSession, store: Store, run_id: int, frontier: M
 
     Raises InputError for a process that the execution does not have.
     """
-    events = event_counts(spark, store, run_id)
+    events = event_counts(store, run_id)
     for name in frontier:
         if name not in events:
             raise InputError(f"{store.path}: execution {run_id} has no process {name!r}; {nearest(name, events)}")

@@ -70,6 +70,7 @@ def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[V
         "recorded_messages": len(recorded),
         "recorded_bytes": sum(len(to_json(message.body).encode()) for message in recorded),
         "markers": snapshot.markers,
+        "slowest": snapshot.slowest,
         **dict.fromkeys(CHECKS),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": bool(broken),

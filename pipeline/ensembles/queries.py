@@ -1,4 +1,7 @@
-"""Spark queries for the Ensembles page: small results from tables of any size."""
+"""Queries for the Ensembles page: small results from tables of any size.
+
+Spark sums up an ensemble. Single runs are found without it, since that takes milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+
+import pyarrow
+from pyarrow import compute
+from pyarrow.dataset import Dataset, Expression, field
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
@@ -93,27 +100,78 @@ def to_rows(rows: DataFrame) -> list[Row]:
     return found
 
 
-def select_runs(runs: DataFrame, query: RunQuery) -> DataFrame:
+# ------------------------------------------------------------------ without Spark: few rows, by a scan of few columns
+
+
+def kept_overview(store: Store) -> Overview:
+    """The overview of a small ensemble that has been summarized. Raises InputError if a table cannot be read."""
+    tables = (store.rows(table) for table in ("summaries", "runs", "extremes"))
+    cells, points, extremes = (_without_documents(rows).to_pylist() for rows in tables)
+    return Overview(cells, points, extremes)
+
+
+def select_runs(store: Store, query: RunQuery) -> list[Row]:
     """The rows that `query` selects, without the column document."""
-    from pyspark.sql import functions as F
-
-    conditions = {
-        EVERY: F.lit(True),
-        FAILED: F.col("failed"),
-        INCOMPLETE: F.col("status") != "complete",
-        IMPOSSIBLE: F.col("error").isNotNull(),
-    }
-    selected = runs.where(conditions[query.kind])
+    condition = _CONDITIONS[query.kind]
     if query.cells is not None:
-        selected = selected.where(F.col("cell").isin(list(query.cells)))
-    order = F.col(query.by).desc_nulls_last() if query.descending else F.col(query.by).asc_nulls_last()
-    return selected.drop("document").orderBy(order, "run_id", "snapshot_id").limit(query.most)
+        condition &= field("cell").isin(list(query.cells))
+    keys = store.rows("runs").to_table([*dict.fromkeys([query.by, *KEY])], condition)
+    order = {query.by: "descending" if query.descending else "ascending"}
+    return _rows_of(store, _sorted(keys, order).slice(0, query.most))
 
 
-def nearest_run(runs: DataFrame, cell: int, measure: str, value: float) -> DataFrame:
-    """The row of a cell whose measure is nearest to `value`; with the cell's median, it is a typical run."""
-    from pyspark.sql import functions as F
+def nearest_run(store: Store, cell: int, measure: str, value: float) -> list[Row]:
+    """The row of a cell whose measure is nearest to `value`, if any; with the cell's median, it is a typical run."""
+    keys = store.rows("runs").to_table([measure, *KEY], (field("cell") == cell) & field(measure).is_valid())
+    distance = compute.abs(compute.subtract(keys[measure], value))
+    return _rows_of(store, _sorted(keys.append_column("distance", distance), {"distance": "ascending"}).slice(0, 1))
 
-    distance = F.abs(F.col(measure) - F.lit(value))
-    measured = runs.where((F.col("cell") == cell) & F.col(measure).isNotNull())
-    return measured.drop("document").orderBy(distance, "run_id").limit(1)
+
+def slowest(store: Store, cells: Sequence[int]) -> list[Row]:
+    """For each process that finished a snapshot of these cells last: how many, and the one that took longest.
+
+    The rows have process, snapshots (their number), cell, run_id, snapshot_id and latency, and are in the order of the
+    processes' names.
+    """
+    condition = field("cell").isin(list(cells)) & field("slowest").is_valid()
+    keys = store.rows("runs").to_table(["slowest", "latency", "cell", *KEY], condition)
+    columns = ("cell", "run_id", "snapshot_id", "latency")
+    wanted = [("run_id", "count"), *((column, "first") for column in columns)]
+    found = _sorted(keys, {"latency": "descending"}).group_by("slowest", use_threads=False).aggregate(wanted)
+    told = [
+        {"process": row["slowest"], "snapshots": row["run_id_count"], **{c: row[f"{c}_first"] for c in columns}}
+        for row in found.to_pylist()
+    ]
+    return sorted(told, key=lambda row: (len(row["process"]), row["process"]))
+
+
+def run_of(store: Store, run_id: int, snapshot_id: str | None) -> Row:
+    """The row of a run and snapshot."""
+    return _rows_of(store, pyarrow.table({"run_id": [run_id], "snapshot_id": [snapshot_id]}))[0]
+
+
+KEY = ("run_id", "snapshot_id")
+_CONDITIONS = {
+    EVERY: compute.scalar(True),
+    FAILED: field("failed"),
+    INCOMPLETE: field("status") != "complete",
+    IMPOSSIBLE: field("error").is_valid(),
+}
+
+
+def _sorted(keys: pyarrow.Table, order: Mapping[str, str]) -> pyarrow.Table:
+    """The rows of `keys` in `order`, then by run and snapshot; nulls come last."""
+    names = {**order, **{name: "ascending" for name in KEY if name not in order}}
+    return keys.take(compute.sort_indices(keys, list(names.items())))
+
+
+def _rows_of(store: Store, keys: pyarrow.Table) -> list[Row]:
+    """The rows with these keys, in their order."""
+    wanted = [(key["run_id"], key["snapshot_id"]) for key in keys.select(KEY).to_pylist()]
+    found = _without_documents(store.rows("runs"), field("run_id").isin([run_id for run_id, _ in wanted]))
+    rows = {(row["run_id"], row["snapshot_id"]): row for row in found.to_pylist()}
+    return [rows[key] for key in wanted]
+
+
+def _without_documents(rows: Dataset, condition: Expression | None = None) -> pyarrow.Table:
+    return rows.to_table([name for name in rows.schema.names if name != "document"], condition)

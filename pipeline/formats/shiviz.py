@@ -10,6 +10,7 @@ A log may contain its own pattern, as GoVector writes it: in its first line, and
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -34,12 +35,14 @@ OPTIONS = (
         "pattern",
         "Lines",
         "what an event looks like, with groups host, clock, event, and perhaps kind (send or receive), peer, msg, time "
-        "(default: the one in the log's first line, else ShiViz's own)",
+        "(default: the one in the log's first line, else the known one that understands most of its first lines)",
         takes="REGEX",
         choices={
+            "recognised by the app": "",
             "text, then host and clock (ShiViz's own)": r"(?P<event>.*)\n(?P<host>\S*) (?P<clock>{.*})",
             "host and clock, then text (GoVector)": r"(?P<host>\S*) (?P<clock>{.*})\n(?P<event>.*)",
             "all on one line": r"(?P<host>\S*) (?P<clock>{.*}) (?P<event>.*)",
+            "all on one line, by Akka": r".*\[akka://\S*/(?P<host>\w+)\] (?P<clock>{.*?}) (?P<event>.*)",
         },
         other="an expression of my own",
     ),
@@ -52,7 +55,8 @@ OPTIONS = (
     ),
 )
 
-PATTERN = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})"  # ShiViz's own default
+KNOWN = tuple(filter(None, OPTIONS[0].choices.values()))  # ShiViz's own default is the first
+MOST_LINES = 400  # at the top of a log, by which its pattern is recognised
 
 
 # ------------------------------------------------------------------ where executions are
@@ -91,7 +95,21 @@ def _syntax_of(path: Path, options: Options) -> _Syntax:
             if second:
                 compile_pattern(second, f"{path}:2")
             return _Syntax(f"^{first}$", options.get("delimiter") or (f"^{second}$" if second else None), 2)
-    return _Syntax(options.get("pattern") or PATTERN, options.get("delimiter"), 0)
+    return _Syntax(options.get("pattern") or _recognised(path), options.get("delimiter"), 0)
+
+
+def _recognised(path: Path) -> str:
+    """The known pattern that understands most of the first lines; of several the first."""
+    top = b"\n".join(line.text or b"" for line in islice(lines(path), MOST_LINES)).decode("utf-8", "replace").strip()
+    return max(KNOWN, key=lambda pattern: sum(map(_is_event, compile_pattern(pattern, "", GROUPS).finditer(top))))
+
+
+def _is_event(match: re.Match[str]) -> bool:
+    """Whether the clock is one of the host: a JSON object with an entry of its own."""
+    try:
+        return match["host"] in json.loads(match["clock"])
+    except (ValueError, TypeError):
+        return False
 
 
 @dataclass

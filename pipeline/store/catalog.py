@@ -8,14 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from pyarrow import compute
 
 from pipeline.store.data_root import data_root, folder_path
 from pipeline.store.folder import Store, write_error
 from sim.core.errors import InputError, nearest
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True)
@@ -128,23 +127,21 @@ def _facts(entry: Entry) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-OUTCOMES = {  # of an ensemble: a name for people, and the SQL expression over the table runs
-    "runs": "count(DISTINCT run_id)",
-    "snapshots": "count(snapshot_id)",
-    "failed": "count_if(failed)",
-    "median latency": "percentile(latency, 0.5)",
-    "longest latency": "max(latency)",
-    "median of messages recorded": "percentile(recorded_messages, 0.5)",
-    "most messages recorded": "max(recorded_messages)",
-    "markers": "sum(markers)",
-}
-
-
-def outcome(spark: SparkSession, entry: Entry) -> dict[str, Any]:
-    """The result in a few numbers: OUTCOMES of an ensemble, the row counts of a trace. Raises InputError."""
-    from pyspark.sql import functions as F
-
+def outcome(entry: Entry) -> dict[str, float | None]:
+    """The result in a few numbers, by name: of an ensemble with runs, else the row counts. Raises InputError."""
     if entry.kind != "ensemble" or not entry.store.has("runs"):
         return dict(entry.rows)
-    runs = entry.store.read(spark, "runs")
-    return runs.agg(*(F.expr(rule).alias(name) for name, rule in OUTCOMES.items())).collect()[0].asDict()
+    columns = ["run_id", "snapshot_id", "failed", "latency", "recorded_messages", "markers"]
+    runs = entry.store.rows("runs").to_table(columns)
+    latency, recorded = runs["latency"], runs["recorded_messages"]
+    found = {
+        "runs": compute.count_distinct(runs["run_id"]),
+        "snapshots": compute.count(runs["snapshot_id"]),
+        "failed": compute.sum(runs["failed"], min_count=0),
+        "median latency": compute.quantile(latency)[0],
+        "longest latency": compute.max(latency),
+        "median of messages recorded": compute.quantile(recorded)[0],
+        "most messages recorded": compute.max(recorded),
+        "markers": compute.sum(runs["markers"], min_count=0),
+    }
+    return {name: value.as_py() for name, value in found.items()}

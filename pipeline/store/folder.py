@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
-from pipeline.store.parquet_files import metadata_of, read_parquet
-from pipeline.store.schema import TABLES
+from pipeline.store.parquet_files import check_parts, metadata_of, read_parquet
+from pipeline.store.schema import TABLES, arrow_schema
 from sim import VERSION
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FORMAT = 2  # of the layout; raise it when one version would misread the folder of another, as after a new column
+FORMAT = 3  # of the layout; raise it when one version would misread the folder of another, as after a new column
 MANIFEST = "manifest.json"
 HIDDEN = "_"  # the first letter of names that readers skip
 
@@ -111,7 +111,7 @@ class Store:
     def finish(self, status: str = "complete") -> None:
         """Writes into the manifest that the work is over, and how many rows each table has."""
         rows = {table: self.count(table) for table in TABLES if self.has(table)}
-        self.update_manifest(status=status, finished=_now(), rows=rows)
+        self.update_manifest(status=status, finished=_now(), rows=rows, host=None, pid=None)
 
     # ------------------------------------------------------------------ tables
 
@@ -164,10 +164,19 @@ class Store:
 
         Raises InputError if the table does not exist, or a part is cut off or has columns this version does not know.
         """
+        return read_parquet(spark, self.folder(table), self._whole_parts(table), TABLES[table])
+
+    def rows(self, table: str) -> dataset.Dataset:
+        """A table for questions that this process answers by itself. Raises InputError like `read`."""
+        parts = self._whole_parts(table)
+        check_parts(parts, TABLES[table])
+        return dataset.dataset([str(part) for part in parts], arrow_schema(TABLES[table]))
+
+    def _whole_parts(self, table: str) -> list[Path]:
         parts = self.parts(table)
         if not parts:
             raise InputError(f"{self.path}: holds no {table}; python -m pipeline {_ORIGIN[table]} writes them")
-        return read_parquet(spark, self.folder(table), parts, TABLES[table])
+        return parts
 
 
 _ORIGIN = {  # the command that writes each table

@@ -33,12 +33,17 @@ def read_parquet(spark: SparkSession, path: Path, files: Sequence[Path], types: 
     Numbers may have another numeric type, as pandas writes them: they are cast. Raises InputError for a file that is
     cut off or has other columns.
     """
-    wanted = arrow_schema(types)
-    are_exact = [_check_columns(file, metadata_of(file).schema.to_arrow_schema(), wanted) for file in files]
-    if all(are_exact):
+    if check_parts(files, types):
         return spark.read.schema(spark_schema(types)).parquet(str(path.resolve()))
     casts = [f"CAST(`{name}` AS {spark_type(kind)}) AS `{name}`" for name, kind in types.items()]
     return spark.read.parquet(str(path.resolve())).selectExpr(*casts)
+
+
+def check_parts(files: Sequence[Path], types: Types) -> bool:
+    """Whether the columns of all files have exactly the types given. Raises InputError like `read_parquet`."""
+    wanted = arrow_schema(types)
+    are_exact = [_check_columns(file, metadata_of(file).schema.to_arrow_schema(), wanted) for file in files]
+    return all(are_exact)
 
 
 def _check_columns(file: Path, found: pyarrow.Schema, wanted: pyarrow.Schema) -> bool:

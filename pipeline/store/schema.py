@@ -27,9 +27,10 @@ RUN_TYPES: Types = {
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
     # the run: application events, steps, time of the last step, application messages, most of them in flight at once
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
-    # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers
+    # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers;
+    # the process that finished last (null: the snapshot did not complete)
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
-    "markers": "int64",
+    "markers": "int64", "slowest": "string",
     # the verdict of each check (null: undecided), whether one fails, and the first witness, as `check: witness`
     **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
     # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it

@@ -53,7 +53,8 @@ class Snapshot:
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
-    (None: never). `markers` and `controls` count the markers and control messages sent for this snapshot.
+    (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
+    markers and control messages sent for this snapshot.
     """
 
     id: str
@@ -66,6 +67,7 @@ class Snapshot:
     closed: dict[str, int]
     began: int | None
     completed: int | None
+    slowest: str | None
     aborted: int | None
     markers: int
     controls: int
@@ -183,6 +185,7 @@ class _EventTable(NamedTuple):
             closed=closed,
             began=min((step for _, step in starts), default=None),
             completed=max(done.values()) if is_complete else None,
+            slowest=max(done, key=done.__getitem__) if is_complete else None,
             aborted=aborted,
             markers=sum(row.kind == MARKER_SEND for row in rows),
             controls=sum(row.kind == CONTROL_SEND for row in rows),

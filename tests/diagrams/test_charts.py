@@ -230,3 +230,17 @@ def test_every_measure_can_be_drawn():
     for measure in MEASURES.values():
         runs = [row | {measure.column: 3} for row in RUNS]
         valid(charts.curves(CELLS, runs, DELAY, measure))
+
+
+def test_a_bar_for_each_process_counts_what_it_finished_last_and_is_the_longest_of_them():
+    rows = [
+        {"process": "P1", "snapshots": 3, "cell": 0, "run_id": 7, "snapshot_id": "S1", "latency": 41.5},
+        {"process": "<P2>", "snapshots": 1, "cell": 1, "run_id": 9, "snapshot_id": "S1", "latency": 2.0},
+    ]
+    figure = charts.slowest(rows)
+    (bars,) = figure["data"]
+    assert bars["y"] == [3, 1]
+    assert bars["customdata"] == [[7, "S1", 0], [9, "S1", 1]]
+    assert figure["layout"]["xaxis"]["ticktext"][0] == "P1"
+    assert "<P2>" not in figure["layout"]["xaxis"]["ticktext"][1]
+    go.Figure(theme.resolve(figure, theme.PALETTES["light"]))

@@ -67,6 +67,13 @@ class TestLink:
         assert copied == dialog.get_by_label("Link").input_value()
         assert copied.endswith("&view=present")
 
+    def test_it_says_that_only_this_computer_can_open_it_and_how_a_class_can(self, explorer):
+        dialog = dialog_of(explorer)
+        said = dialog.locator(".cc-only-here").inner_text()
+        assert said.startswith("Only this computer can open it: 127.0.0.1 means")
+        assert "make class" in said
+        explorer.page.keyboard.press("Escape")
+
     def test_the_focus_goes_back_and_keys_in_the_dialog_do_not_step(self, explorer):
         button = explorer.page.get_by_role("button", name="Share", exact=True)
         button.focus()

@@ -9,9 +9,8 @@ from streamlit.testing.v1 import AppTest
 
 from pipeline import formats
 from pipeline.formats import options_of
-from pipeline.ingest import plan
 from tests.tools import dropped, example
-from views.bring_log import the_example
+from views.bring_log import in_the_forms_words
 
 
 def form() -> None:
@@ -35,7 +34,7 @@ def test_a_shiviz_log_is_asked_for_its_lines(page: AppTest) -> None:
     assert page.selectbox[1].options == [*pattern.choices, pattern.other]
     page.selectbox[1].select(pattern.other).run()
     assert labels(page) == ["Format", pattern.label, "An expression of my own", delimiter.label]
-    assert page.text_area[0].value == next(iter(pattern.choices.values()))
+    assert page.text_area[0].value == next(filter(None, pattern.choices.values()))
     assert page.text_input[0].placeholder == delimiter.placeholder
 
 
@@ -53,9 +52,6 @@ def test_a_new_format_has_its_fields(tmp_path: Path, page: AppTest) -> None:
         assert not page.exception
 
 
-def test_the_example_can_be_read(tmp_path: Path) -> None:
-    brought = the_example()
-    ((name, content),) = brought.files.items()
-    (tmp_path / name).write_bytes(content)
-    (piece,) = plan([tmp_path / name], brought.form, brought.options).pieces
-    assert formats.find(brought.form).read(piece).messages > 0
+def test_a_problem_names_the_field_and_not_the_flag() -> None:
+    told = in_the_forms_words("some.log:3: --delimiter takes too long here")
+    assert told == "some.log:3: “Line between executions” takes too long here"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 import sys
 
@@ -10,8 +11,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from diagrams import measures
+from pipeline import examples
 from pipeline.ensembles.cells import cells_of, is_busy
-from pipeline.ensembles.grid import DEFAULTS, Grid
+from pipeline.ensembles.grid import DEFAULTS, NONE, Grid
 from pipeline.ensembles.measure import describe, measure
 from pipeline.ensembles.rerun import scenario_of
 from pipeline.store import schema
@@ -28,7 +30,7 @@ from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.tools import ROOT
 from views import explore, opening
-from views.ensemble_results import in_a_sentence
+from views.ensemble_results import in_a_sentence, who_was_slowest
 from views.ensemble_runs import outcome, story
 from views.explore_session import ExploreSession
 from views.grid_form import in_the_forms_words, in_words
@@ -78,6 +80,12 @@ def test_one_click_asks_for_a_thousand_runs_under_a_name_of_its_own(page):
     assert wanted.grid.run_count == 1_000
     assert wanted.name.startswith("bank-20")
     assert any("1,000 runs" in caption.value for caption in page.caption)
+
+
+def test_one_click_asks_for_what_the_example_shows(page):
+    page.button[0].click().run()
+    asked = dataclasses.replace(page.session_state["wanted"].grid, events=NONE)
+    assert asked == Grid.read(examples.GRID, examples.PARAMETERS)
 
 
 def test_what_is_wrong_is_said_beside_the_form_and_nothing_is_lost(page):
@@ -267,6 +275,14 @@ def test_a_run_that_never_completes_opens_at_its_end():
     assert snapshots_of(run(scenario))[0].completed is None
     assert opening._step_of(scenario, "S1") == run(scenario).steps
     assert opening._step_of(scenario, None) == 0
+
+
+def test_who_was_slowest_in_words():
+    assert who_was_slowest([{"process": "P1", "snapshots": 3}, {"process": "<P2>", "snapshots": 1}]) == (
+        "<b>P1</b> was slowest most often: it finished last in 3 of 4 snapshots."
+    )
+    told = who_was_slowest([{"process": "P1", "snapshots": 2}, {"process": "<P2>", "snapshots": 2}])
+    assert told == "<b>P1</b> and <b>&lt;P2&gt;</b> were slowest most often: each finished last in 2 of 4 snapshots."
 
 
 def test_every_measure_that_can_be_drawn_is_in_the_summaries():

@@ -22,6 +22,11 @@ export function addressOf(link, step, isPresenting = false) {
   return location.origin + location.pathname + (String(query) && `?${query}`);
 }
 
+/** Whether only the computer on which the page is open can follow addresses with this name of a server. */
+export function isOnlyHere(hostname) {
+  return /^(localhost|.+\.localhost|127(\.\d+){3}|0\.0\.0\.0|\[::1?\])$/.test(hostname);
+}
+
 /** Write an entry of the browser's history. A link too long for an address is in the entry's state, if it fits there. */
 export function writeHistory(how, { address, ...entry }) {
   try {

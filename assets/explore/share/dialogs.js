@@ -3,7 +3,7 @@
 import { Dialog } from "../page/dialog.js";
 import { el, field, fillMenu, setText } from "../page/dom.js";
 import { isAsItIs } from "../run/arrangement.js";
-import { addressOf } from "./address.js";
+import { addressOf, isOnlyHere } from "./address.js";
 
 const ARRANGED = "Pictures, decks and the web page show the processes as they are arranged here. Tables, texts and files hold all of them.";
 
@@ -42,6 +42,7 @@ export class ShareDialog {
     this.size = el("p", { class: "cc-quiet" });
     this.short = el("div", {},
       el("p", {}, "Whoever opens this link sees this run, with every change made to it, at this step."),
+      ...(isOnlyHere(location.hostname) ? [onlyHere()] : []),
       el("div", { class: "cc-link" }, this.link, this.button("Copy", () => this.copy())),
       el("label", { class: "cc-check" }, this.presents, "Open it in the presenter view"),
       el("p", { class: "cc-said-line" }, this.size, this.copied),
@@ -93,6 +94,15 @@ export class ShareDialog {
       setText(this.saved, problem.message);
     }
   }
+}
+
+/** The app was started for one person: its links lead others nowhere. */
+function onlyHere() {
+  return el("p", { class: "cc-only-here" },
+    el("b", {}, `Only this computer can open it: ${location.hostname} means “this computer”.`),
+    " To share with a class, start the app with ", el("code", {}, "make class"),
+    ", open it by the network address of this computer (README, “For a class”), and share from there.",
+  );
 }
 
 /** Copy a field's text. Without HTTPS a page has only the old way. */

@@ -47,21 +47,21 @@ def history(name: str) -> History:
     return run(library.load(name)).history
 
 
-def test_a_window_is_its_rows_in_order(spark: SparkSession, store: Store) -> None:
+def test_a_window_is_its_rows_in_order(store: Store) -> None:
     events = run(library.load("ring")).events
-    assert one_execution.window(spark, store, 1, 3, 5) == [event._replace(run_id=1) for event in events[3:8]]
-    assert one_execution.row_count(spark, store, 1) == len(events)
-    assert one_execution.window(spark, store, 1, len(events), 5) == [] == one_execution.window(spark, store, 77, 0, 5)
+    assert one_execution.window(store, 1, 3, 5) == [event._replace(run_id=1) for event in events[3:8]]
+    assert one_execution.row_count(store, 1) == len(events)
+    assert one_execution.window(store, 1, len(events), 5) == [] == one_execution.window(store, 77, 0, 5)
 
 
-def test_event_counts_name_every_process_in_the_order_of_the_log(spark: SparkSession, store: Store) -> None:
+def test_event_counts_name_every_process_in_the_order_of_the_log(store: Store) -> None:
     lecture = {name: len(own) for name, own in history("lecture").of.items()}
-    assert list(one_execution.event_counts(spark, store, 0).items()) == [
+    assert list(one_execution.event_counts(store, 0).items()) == [
         (name, lecture.get(name, 0)) for name in ("P3", "P1", "P4", "P2")
     ]
     banks = {name: len(own) for name, own in history("two_banks").of.items()}
-    assert one_execution.event_counts(spark, store, 5) == banks
-    assert [row["name"] for row in one_execution.executions(spark, store)] == ["lecture"]
+    assert one_execution.event_counts(store, 5) == banks
+    assert [row["name"] for row in one_execution.executions(store)] == ["lecture"]
 
 
 def test_the_biggest_consistent_cut_of_a_table(spark: SparkSession, store: Store) -> None:
@@ -72,7 +72,7 @@ def test_the_biggest_consistent_cut_of_a_table(spark: SparkSession, store: Store
     assert found == {**lecture.consistent_below(frontier), "P4": 0} != {**frontier, "P4": 0}
     assert one_execution.consistent_below(spark, store, 5, {}) == dict.fromkeys(history("two_banks").processes, 0)
     whole = dict.fromkeys(history("two_banks").processes, 10**9)
-    assert one_execution.consistent_below(spark, store, 5, whole) == one_execution.event_counts(spark, store, 5)
+    assert one_execution.consistent_below(spark, store, 5, whole) == one_execution.event_counts(store, 5)
     with pytest.raises(InputError, match=r"execution 0 has no process 'P11'; did you mean 'P1'"):
         one_execution.consistent_below(spark, store, 0, {"P11": 1})
 

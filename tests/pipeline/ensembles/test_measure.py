@@ -37,7 +37,7 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
         # three sends and three receives; two recordings, one of them with the receipt of a marker; another receipt
         "events": 6, "steps": 9, "duration": 11.0, "messages": 3, "in_flight_peak": 3,
         "snapshot_id": "S1", "initiators": 1, "status": "complete",
-        "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2,
+        "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2, "slowest": "P2",
         "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "conservation": True,
         "failed": False, "witness": None,
     }  # fmt: skip
@@ -46,9 +46,11 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
 def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
     held = BY_HAND + 'delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]'
     (row,) = measure(run(parse_toml(held, "held")))
-    found = {key: row[key] for key in ("status", "latency", "recorded_messages", "completion", "conservation")}
+    keys = ("status", "latency", "slowest", "recorded_messages", "completion", "conservation")
+    found = {key: row[key] for key in keys}
     assert found == {
-        "status": "recording", "latency": None, "recorded_messages": 2, "completion": False, "conservation": None,
+        "status": "recording", "latency": None, "slowest": None, "recorded_messages": 2, "completion": False,
+        "conservation": None,
     }  # fmt: skip
     assert (row["failed"], row["witness"]) == (True, "completion: C12 is not closed")
 
@@ -111,6 +113,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "recorded_messages": len(recorded),
         "recorded_bytes": sum(len(body.encode()) for body in recorded),
         "markers": sum(1 for event in own if event.kind == MARKER_SEND),
+        "slowest": [e.process for e in own if e.kind == SNAPSHOT_COMPLETE][-1] if complete else None,
         **dict.fromkeys(("completion", "one_marker", "consistency", "channel_states", "conservation")),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": broken != [],

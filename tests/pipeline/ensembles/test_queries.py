@@ -1,4 +1,4 @@
-"""The Spark queries of the Ensembles page, on small tables."""
+"""The queries of the Ensembles page, on small tables."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import tempfile
 import pyarrow
 import pytest
 
-from pipeline.ensembles import queries
+from pipeline.ensembles import queries, summaries
 from pipeline.ensembles.queries import EVERY, FAILED, IMPOSSIBLE, INCOMPLETE, RunQuery
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
 from sim.core.errors import InputError
 
+DONE = {"status": "complete", "snapshot_id": "S1"}
 ROWS = [
-    {"run_id": 0, "snapshot_id": "S1", "cell": 0, "latency": 5.0, "status": "complete", "failed": False},
-    {"run_id": 1, "snapshot_id": "S1", "cell": 0, "latency": 9.0, "status": "complete", "failed": True},
+    {"run_id": 0, **DONE, "cell": 0, "latency": 5.0, "slowest": "P10", "failed": False},
+    {"run_id": 1, **DONE, "cell": 0, "latency": 9.0, "slowest": "P2", "failed": True},
     {"run_id": 2, "snapshot_id": "S1", "cell": 1, "latency": None, "status": "recording", "failed": False},
     {"run_id": 3, "snapshot_id": None, "cell": 1, "latency": None, "failed": True, "error": "no money"},
-    {"run_id": 4, "snapshot_id": "S1", "cell": 1, "latency": 9.0, "status": "complete", "failed": False},
+    {"run_id": 4, **DONE, "cell": 1, "latency": 9.0, "slowest": "P10", "failed": False},
 ]
 
 
@@ -31,13 +32,8 @@ def store(tmp_path_factory):
     return store
 
 
-@pytest.fixture(scope="module")
-def runs(spark, store):
-    return store.read(spark, "runs")
-
-
-def ids(frame):
-    return [row["run_id"] for row in queries.to_rows(frame)]
+def ids(rows):
+    return [row["run_id"] for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -54,20 +50,43 @@ def ids(frame):
         (RunQuery(most=2), [0, 1]),
     ],
 )
-def test_a_table_is_filtered_sorted_and_cut(runs, query, expected):
-    assert ids(queries.select_runs(runs, query)) == expected
+def test_a_table_is_filtered_sorted_and_cut(store, query, expected):
+    assert ids(queries.select_runs(store, query)) == expected
 
 
-def test_no_table_carries_the_documents(runs):
-    assert "document" not in queries.select_runs(runs, RunQuery()).columns
-    assert "document" not in queries.nearest_run(runs, 0, "latency", 6.0).columns
+def test_no_table_carries_the_documents(store):
+    assert "document" not in queries.select_runs(store, RunQuery())[0]
+    assert "document" not in queries.nearest_run(store, 0, "latency", 6.0)[0]
 
 
-def test_a_typical_run_is_the_one_nearest_to_the_median(runs):
-    assert ids(queries.nearest_run(runs, 0, "latency", 6.0)) == [0]
-    assert ids(queries.nearest_run(runs, 0, "latency", 7.0)) == [0], "of two the first"
-    assert ids(queries.nearest_run(runs, 0, "latency", 7.5)) == [1]
-    assert ids(queries.nearest_run(runs, 2, "latency", 7.5)) == []
+def test_a_typical_run_is_the_one_nearest_to_the_median(store):
+    assert ids(queries.nearest_run(store, 0, "latency", 6.0)) == [0]
+    assert ids(queries.nearest_run(store, 0, "latency", 7.0)) == [0], "of two the first"
+    assert ids(queries.nearest_run(store, 0, "latency", 7.5)) == [1]
+    assert ids(queries.nearest_run(store, 2, "latency", 7.5)) == []
+
+
+def test_of_each_process_it_is_counted_how_often_it_was_the_slowest(store):
+    assert queries.slowest(store, [0, 1]) == [
+        {"process": "P2", "snapshots": 1, "cell": 0, "run_id": 1, "snapshot_id": "S1", "latency": 9.0},
+        {"process": "P10", "snapshots": 2, "cell": 1, "run_id": 4, "snapshot_id": "S1", "latency": 9.0},
+    ]
+    assert [(row["process"], row["snapshots"]) for row in queries.slowest(store, [1])] == [("P10", 1)]
+    assert queries.slowest(store, []) == []
+
+
+def test_a_run_is_found_by_its_number_and_its_snapshot(store):
+    assert queries.run_of(store, 4, "S1")["slowest"] == "P10"
+    assert queries.run_of(store, 3, None)["error"] == "no money"
+
+
+def test_an_ensemble_that_was_summarized_has_the_same_overview_without_spark(spark, store):
+    summaries.summarize(spark, store)
+    kept, found = queries.kept_overview(store), queries.load_overview(spark, store)
+    assert kept.cells == found.cells
+    assert sorted(row["run_id"] for row in kept.points) == sorted(row["run_id"] for row in found.points)
+    first = {row["why"]: row for row in reversed(kept.extremes)}
+    assert [first[row["why"]] for row in found.extremes] == found.extremes
 
 
 def test_the_overview_has_cells_points_and_extremes(spark, store):

@@ -54,9 +54,9 @@ def test_what_two_were_asked_for_differently(root) -> None:
     ]
 
 
-def test_the_outcome_of_an_ensemble(root, spark) -> None:
+def test_the_outcome_of_an_ensemble(root) -> None:
     written(root, "a", "1")
-    outcome = catalog.outcome(spark, catalog.find("a"))
+    outcome = catalog.outcome(catalog.find("a"))
     assert outcome["runs"] == 3
     assert outcome["failed"] == 1
     assert outcome["median latency"] == 10.0

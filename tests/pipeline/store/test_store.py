@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from pipeline.store.data_root import data_root, folder_path
-from pipeline.store.folder import Store
+from pipeline.store.folder import FORMAT, Store
 from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
 from sim import VERSION
 from sim.core.errors import InputError
@@ -110,7 +110,8 @@ def test_a_table_that_is_not_there(store, spark) -> None:
 
 
 @pytest.mark.parametrize(
-    ("form", "version", "right"), [(3, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")]
+    ("form", "version", "right"),
+    [(FORMAT + 1, "9.0", "update this one"), (1, "0.1.0", "use that one, or make the folder anew")],
 )
 def test_the_manifest_of_another_version_is_refused_by_that_name(store, form: int, version: str, right: str) -> None:
     store.update_manifest(format=form, version=version)

@@ -1,0 +1,10 @@
+"""The finished examples that come with the app: data folders beside the user's, made by pipeline/examples.py."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parents[2] / "examples"
+ENSEMBLE = FOLDER / "bank"
+LOG = FOLDER / "order"
+LOG_FILE = FOLDER / "order.log"

@@ -1,0 +1,35 @@
+"""The first visit: Ensembles and Traces open on a finished example, in an app in which no Java starts."""
+
+from __future__ import annotations
+
+EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
+
+
+def test_an_ensemble_is_there_with_its_charts_and_a_run_of_it_opens(fresh_tab):
+    page = fresh_tab.page
+    page.goto(f"{fresh_tab.url}/ensembles")
+    page.get_by_text("This is an example").wait_for()
+    page.get_by_role("heading", name="No check fails in 1,000 snapshots").wait_for()
+    page.locator(".st-key-cut-chart .main-svg").first.wait_for()
+    page.get_by_role("radio", name="Slowest process").click()
+    page.get_by_text("P4 was slowest most often: it finished last in 219 of 1,000 snapshots.").wait_for()
+    page.get_by_role("radio", name="Runs").click()
+    page.get_by_test_id("stDataFrame").wait_for()
+    page.get_by_role("radio", name="Time taken").click()
+    page.get_by_role("button", name="the slowest").click()
+    page.wait_for_selector(EXPLORER)
+    assert page.locator(".cc-title").inner_text() == "Run 951 of bank"
+    assert not page.get_by_role("alert").count()
+
+
+def test_a_log_is_there_with_its_cut_and_verdict(fresh_tab):
+    page = fresh_tab.page
+    page.goto(f"{fresh_tab.url}/traces")
+    page.get_by_text("This is an example").wait_for()
+    page.get_by_text("The message pays on bank->shop was received inside the cut, but sent outside it").wait_for()
+    page.get_by_role("button", name="Make it consistent").click()
+    page.get_by_text("Consistent.", exact=True).wait_for()
+    page.get_by_text("In the channels, at least: customer->shop ⟨adds a card⟩").wait_for()
+    page.get_by_role("button", name="Open this window in Explore").click()
+    page.wait_for_selector(EXPLORER)
+    assert not page.get_by_role("alert").count()

@@ -1,0 +1,78 @@
+"""Ensembles, Traces and History on every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from pipeline.store.examples import ENSEMBLE
+from tests.e2e.conftest import ExplorerPage, serving
+from tests.e2e.layout import SIZES, faults
+from tests.tools import check_none
+
+CHART, DIAGRAM = ".st-key-cut-chart .main-svg", ".st-key-cut-diagram .main-svg"
+DRAWN = """(plot) => {
+  const drawn = document.querySelector(plot);
+  const room = drawn?.closest("[class*=st-key-cut-]").parentElement;
+  return drawn && Math.abs(drawn.clientWidth - room.clientWidth) < 3 && drawn.clientHeight <= room.clientHeight;
+}"""
+
+NARROWED = """() => {
+  const main = document.querySelector("[data-testid=stMain]");
+  return main.scrollWidth <= main.clientWidth; // the table is drawn anew a moment after the page is resized
+}"""
+
+
+def check_every_screen(tab: ExplorerPage, plot: str, what: str) -> None:
+    found = []
+    for width, height in SIZES:
+        tab.page.set_viewport_size({"width": width, "height": height})
+        tab.page.wait_for_function(DRAWN, arg=plot)
+        found += [f"{what} at {width}x{height}: {fault}" for fault in faults(tab.page)]
+    check_none(found)
+
+
+@pytest.fixture
+def visit(fresh_tab) -> Iterator[ExplorerPage]:
+    yield fresh_tab
+    fresh_tab.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_the_views_of_an_ensemble(visit):
+    page = visit.page
+    page.goto(f"{visit.url}/ensembles")
+    for view in ("Time taken", "Heat map", "Slowest process"):
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.get_by_role("radio", name=view).click()
+        page.locator(CHART).first.wait_for()
+        check_every_screen(visit, CHART, view)
+
+
+def test_a_log_and_its_cut(visit):
+    visit.page.goto(f"{visit.url}/traces")
+    visit.page.locator(DIAGRAM).first.wait_for()
+    check_every_screen(visit, DIAGRAM, "Traces")
+
+
+def test_two_entries_of_the_history_side_by_side(visit, tmp_path, monkeypatch):
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
+    for name in ("bank-2026-11-22-0915", "bank-2026-11-22-1120"):
+        shutil.copytree(ENSEMBLE, tmp_path / "data" / name)
+    page = visit.page
+    with serving("app.py", tmp_path / "server.log") as (url, _):
+        page.goto(f"{url}/history")
+        table = page.get_by_test_id("stDataFrame")
+        table.locator("td", has_text="bank").first.wait_for(state="attached")
+        for row, told in ((52, "Open in Ensembles"), (87, "Both were asked for the same")):
+            table.locator(".dvn-scroller").click(position={"x": 18, "y": row})
+            page.get_by_text(told).wait_for()
+            found = []
+            for width, height in SIZES:
+                page.set_viewport_size({"width": width, "height": height})
+                page.wait_for_function(NARROWED)
+                found += [f"{told} at {width}x{height}: {fault}" for fault in faults(page)]
+            check_none(found)
+            page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto("about:blank")

@@ -1,0 +1,48 @@
+"""The examples that come with the app are those that this version makes: `make examples` makes them anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline import examples
+from pipeline.cuts import one_execution
+from pipeline.ensembles import queries
+from pipeline.ensembles.chunks import measured, plan_of
+from pipeline.ensembles.run import grid_of
+from pipeline.ingest import _read_execution, plan
+from pipeline.store import catalog
+from pipeline.store.examples import ENSEMBLE, FOLDER, LOG, LOG_FILE
+from pipeline.store.folder import FORMAT, Store
+from sim import VERSION
+from sim.core.model import Event
+
+
+@pytest.mark.parametrize("path", [ENSEMBLE, LOG], ids=lambda path: path.name)
+def test_an_example_is_whole_and_of_this_version(path):
+    manifest = Store.open(path).manifest
+    assert (manifest["format"], manifest["version"], manifest["status"]) == (FORMAT, VERSION, "complete")
+    assert (manifest["host"], manifest["pid"]) == (None, None)
+
+
+@pytest.mark.parametrize("run_id", [0, 333, 999])
+def test_the_runs_are_those_that_this_version_makes(run_id):
+    store = Store.open(ENSEMBLE)
+    (made,), _ = measured(plan_of(store, grid_of(store)), run_id)
+    kept = {**queries.run_of(store, run_id, "S1"), "document": made["document"]}
+    assert {**made, "has_events": False} == kept
+
+
+def test_the_log_is_read_as_this_version_reads_it():
+    store = Store.open(LOG)
+    (piece,) = plan([LOG_FILE], examples.FORM).pieces
+    row, made = _read_execution(examples.FORM, piece, 0)
+    assert made is not None
+    (kept,) = one_execution.executions(store)
+    assert {**row, "source": kept["source"], "problem": None} == kept
+    events = [Event(*cells) for cells in zip(*(column.to_pylist() for column in made.columns), strict=True)]
+    assert events == one_execution.window(store, 0, 0, len(events) + 1)
+
+
+def test_the_examples_are_small_and_not_among_what_the_user_keeps():
+    assert sum(file.stat().st_size for file in FOLDER.rglob("*")) < 300_000
+    assert not {ENSEMBLE, LOG} & {entry.path for entry in catalog.entries()}

@@ -1,0 +1,33 @@
+"""The addresses of the pages beside Explore."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.tools import ROOT
+from views import addresses
+
+ADDRESSES = """
+import sys
+from streamlit import config
+config.set_option("server.baseUrlPath", sys.argv[1])
+from views.addresses import ROUTES
+print([route.path for route in ROUTES])
+"""
+
+
+@pytest.mark.parametrize(("base", "before"), [("", ""), ("class/app", "/class/app"), ("/class/", "/class")])
+def test_each_page_has_its_address_below_the_path_of_the_server(base, before):
+    asked = [sys.executable, "-c", ADDRESSES, base]
+    found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert found.strip() == str([f"{before}/{name}" for name in ("ensembles", "traces", "history")])
+
+
+def test_the_document_is_streamlits_own_and_says_where_the_server_is():
+    told = addresses.document()
+    assert "window.__streamlit = { BACKEND_BASE_URL: " in told
+    assert '<div id="root">' in told
+    assert told.index("window.__streamlit") < told.index('type="module"')

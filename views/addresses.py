@@ -1,0 +1,34 @@
+"""The addresses of the pages beside Explore.
+
+Streamlit's client looks for its server below the address that was opened, finds none below a page, and tries again one
+level up. So a page that is opened directly is told where the server is: no request fails, and it appears sooner.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+ENSEMBLES, TRACES, HISTORY = "ensembles", "traces", "history"
+
+_HEAD = "<head>"
+_TOLD = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
+
+
+@cache
+def document() -> str:
+    """Streamlit's own document, which also says that the server is one level above a page's address."""
+    text = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    assert text.count(_HEAD) == 1
+    return text.replace(_HEAD, _HEAD + _TOLD)
+
+
+def _serve(request: Request) -> Response:
+    return HTMLResponse(document(), headers={"Cache-Control": "no-cache"})
+
+
+_BASE = str(st.get_option("server.baseUrlPath")).strip("/")
+ROUTES = [Route(f"/{_BASE}/{name}".replace("//", "/"), _serve) for name in (ENSEMBLES, TRACES, HISTORY)]
