@@ -3,7 +3,6 @@
 import { resolveColour } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 import { countedEvents } from "../run/cut_stops.js";
-import { stepAt } from "../run/timeline.js";
 
 const KNOB = 11; // the radius of a handle, in pixels
 
@@ -124,7 +123,7 @@ export class PredictedCut {
     );
     this.starts.replaceChildren(
       ...flags.filter(({ step, lane }) => step != null && !diagram.hidden.has(lane)).map(({ id, colour, lane, step }) => {
-        const [x, y] = diagram.spot(lane, stepAt(scene, step).position);
+        const [x, y] = diagram.spot(lane, scene.asked_positions[step]);
         const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.spot(lane, positions[lane]);
         const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0], handleY - y) : besideRight(handleX - x);
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
