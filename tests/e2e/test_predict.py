@@ -295,7 +295,7 @@ def test_a_long_run_says_that_it_is_too_long(predict):
     predict.page.get_by_role("heading", name="Long").wait_for()
     predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
     predict.begin()
-    assert "drawn whole, and this one has 2100 events" in predict.panel.inner_text()
+    assert "This run has 2100 events, which is too many for Predict" in predict.panel.inner_text()
 
 
 def test_even_a_hundred_processes_can_be_predicted(predict):

@@ -49,6 +49,13 @@ def read(path: Path, pattern: str | None = None) -> Reading:
 
 
 @pytest.mark.parametrize("name", REAL)
+def test_a_real_log_is_recognised(name: str) -> None:
+    _, events, hosts, messages = REAL[name]
+    reading = read(log(name))
+    assert (reading.count, len(reading.processes), reading.messages) == (events, hosts, messages)
+
+
+@pytest.mark.parametrize("name", REAL)
 def test_a_real_log_has_its_events_and_hosts_and_exactly_its_clocks(name: str) -> None:
     """The clocks computed from the paired table are those of the log."""
     pattern, events, hosts, messages = REAL[name]
@@ -56,7 +63,7 @@ def test_a_real_log_has_its_events_and_hosts_and_exactly_its_clocks(name: str) -
     assert (reading.count, len(reading.processes), reading.messages) == (events, hosts, messages)
     assert (reading.pairing, reading.gaps, reading.unknown_channels) == ("clock", 0, [])
     history = History(reading.processes, events_of(reading))
-    logged = re.finditer(pattern or shiviz.PATTERN.replace("(?<", "(?P<"), log(name).read_text("utf-8"), re.MULTILINE)
+    logged = re.finditer(pattern or shiviz.KNOWN[0].replace("(?<", "(?P<"), log(name).read_text("utf-8"), re.MULTILINE)
     seen = dict.fromkeys(reading.processes, 0)
     for match in logged:
         seen[match["host"]] += 1
@@ -265,7 +272,7 @@ def test_a_delimiter_without_a_name_numbers_executions(tmp_path) -> None:
 
 
 def test_a_log_may_bring_its_delimiter_as_well(tmp_path) -> None:
-    head = shiviz.PATTERN + "\n=== (?<trace>.*) ===\n"
+    head = shiviz.KNOWN[0] + "\n=== (?<trace>.*) ===\n"
     found = pieces(tmp_path, f"{head}=== one ===\n{EVENT_FIRST}=== two ===\n{EVENT_FIRST}", None)
     assert [(piece.name, piece.first_line) for piece in found] == [("one", 4), ("two", 9)]
     assert [rows_of(shiviz.read(piece)) for piece in found] == [BOTH] * 2
@@ -290,3 +297,12 @@ def test_a_folder_or_a_missing_file_is_no_log(tmp_path) -> None:
     for path in (tmp_path, tmp_path / "none.log"):
         with pytest.raises(InputError, match="there is no such file"):
             shiviz.pieces([path], NO_OPTIONS)
+
+
+@pytest.mark.parametrize("form", ["{text}\n{host} {clock}\n", "{host} {clock}\n{text}\n", "{host} {clock} {text}\n"])
+def test_the_order_of_host_clock_and_text_is_recognised(tmp_path: Path, form: str) -> None:
+    clocks = [("a", {"a": 1}), ("b", {"a": 1, "b": 1}), ("b", {"a": 1, "b": 2}), ("a", {"a": 2, "b": 2})]
+    told = [form.format(text=f"does {n}", host=host, clock=json.dumps(c)) for n, (host, c) in enumerate(clocks)]
+    (tmp_path / "some.log").write_text("".join(told), "utf-8")
+    reading = read(tmp_path / "some.log")
+    assert (reading.count, reading.messages, reading.notes) == (4, 2, [])
