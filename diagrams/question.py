@@ -18,7 +18,7 @@ from diagrams.labels import Labels, Spot
 from diagrams.positions import kept_apart, positions_of_steps
 from diagrams.scene import Scene, arrow_of
 from diagrams.spacetime import Figure, arranged, dots, layout_of, process_lines
-from diagrams.texts import bodies, letters, obstacles
+from diagrams.texts import bodies, letters, obstacles, off_the_line
 from sim.core.model import APP
 from sim.run.execution import Flight
 
@@ -111,7 +111,7 @@ def _channels(canvas: Canvas, snapshot: str, labels: Labels) -> None:
         return
     size = canvas.letters(SIZE)
     found = [(arrow, labels.place(arrow.name, size, _spots(canvas, arrow), _ends(arrow))) for arrow in arrows]
-    placed = [(plain(arrow.name), spot) for arrow, spot in found if spot]
+    placed = [(off_the_line(plain(arrow.name), spot.side), spot) for arrow, spot in found if spot]
     points, sides = [spot.at for _, spot in placed], [spot.side for _, spot in placed]
     spans = [(0, None)] * len(placed)
     write(canvas, points, [name for name, _ in placed], sides, "@ink", SIZE, spans, meta=canvas.of(snapshot))

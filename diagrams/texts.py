@@ -144,9 +144,9 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
         if spot is None:
             continue
         if body:
-            carrying.append((spot, _off_the_line(body, spot.side), (0, known)))
+            carrying.append((spot, off_the_line(body, spot.side), (0, known)))
         if place:
-            text = (spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
+            text = (spot, off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
             places.setdefault(tuple(arrow.kept), []).append(text)
     _write_beside(canvas, carrying, {})
     for snapshots, own in places.items():
@@ -160,7 +160,8 @@ def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
         write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, meta=meta)
 
 
-def _off_the_line(text: str, side: str) -> str:
+def off_the_line(text: str, side: str) -> str:
+    """A text with a blank between it and the arrow that it lies beside."""
     return f"\u00a0{text}" if side.endswith("right") else f"{text}\u00a0"
 
 

@@ -107,7 +107,7 @@ def test_a_message_that_never_comes_does_not_say_what_it_waits_for() -> None:
 
 def test_every_channel_on_which_a_marker_comes_is_named() -> None:
     scene = compose(run(library.load("lecture")))
-    texts = {text for trace in question(scene, "down")["data"] for text in trace.get("text", [])}
+    texts = {text.strip() for trace in question(scene, "down")["data"] for text in trace.get("text", []) if text}
     assert {"C21", "C31", "C32", "C23"} <= texts
 
 
