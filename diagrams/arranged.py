@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
+from diagrams.elements import ACROSS, Arrow, Cut, Dot, Ghost, Recording
 from diagrams.scene import Scene
 from sim.core.model import INTERNAL
 
@@ -55,14 +55,19 @@ class Arranged(Scene):
             if ghost.source in self.number and ghost.target in self.number
         ]
 
+    def why_not_received(self, arrow: Arrow) -> str:
+        """As if nothing were hidden."""
+        return self.whole.why_not_received(arrow)
+
     def _arrow(self, arrow: Arrow) -> Arrow | None:
         source, target = self.number.get(arrow.source), self.number.get(arrow.target)
         if source is not None and target is not None:
             return replace(arrow, source=source, target=target)
-        if source is not None:
+        if source is not None and arrow.stub != ACROSS:
             return replace(arrow, source=source, target=self._beside(source, arrow.target), stub="target")
         if target is not None and arrow.end is not None:
-            return replace(arrow, source=self._beside(target, arrow.source), target=target, stub="source")
+            beside = self._beside(target, arrow.source)
+            return replace(arrow, source=beside, target=target, stub=arrow.stub or "source")
         return None
 
     def _beside(self, lane: int, hidden: int) -> int:

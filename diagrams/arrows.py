@@ -8,16 +8,14 @@ from typing import TypeVar
 
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
-from diagrams.elements import Arrow, Span
+from diagrams.elements import ACROSS, Arrow, Span
 from diagrams.labels import pixels
-from diagrams.scene import Scene
+from diagrams.scene import ON_ITS_WAY, Scene
 from sim.core.model import APP, CONTROL, MARKER
-from sim.run.fifo import held as all_held
-from sim.run.fifo import waits_behind
 
-ON_ITS_WAY = "on its way"
 AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
 CLEAR_OF_START = 12  # pixels from an event's centre to the head of an arrow that has just begun
+SHORT = 0.26  # lanes: the length of an arrow of which only the arrival is told
 STUB = 0.3  # of the way of a message: what is drawn of it where its other end is hidden
 
 Key = TypeVar("Key", bound=Hashable)
@@ -28,7 +26,9 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
     if arrow.end is not None:
         start: Point = (arrow.source, arrow.start)
         end: Point = (arrow.target, arrow.end)
-        if arrow.stub:
+        if arrow.stub == ACROSS:
+            start = (arrow.target + (SHORT if arrow.source > arrow.target else -SHORT), arrow.end)
+        elif arrow.stub:
             start, end = (start, _towards(end, start)) if arrow.stub == "target" else (_towards(start, end), end)
         return [start, end, None]
     low, high = scene.extent
@@ -139,7 +139,7 @@ def held(canvas: Canvas) -> None:
     One that is held, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a ring.
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
-    words = {arrow.id: _why_not(canvas.scene, arrow) for arrow in arrows}
+    words = {arrow.id: canvas.scene.why_not_received(arrow) for arrow in arrows}
     looks = _grouped(arrows, lambda arrow: (*_look(arrow), words[arrow.id] == ON_ITS_WAY))
     for (colour, snapshot, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
@@ -165,13 +165,6 @@ def _colour(arrow: Arrow) -> str:
 def _look(arrow: Arrow) -> tuple[str, str | None]:
     """What arrows of one trace share: their colour and their snapshot."""
     return _colour(arrow), arrow.snapshot
-
-
-def _why_not(scene: Scene, arrow: Arrow) -> str:
-    """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it."""
-    if arrow.id in waits_behind(scene.execution):
-        return "waits behind it"
-    return "held" if arrow.id in all_held(scene.execution) else ON_ITS_WAY
 
 
 def halos(canvas: Canvas) -> None:

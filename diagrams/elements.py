@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 Span = tuple[int, int | None]
+ACROSS = "across"
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,8 @@ class Arrow:
     `kind` is "app", "marker" or "control"; `snapshot` the id of its snapshot; `stamp` the name of its stamp, and
     `head` how that is drawn ("open" or "full"). `kept` gives, for each snapshot that records it, the step of that.
     `sender` is the sender's rank, which decides the colour. `stub` says which end is hidden ("source" or "target"; ""
-    for neither): there the arrow is cut off, and its lane is only the side to which that end would lie.
+    for neither): there the arrow is cut off, and its lane is only the side to which that end would lie. ACROSS:
+    only the arrival is told, by a short arrow straight across the line of the receiver.
     """
 
     id: int

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
+from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs
 from diagrams.spacetime import figure
@@ -34,6 +35,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
     scenario = scene.execution.scenario
     actors = {row.step: row.process for row in scene.whole_run.rows(scene.first, scene.until)}
+    is_asked = scene.is_whole and bool(scene.snapshots)
     return {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
@@ -62,6 +64,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
             for step, told in scene.steps.items()
         ],
         "figures": {orientation: figure(scene, orientation) for orientation in orientations},
+        "asked_positions": [round(position, 4) for position in positions(scene)] if is_asked else [],
+        "questions": {orientation: question(scene, orientation) for orientation in orientations if is_asked},
         "palettes": theme.PALETTES,
         "signs": signs(scene),
         "topology": topology(scene),

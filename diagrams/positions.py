@@ -38,13 +38,17 @@ def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
     return tuple(positions)
 
 
-def kept_apart(events: Sequence[Event], positions: Sequence[float]) -> tuple[float, ...]:
+def kept_apart(
+    events: Sequence[Event], positions: Sequence[float], *, is_outcome_known: bool = True
+) -> tuple[float, ...]:
     """The positions of steps, some a little later, so that no dot or diamond of a line lies under the next one of it.
 
-    Steps keep their order. A texture of very many steps or lines is left as it is.
+    Steps keep their order. A texture of very many steps or lines is left as it is. Where the outcome is not known,
+    every step of a process is one sign: more room would tell that it recorded there.
     """
     steps = [list(group) for _, group in groupby(events, key=lambda event: event.step)]
-    signs = {rows[0].step: (rows[0].process, sum(row.kind in _WIDE for row in rows)) for rows in steps}
+    counts = [sum(row.kind in _WIDE for row in rows) if is_outcome_known else 1 for rows in steps]
+    signs = {rows[0].step: (rows[0].process, count) for rows, count in zip(steps, counts, strict=True)}
     on_a_line = Counter(process for process, count in signs.values() for _ in range(count))
     if len(positions) > SHOWN_AT_ONCE or len(on_a_line) > MOST_LINES:
         return tuple(positions)

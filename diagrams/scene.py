@@ -27,11 +27,13 @@ from sim.core.notation import has_label, message_sent
 from sim.explain.narration import StepText, narrate
 from sim.explain.words import counted, words_of
 from sim.run.execution import Execution, Flight
+from sim.run.fifo import held, waits_behind
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
 
 LONG_RUN = 6  # internal events in a row that are drawn as one
+ON_ITS_WAY = "on its way"
 
 
 class WholeRun:
@@ -157,7 +159,7 @@ class Scene:
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
         """The messages that are sent, received or on their way in the window."""
-        return tuple(_arrow(self.whole_run, flight) for flight in self.flights)
+        return tuple(arrow_of(self.whole_run, flight) for flight in self.flights)
 
     @cached_property
     def flights(self) -> list[Flight]:
@@ -180,6 +182,12 @@ class Scene:
             return moved
         low, high = self.times[self.first], self.times[self.until]
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
+
+    def why_not_received(self, arrow: Arrow) -> str:
+        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it."""
+        if arrow.id in waits_behind(self.execution):
+            return "waits behind it"
+        return "held" if arrow.id in held(self.execution) else ON_ITS_WAY
 
     def rank_of(self, snapshot: str | None) -> int:
         """The rank of a snapshot in the scene, which decides its colour and dash."""
@@ -260,11 +268,13 @@ def _hover(event: Event, whole_run: WholeRun) -> str:
     return f"{event.label}: {what}{on} at {event.process}, step {event.step}, time {event.time:g}"
 
 
-def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
+def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = True) -> Arrow:
+    """The arrow of a message. A stamp tells that its sender had recorded, so it belongs to the outcome."""
     send, receive = flight.send, flight.receive
-    words, stamp = whole_run.words, whole_run.words.stamp(flight)
+    words = whole_run.words
+    stamp = words.stamp(flight) if is_outcome_known else ""
     told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
-    kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP else None
+    kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP and is_outcome_known else None
     way = f"step {send.step} to step {receive.step}" if receive else f"from step {send.step}, not received"
     return Arrow(
         id=flight.id,
@@ -282,7 +292,7 @@ def _arrow(whole_run: WholeRun, flight: Flight) -> Arrow:
         stamp=kind_of_stamp or "",
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
         text=f"{told} {words.where(flight)}: {way}",
-        kept=whole_run.recorders.get(flight.id, {}),
+        kept=whole_run.recorders.get(flight.id, {}) if is_outcome_known else {},
     )
 
 

@@ -19,6 +19,7 @@ MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
 CONTROL_MESSAGE = theme.message_colour(0, CONTROL)
 SNAPSHOT = theme.snapshot_colour(0)
+RUN, ASKED, ALWAYS = "run", "asked", "always"
 
 
 def icon(width: int, *shapes: str) -> str:
@@ -65,12 +66,18 @@ def _has_markers(scene: Scene) -> bool:
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
 
 
+def _has_control(scene: Scene) -> bool:
+    """Whether a control message is sent."""
+    return any(flight.is_control for flight in scene.execution.flights)
+
+
 @dataclass(frozen=True)
 class Sign:
     """A sign of the diagram. In its label and title `{marker}` and `{control}` stand for the algorithm's own words.
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
-    `of_snapshots` is drawn where a snapshot is taken. `is_in` says whether a scene has such a sign.
+    `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
+    snapshot records ("asked"), or "always". `is_in` says whether a scene has such a sign.
     """
 
     key: str
@@ -79,6 +86,7 @@ class Sign:
     icon: str
     rare: bool = False
     of_snapshots: bool = False
+    drawn: str = RUN
     is_in: Callable[[Scene], bool] = lambda scene: True
 
 
@@ -86,23 +94,39 @@ SIGNS = (
     Sign(
         "event", "event",
         "A dot is an event of a process: hollow while it is still to come, filled once it has happened.",
-        icon(12, disc(6, 5, "@ink")),
+        icon(12, disc(6, 5, "@ink")), drawn=ALWAYS,
     ),
     Sign(
         "message", "message",
         "A solid arrow is a message: bold while it is on its way, and thin and grey where it is still to go.",
-        icon(30, arrow(MESSAGE)), is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
+        icon(30, arrow(MESSAGE)), drawn=ALWAYS, is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
+    ),
+    Sign(
+        "message-asked", "message",
+        "A solid arrow is a message. Whether its sender had recorded is for you to find.",
+        icon(30, arrow(MESSAGE)), drawn=ASKED, is_in=lambda scene: bool(scene.whole_run.words.algorithm.stamps),
     ),
     Sign(
         "marker", "{marker}",
         "A dashed arrow is a {marker}, in the colour of the process that sent it; it tells the receiver to record.",
-        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True, is_in=_has_markers,
+        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True, drawn=ALWAYS, is_in=_has_markers,
+    ),
+    Sign(
+        "marker-comes", "{marker} comes",
+        "A short dashed arrow is a {marker} that comes here. Where it was sent is for you to find.",
+        icon(16, stroke("M0 8h8", MARKER, 2.4, "4 2") + fill("M15 8l-9-4v8z", MARKER)), of_snapshots=True,
+        drawn=ASKED, is_in=_has_markers,
     ),
     Sign(
         "control", "{control}",
         "A fine dotted arrow is a {control}: a process tells another something outside the channels. No cut holds it.",
-        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True,
-        is_in=lambda scene: any(flight.is_control for flight in scene.execution.flights),
+        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True, drawn=ALWAYS, is_in=_has_control,
+    ),
+    Sign(
+        "control-comes", "{control} comes",
+        "A short dotted arrow is a {control} that comes here. Where it was sent is for you to find.",
+        icon(16, stroke("M0 8h8", CONTROL_MESSAGE, 1.4, "2 3") + fill("M15 8l-9-4v8z", CONTROL_MESSAGE)),
+        of_snapshots=True, drawn=ASKED, is_in=_has_control,
     ),
     Sign(
         "records", "records",
@@ -161,7 +185,7 @@ def signs(scene: Scene) -> list[dict[str, Any]]:
     return [
         {
             "key": sign.key, "label": sign.label.format(**own), "title": sign.title.format(**own), "icon": sign.icon,
-            "rare": sign.rare, "of_snapshots": sign.of_snapshots,
+            "rare": sign.rare, "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
         }
         for sign in (first, *_of_stamps(scene), *others)
         if sign.is_in(scene)

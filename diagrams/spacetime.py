@@ -32,21 +32,19 @@ WIDEST_NAME = 170  # pixels to the left of a line across the page
 
 
 def figure(scene: Scene, orientation: str) -> Figure:
-    """The space-time diagram of `scene`, `orientation` "down" or "right".
-
-    Traces that give away what a snapshot recorded carry `meta.outcome`.
-    """
-    canvas = Canvas(scene if scene.layout.is_plain else Arranged(scene), orientation)
-    for part, is_outcome in PARTS:
-        known = len(canvas.traces)
+    """The space-time diagram of `scene`, `orientation` "down" or "right"."""
+    canvas = Canvas(arranged(scene), orientation)
+    for part in PARTS:
         part(canvas)
-        if is_outcome:
-            for trace in canvas.traces[known:]:
-                trace.setdefault("meta", {})["outcome"] = True
-    return {"data": canvas.traces, "layout": _layout(canvas.scene, canvas.down)}
+    return {"data": canvas.traces, "layout": layout_of(canvas.scene, canvas.down)}
 
 
-def _process_lines(canvas: Canvas) -> None:
+def arranged(scene: Scene) -> Scene:
+    """The scene of the lanes on show."""
+    return scene if scene.layout.is_plain else Arranged(scene)
+
+
+def process_lines(canvas: Canvas) -> None:
     """Solid; dotted where a process is folded."""
     low, high = canvas.scene.extent
     look = {"color": "@line", "width": 2 * max(canvas.scale, 0.4)}
@@ -68,16 +66,16 @@ def _ghosts(canvas: Canvas) -> None:
     canvas.add(shafts, mode="lines", line=look, meta={"ghost": True})
 
 
-def _dots(canvas: Canvas) -> None:
+def dots(canvas: Canvas) -> None:
     """Hollow while ahead, filled once it has happened; a long run of internal events is one bar."""
-    dots = [dot for dot in canvas.scene.dots if dot.count == 1]
+    single = [dot for dot in canvas.scene.dots if dot.count == 1]
     size = 11 * max(canvas.scale, 0.4)
-    points = [[(dot.lane, dot.position)] for dot in dots]
-    hover = {"text": [plain(dot.text) for dot in dots], "hoverinfo": "text", "mode": "markers"}
+    points = [[(dot.lane, dot.position)] for dot in single]
+    hover = {"text": [plain(dot.text) for dot in single], "hoverinfo": "text", "mode": "markers"}
     hollow = {"size": size, "color": "@paper", "line": {"color": "@faint", "width": 1.5}}
-    canvas.add(points, [(0, dot.step) for dot in dots], marker=hollow, **hover)
+    canvas.add(points, [(0, dot.step) for dot in single], marker=hollow, **hover)
     filled = {"size": size + 1, "color": "@ink", "line": {"color": "@paper", "width": 1}}
-    canvas.add(points, [(dot.step, None) for dot in dots], marker=filled, **hover)
+    canvas.add(points, [(dot.step, None) for dot in single], marker=filled, **hover)
     _bars(canvas, [dot for dot in canvas.scene.dots if dot.count > 1], size)
 
 
@@ -130,7 +128,8 @@ def _now(canvas: Canvas) -> None:
     canvas.add([ends], mode="lines", line=look, meta={"cursor": "y" if canvas.down else "x"})
 
 
-def _layout(scene: Scene, down: bool) -> Figure:
+def layout_of(scene: Scene, down: bool) -> Figure:
+    """The axes, with the names of the lanes, and all that is the same for every trace."""
     low, high = scene.extent
     names, size = _lane_names(scene, down)
     rules = _naming(len(names), down)
@@ -187,9 +186,8 @@ def _beside(names: Sequence[str], size: float) -> float:
     return max(54, 16 + max((width_of(name, size) for name in names), default=0))
 
 
-# In the order of drawing: each part, and whether it gives away what a snapshot recorded.
-PARTS: tuple[tuple[Callable[[Canvas], None], bool], ...] = (
-    (tints, True), (story_tints, True), (_process_lines, False), (_ghosts, False), (halos, True), (control, False),
-    (messages, False), (markers, False), (held, False), (_rings, True), (_dots, False), (cuts, True),
-    (story_cuts, True), (_recordings, True), (_now, False), (texts, False),
+# In the order of drawing.
+PARTS: tuple[Callable[[Canvas], None], ...] = (
+    tints, story_tints, process_lines, _ghosts, halos, control, messages, markers, held, _rings, dots, cuts,
+    story_cuts, _recordings, _now, texts,
 )  # fmt: skip

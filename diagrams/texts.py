@@ -33,12 +33,12 @@ SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  
 
 def texts(canvas: Canvas) -> None:
     """The names of events first, as each has few spots; then texts at arrows, which have many."""
-    labels = _obstacles(canvas)
-    _letters(canvas, labels)
-    _bodies(canvas, labels)
+    labels = obstacles(canvas)
+    letters(canvas, labels)
+    bodies(canvas, labels)
 
 
-def _obstacles(canvas: Canvas) -> Labels:
+def obstacles(canvas: Canvas) -> Labels:
     """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
     labels = Labels(pixels(scene, canvas.down))
@@ -64,7 +64,7 @@ def _obstacles(canvas: Canvas) -> Labels:
     return labels
 
 
-def _letters(canvas: Canvas, labels: Labels) -> None:
+def letters(canvas: Canvas, labels: Labels) -> None:
     """The names of events, beside their line so that rings and arrows leave them legible, cut to the room there is.
 
     A name that would hide another one is left out; the hover text of its event has it.
@@ -120,11 +120,8 @@ def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
     return [*lower, *upper] if dot.lane == lanes - 1 and lanes > 1 else [*upper, *lower]
 
 
-def _bodies(canvas: Canvas, labels: Labels) -> None:
-    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel.
-
-    The text without the channel stays for somebody who predicts the outcome (`until_outcome`).
-    """
+def bodies(canvas: Canvas, labels: Labels) -> None:
+    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel."""
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
     carried = _with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept]
@@ -134,7 +131,7 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
     with_place = {
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
-    bodies: list[Text] = []
+    carrying: list[Text] = []
     places: dict[tuple[str, ...], list[Text]] = {}
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
         body, place = with_body.get(arrow.id), with_place.get(arrow.id)
@@ -147,13 +144,13 @@ def _bodies(canvas: Canvas, labels: Labels) -> None:
         if spot is None:
             continue
         if body:
-            bodies.append((spot, _off_the_line(body, spot.side), (0, known)))
+            carrying.append((spot, off_the_line(body, spot.side), (0, known)))
         if place:
-            text = (spot, _off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
+            text = (spot, off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
             places.setdefault(tuple(arrow.kept), []).append(text)
-    _write_beside(canvas, bodies, {"until_outcome": True})
+    _write_beside(canvas, carrying, {})
     for snapshots, own in places.items():
-        _write_beside(canvas, own, {"outcome": True, **canvas.of(*snapshots)})
+        _write_beside(canvas, own, canvas.of(*snapshots))
 
 
 def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
@@ -163,7 +160,8 @@ def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
         write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, meta=meta)
 
 
-def _off_the_line(text: str, side: str) -> str:
+def off_the_line(text: str, side: str) -> str:
+    """A text with a blank between it and the arrow that it lies beside."""
     return f"\u00a0{text}" if side.endswith("right") else f"{text}\u00a0"
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
+
 import streamlit as st
 
 from sim.core.errors import InputError
-from sim.edit.link import Shared, read_query
+from sim.edit.link import NUMBERS, Shared, in_round, read_query
 from views.component import explorer
 from views.explore_session import ExploreSession
 from views.gallery import gallery, open_file
@@ -63,8 +65,9 @@ def _session() -> ExploreSession:
 
 
 def _asked_for(params: dict[str, str]) -> Shared:
-    """The run in the address; the first example where it names none."""
-    return read_query(params if {"scenario", "run"} & set(params) else {"scenario": FIRST, **params})
+    """The run in the address; the first example where it names none. In a class's round, each session draws its own."""
+    shared = read_query(params if {"scenario", "run"} & set(params) else {"scenario": FIRST, **params})
+    return in_round(shared, params["round"], secrets.randbelow(NUMBERS)) if "round" in params else shared
 
 
 def _take_edits() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
@@ -22,8 +22,8 @@ from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.document.toml_table import as_float
 from sim.edit.edit_words import consequence, describe_edit
-from sim.edit.edits import apply_edit
-from sim.edit.link import MOST_LINK, Shared, query_of, read_query
+from sim.edit.edits import ANOTHER, apply_edit
+from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
 from sim.run.execution import Execution, run
 from views.look import Look, draw, read_look
 from views.page_words import sentence
@@ -40,11 +40,20 @@ WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 @dataclass(frozen=True)
 class Version:
-    """A scenario, and the edits that led to it: as data, and in words."""
+    """A scenario, and the edits that led to it: as data, and in words.
+
+    `original` says where the arrows were before the edits; those before the run was drawn at random do not count.
+    """
 
     scenario: Scenario
-    edits: tuple[tuple[Mapping[str, Any], float], ...] = ()
+    edits: tuple[Entry, ...] = ()
     words: tuple[str, ...] = ()
+    original: Mapping[MessageReference, Ghost] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether this is another run, drawn at random, and unchanged since."""
+        return bool(self.edits) and self.edits[-1][0]["do"] == ANOTHER
 
 
 @dataclass(eq=False)
@@ -75,7 +84,6 @@ class ExploreSession:
     def __post_init__(self) -> None:
         self._scene: Scene | None = None
         self.drawn = b""  # the window of the scene as JSON
-        self._original: dict[MessageReference, Ghost] = {}
         self._renumbered = 0  # the first revision with the present numbers of script lines
         self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` shows
         SESSIONS[self.id] = self
@@ -97,7 +105,7 @@ class ExploreSession:
         Changes nothing: an export calls this from a thread of its own.
         """
         scene = self._scene
-        return compose(run_of(self.scenario), self._original) if scene is None else scene
+        return compose(run_of(self.scenario), self.version.original) if scene is None else scene
 
     def open(self, shared: Shared) -> None:
         """Open the run of a link, a file or a card of the gallery, instead of the one there was.
@@ -105,22 +113,20 @@ class ExploreSession:
         Raises InputError, and then nothing has changed.
         """
         execution = run_of(shared.base())
-        original = _original_arrows(execution) if shared.edits else {}
         versions = [Version(execution.scenario)]
         replayed = 0
         for edit, now in shared.edits:
-            before, execution = execution, apply_edit(execution, edit, now, MOST_STEPS)
-            words = describe_edit(before, edit)
+            version, execution = _edited(versions, execution, edit, now)
             replayed += execution.steps
             if replayed > MOST_REPLAYED:
                 raise InputError(
                     f"these edits run more than {MOST_REPLAYED} steps again; open the edited run as a file instead"
                 )
-            versions.append(_next_version(versions[-1], execution.scenario, edit, now, words))
-        scene, look = compose(execution, original), Look(step=shared.step)
+            versions.append(version)
+        scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
         drawn = draw(scene, look)
         self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
-        self._original, self._renumbered = original, self.revision + 1
+        self._renumbered = self.revision + 1
         self._show(scene, look, drawn)
 
     def absorb(self, outbox: object) -> None:
@@ -156,6 +162,7 @@ class ExploreSession:
             "redo": len(self.versions) - 1 - self.at,
             "edits": list(self.version.words),
             "link": self.link(),
+            "round": self.round(),
             "most_link": MOST_LINK,
             "step": self.shared.step,
             "formats": offered(),
@@ -167,6 +174,11 @@ class ExploreSession:
             return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0)))
         except InputError:
             return ""
+
+    def round(self) -> dict[str, Any] | None:
+        """The class's round that the run on show was drawn for, and its number there; None for any other run."""
+        edit = self.version.edits[-1][0] if self.version.is_drawn else {}
+        return {"name": edit["round"], "number": edit.get("number", 0)} if edit.get("round") else None
 
     def _take(self, entry: Mapping[str, Any]) -> None:
         """Apply one entry; where that fails, set a notice and change nothing."""
@@ -200,15 +212,12 @@ class ExploreSession:
             raise InputError("the script has changed since this diagram was drawn; make the change again")
         else:
             before = self.scene.execution
-            if self.at == 0:
-                self._original = _original_arrows(before)
-            after = apply_edit(before, edit, now, MOST_STEPS)
-            words = describe_edit(before, edit)
-            self._add(_next_version(self.version, after.scenario, edit, now, words), after)
-            told = consequence(before, after, edit)
+            version, after = _edited(self.versions[: self.at + 1], before, edit, now)
+            self._add(version, after)
+            told = None if version.is_drawn else consequence(before, after, edit)
             if told:
                 self.tell(told, "info")
-            if edit["do"] != "delete":
+            if edit["do"] not in ("delete", ANOTHER):
                 return
         self._renumbered = self.revision + 1
 
@@ -219,7 +228,7 @@ class ExploreSession:
         self._scenario_changed(execution)
 
     def _scenario_changed(self, execution: Execution | None) -> None:
-        self._keep(compose(execution or run_of(self.scenario), self._original))
+        self._keep(compose(execution or run_of(self.scenario), self.version.original))
 
     def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
         """Set what is on show."""
@@ -260,9 +269,23 @@ def _original_arrows(execution: Execution) -> dict[MessageReference, Ghost]:
     return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
 
 
-def _next_version(version: Version, scenario: Scenario, edit: Mapping[str, Any], now: float, words: str) -> Version:
-    """The version after one more edit; its scenario is a copy without values that a run has cached."""
-    return Version(replace(scenario), (*version.edits, (edit, now)), (*version.words, words))
+def _edited(
+    versions: Sequence[Version], execution: Execution, edit: Mapping[str, Any], now: float
+) -> tuple[Version, Execution]:
+    """The version after one more edit of the last of `versions`, whose run is `execution`, and the new run.
+
+    Another run is drawn from the last run that was not drawn itself, so that size and delays do not drift.
+    """
+    last = before = versions[-1]
+    if edit["do"] == ANOTHER and last.is_drawn:
+        before = next(version for version in reversed(versions) if not version.is_drawn)
+        execution = run_of(before.scenario)
+    after = apply_edit(execution, edit, now, MOST_STEPS)
+    words = describe_edit(execution, edit)
+    is_first = not last.edits or last.is_drawn
+    original = {} if edit["do"] == ANOTHER else _original_arrows(execution) if is_first else last.original
+    scenario = replace(after.scenario)  # a copy without values that a run has cached
+    return Version(scenario, (*before.edits, (edit, now)), (*before.words, words), original), after
 
 
 def _is_entry(entry: object) -> bool:

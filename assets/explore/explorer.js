@@ -175,7 +175,9 @@ export class Explorer {
     this.root.dataset.scheme = this.scheme;
     this.palette = scene.palettes[this.scheme];
     setText(this.root.querySelector(".cc-title"), scene.title);
-    const drawn = scene.figures[visit.orientation] ?? Object.values(scene.figures)[0];
+    const isAsked = this.diagram.asked != null && Object.keys(scene.questions).length > 0;
+    const figures = isAsked ? scene.questions : scene.figures;
+    const drawn = figures[visit.orientation] ?? Object.values(figures)[0];
     const figure = enlarge(painted(drawn, this.palette), this.magnification);
     this.diagram.selected = this.selectedMessage();
     this.diagram.cut = visit.cut;
@@ -186,10 +188,17 @@ export class Explorer {
     this.stale = new Set(TABS);
     this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
-    showSigns(this.signs, scene.signs);
+    showSigns(this.signs, scene.signs, isAsked);
     showStory(this.story, scene, { chosenCut: visit.cut, onCut: (cut) => this.showCut(cut), onNotes: this.tools.notes });
     this.showOrientation();
     this.showStep();
+  }
+
+  /** Draw the question what a snapshot records, which shows no outcome (null: the run again). */
+  ask(snapshot) {
+    if (snapshot === this.diagram.asked) return;
+    this.diagram.asked = snapshot;
+    this.redraw();
   }
 
   /** Have a part show the present scene. */

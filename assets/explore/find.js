@@ -44,7 +44,7 @@ export class Find {
   }
 
   open() {
-    if (!this.scene || this.explorer.diagram.predicting || "presenting" in this.explorer.root.dataset) return;
+    if (!this.scene || this.explorer.diagram.asked || "presenting" in this.explorer.root.dataset) return;
     this.before = document.activeElement;
     this.node.hidden = false;
     this.text.focus();

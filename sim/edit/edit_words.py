@@ -8,7 +8,7 @@ from sim.core.model import SEND
 from sim.core.notation import has_label
 from sim.document.scenario import Initiation, ScriptLine
 from sim.document.toml_table import Table
-from sim.edit.edits import Edit, read_message
+from sim.edit.edits import ANOTHER, Edit, read_message
 from sim.edit.items import Item, changes_of, name_of, read_item
 from sim.explain import words
 from sim.explain.choices import all_choices
@@ -30,6 +30,9 @@ def describe_edit(before: Execution, edit: Edit) -> str:
         return f"delete {name_of(read_item(before.scenario, table).of(before.scenario))}"
     if do == "algorithm":
         return f"snapshots by {ALGORITHMS[edit['kind']].title}"
+    if do == ANOTHER:
+        of_round = f" of round {edit['round']}" if edit.get("round") else ""
+        return f"another run, number {edit.get('number', 0)}{of_round}"
     if do in ("manual", "choose"):
         return _by_hand_in_words(before, edit)
     timed = before.scenario.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)

@@ -10,6 +10,7 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
+    {"do": "another", "number": 17, "round"?: "K7QF"}       run 17 (of a class's round) of the same kind and size
 
 REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
 `after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
@@ -33,12 +34,14 @@ from sim.document.files import read_reference
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import validate
+from sim.edit.another_run import another_run
 from sim.edit.items import change, delete, read_body, read_inner
 from sim.explain.choices import choices_made
 from sim.run.execution import MOST_STEPS, Execution, run
 from sim.run.references import all_references, find, message_at
 
 Edit = Mapping[str, Any]
+ANOTHER = "another"
 
 
 def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = MOST_STEPS) -> Execution:
@@ -185,9 +188,14 @@ def _by_hand(execution: Execution, after: int, *chosen: str) -> Scenario:
     return replace(scenario, scheduler=scheduler, delay=plain, marker_delay=None, control_delay=plain, delays={})
 
 
+def _another(execution: Execution, table: Table, now: float) -> Scenario:
+    return another_run(execution, table.whole("number", 0), table.text("round"))
+
+
 EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "send": _send, "internal": _internal, "snapshot": _snapshot,
     "change": change, "delete": delete, "algorithm": _algorithm, "manual": _manual, "choose": _choose,
+    ANOTHER: _another,
 }  # fmt: skip
 
 

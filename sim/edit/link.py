@@ -235,3 +235,17 @@ def _read_step(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise InputError(f"step: expected the number of a step, not {text[:20]!r}")
     return int(text)
+
+
+# --------------------------------------------------------------------------- a class's round
+
+NUMBERS = 31**4  # runs of a round
+_ROUND = re.compile(r"[1-9A-HJKMNP-Z]{4}")
+
+
+def in_round(shared: Shared, name: str, number: int) -> Shared:
+    """Run `number` of a class's round: drawn at random, of the kind and size of what is shared. Raises InputError."""
+    if not _ROUND.fullmatch(name):
+        raise InputError("round: the link of the round is damaged; copy all of it, from the first letter to the last")
+    edit = {"do": "another", "round": name, "number": number % NUMBERS}
+    return shared.edited((*shared.edits, (edit, 0.0)))

@@ -7,8 +7,12 @@ import pytest
 LECTURE = {"P1": 2, "P2": 3, "P3": 1}  # how many keys take each handle to the lecture's cut
 OUTCOMES = """() => {
   const plot = document.querySelector(".cc-diagram");
-  const seen = (trace) => trace.visible !== false && trace.x.some((x) => x != null);
-  return plot._fullData.filter((trace) => trace.meta?.outcome && seen(trace)).length;
+  const isSeen = (trace) => trace.visible !== false && trace.x.some((x) => x != null);
+  const seen = plot._fullData.filter(isSeen);
+  return {
+    diamonds: seen.filter((trace) => trace.marker?.symbol === "diamond").length,
+    texts: seen.flatMap((trace) => trace.text ?? []).filter(Boolean),
+  };
 }"""
 
 
@@ -48,6 +52,17 @@ class Predicting:
     def verdict(self):
         return self.panel.locator(".cc-judged").inner_text()
 
+    @property
+    def diamonds(self):
+        """How many kinds of recordings the diagram shows."""
+        return self.page.evaluate(OUTCOMES)["diamonds"]
+
+    def why(self, name):
+        """The rule that decides the row of a process or channel; None where the row does not open it."""
+        row = self.panel.locator("li[data-right]").filter(has=self.page.locator(f"strong:text-is('{name}')"))
+        texts = row.locator("details[open] p")
+        return " ".join(texts.all_inner_texts()) or None
+
     def marks(self):
         rows = self.panel.locator("li[data-right]")
         names = rows.locator("strong").all_inner_texts()
@@ -56,18 +71,24 @@ class Predicting:
 
 def test_nothing_on_the_page_tells_the_outcome(predict):
     predict.explorer.press("End")
-    assert predict.page.evaluate(OUTCOMES) > 0
+    assert predict.diamonds
     predict.begin()
-    assert predict.page.evaluate(OUTCOMES) == 0
+    assert not predict.diamonds
+    hovered = predict.page.evaluate(OUTCOMES)["texts"]
+    assert "marker of S1 on C32: received at step 12" in hovered, "and not where it was sent"
+    assert not [said for said in hovered if "records" in said]
     text = predict.explorer.root.inner_text()
     assert "{F, G, H}" not in text
     assert "consistent" not in text.lower().replace("consistent cut", "")
+    read = predict.page.locator(".cc").aria_snapshot()
+    assert "slider" in read and "{F, G, H}" not in read and "H->D" in read
+    assert not [word for word in ("records its state", "Export", "Find", "in channel state") if word in read]
     assert not predict.page.locator(".cc-tabs").is_visible()
     assert not predict.page.locator(".cc-sentence:not(.cc-question)").is_visible()
     assert "P1 starts S1" in predict.page.locator(".cc-question").inner_text()
     assert "starts S1" in (predict.page.locator(".cc-predicted-cut").text_content() or "")
     predict.page.locator(".cc-orientation").click()
-    assert predict.page.evaluate(OUTCOMES) == 0
+    assert not predict.diamonds
 
 
 def test_the_right_cut_and_channels_are_right_at_the_first_try(predict):
@@ -80,23 +101,24 @@ def test_the_right_cut_and_channels_are_right_at_the_first_try(predict):
     assert "All 7 are right" in predict.verdict
     assert "1 of 1 right at the first try" in predict.panel.inner_text()
     predict.press("Show the answer")
-    assert predict.page.evaluate(OUTCOMES) > 0
+    assert predict.diamonds
 
 
-def test_a_wrong_cut_is_explained_at_the_first_difference(predict):
+def test_each_wrong_part_says_which_rule_decides_and_where_to_look(predict):
     predict.begin()
     predict.place(LECTURE | {"P2": 2})
     predict.press("Check")
     assert predict.marks()["P2"] == "false"
     assert predict.marks()["P1"] == "true"
     assert predict.marks()["C21"] == "false"
-    assert predict.page.evaluate(OUTCOMES) == 0, "checked is not shown"
-    assert "P2's first marker of S1 came from P3" in predict.verdict
+    assert not predict.diamonds, "checked is not shown"
+    assert "P2's first marker of S1 came from P3 on C32 at step 12: it recorded" in predict.why("P2")
+    assert predict.why("P1") is None, "right: the reader may open it"
     predict.press("Look at step 12")
     assert predict.explorer.step == 12
-    assert predict.page.evaluate(OUTCOMES) > 0
+    assert predict.diamonds
     predict.press("Try again")
-    assert predict.page.evaluate(OUTCOMES) == 0
+    assert not predict.diamonds
     assert predict.explorer.step == predict.explorer.last
     predict.handle("P2").press("ArrowDown")
     predict.tick("C21", "H->D")
@@ -109,8 +131,77 @@ def test_a_wrong_channel_is_explained_by_its_message(predict):
     predict.begin()
     predict.place(LECTURE)
     predict.press("Check")
-    assert "C21 holds H->D" in predict.verdict
+    assert "C21 holds H->D: sent at H (step 9), before P2 recorded" in predict.why("C21")
     assert "Look at step" in predict.panel.inner_text()
+
+
+def test_a_message_ticked_wrongly_says_where_it_belongs(predict):
+    predict.begin()
+    predict.place(LECTURE)
+    predict.tick("C12", "B->F")
+    predict.press("Check")
+    why = predict.why("C12")
+    assert "C12 is recorded" in why or "P2 recorded C12" in why
+    assert "B->F is part of P2's state" in why
+
+
+def test_where_markers_come_is_told_in_words_too(predict):
+    predict.begin()
+    predict.panel.get_by_text("Where each marker comes").click()
+    told = predict.panel.locator(".cc-arrivals li").all_inner_texts()
+    assert told == [
+        "P1 C31 after C, then C21 after D",
+        "P2 C32 after H, then C12 after H",
+        "P3 C13 after I, then C23 after J",
+    ]
+
+
+def test_another_run_asks_anew_and_undo_brings_the_first_one_back(predict):
+    predict.begin()
+    predict.press("Check")
+    predict.press("Another run")
+    predict.page.locator(".cc-title", has_text="another run").wait_for()
+    assert predict.panel.get_by_role("button", name="Check").is_visible()
+    assert not predict.diamonds
+    assert len(predict.panel.locator("[data-lane]").all()) == 3
+    predict.page.get_by_role("button", name="Undo").click()
+    predict.page.locator(".cc-title", has_text="another run").wait_for(state="detached")
+    assert "H->D" in predict.panel.inner_text()
+
+
+def test_a_class_round_from_the_link_to_the_count(predict):
+    """The lecturer gives out a link; a student predicts another run, and reads out the code."""
+    predict.begin()
+    predict.press("Class round")
+    dialog = predict.page.get_by_role("dialog", name="Class round")
+    link = dialog.get_by_label("Link for the class").input_value()
+    student = predict.page.context.browser.new_context()
+    try:
+        page = student.new_page()
+        page.goto(link)
+        page.locator(".cc-predict").wait_for()
+        assert "another run" in page.locator(".cc-title").inner_text()
+        page.get_by_role("button", name="Check", exact=True).click()
+        code = page.locator(".cc-code").inner_text()
+        page.get_by_role("button", name="Try again").click()
+        page.get_by_role("button", name="Check", exact=True).click()
+        assert page.locator(".cc-code").inner_text() == code
+        kept = page.evaluate("JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])")
+        assert code not in kept and code.replace("-", "") not in kept
+    finally:
+        student.close()
+    predict.page.keyboard.type(code.lower())
+    predict.page.keyboard.press("Enter")
+    counted = dialog.locator("tr").filter(has_text="Everything")
+    assert "0 of 1" in counted.inner_text()
+    assert "1 counted" in dialog.inner_text()
+    codes = f"{code}\n{code[:-1]}{'2' if code[-1] != '2' else '3'}".encode()
+    with predict.page.expect_file_chooser() as chosen:
+        dialog.get_by_role("button", name="Open a file of codes").click()
+    chosen.value.set_files({"name": "codes.txt", "mimeType": "text/plain", "buffer": codes})
+    dialog.get_by_text("one letter is wrong").wait_for()
+    assert f"{code}: this code is counted already." in dialog.inner_text()
+    assert "0 of 1" in counted.inner_text()
 
 
 def test_handles_are_dragged_and_the_line_is_clicked(predict):
@@ -148,7 +239,7 @@ def test_keys_that_step_rest_while_predicting_and_escape_leaves(predict):
     assert not predict.panel.is_visible()
     assert predict.explorer.step == 1
     predict.explorer.press("End")
-    assert predict.page.evaluate(OUTCOMES) > 0
+    assert predict.diamonds
 
 
 def test_by_keyboard_the_focus_returns_where_it_was(predict):
@@ -204,7 +295,7 @@ def test_a_long_run_says_that_it_is_too_long(predict):
     predict.page.get_by_role("heading", name="Long").wait_for()
     predict.page.locator("[data-testid=stDialog]").wait_for(state="detached")
     predict.begin()
-    assert "drawn whole, and this one has 2100 events" in predict.panel.inner_text()
+    assert "This run has 2100 events, which is too many for Predict" in predict.panel.inner_text()
 
 
 def test_even_a_hundred_processes_can_be_predicted(predict):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
 import views.explore_session
 from sim.core.errors import InputError
-from sim.edit.link import Shared, query_of
+from sim.edit.link import Shared, in_round, query_of, read_query
 from views.explore_session import ExploreSession
 from views.page_words import sentence
 
@@ -299,3 +299,72 @@ def test_what_a_run_works_out_goes_with_the_run(session):
     session.absorb([entry(n, {**ADD, "at": 50 + n}) for n in range(1, 4)])
     session.absorb([entry(4, {"do": "undo"})])
     assert all("agenda" not in vars(version.scenario) for version in session.versions[1:])
+
+
+# --------------------------------------------------------------------------- another run, and a class's round
+
+
+def another(number: int, **of_round: str) -> dict[str, object]:
+    return {"do": "another", "number": number, **of_round}
+
+
+def test_another_run_is_an_edit_that_can_be_undone_and_shared(session):
+    first = session.scenario
+    session.absorb([entry(1, another(7))])
+    drawn = session.scenario
+    assert drawn != first and session.data()["undo"] == 1
+    assert session.data()["edits"] == ["another run, number 7"]
+    other = ExploreSession()
+    other.open(read_query(dict(parse_qsl(session.link()))))
+    assert other.scenario == drawn
+    session.absorb([entry(1, another(7)), entry(2, {"do": "undo"})])
+    assert session.scenario == first
+
+
+def test_another_run_leaves_no_ghosts_and_an_edit_of_it_does(session):
+    session.absorb([entry(1, ADD), entry(2, another(7))])
+    assert not session.scene.ghosts
+    session.absorb([entry(3, {"do": "delete", "item": {"script": 0}})])
+    moved = len(session.scene.ghosts)
+    session.absorb([entry(4, {"do": "undo"}), entry(5, {"do": "undo"})])
+    assert not session.scene.ghosts, "those of the first run"
+    assert moved <= 1
+
+
+def test_runs_drawn_one_after_the_other_are_drawn_from_the_same_run(session):
+    session.absorb([entry(1, another(7)), entry(2, another(8))])
+    other = ExploreSession()
+    other.open(Shared(scenario="lecture", edits=((another(8), 0.0),)))
+    assert session.scenario == other.scenario
+    assert session.data()["edits"] == ["another run, number 8"]
+    assert session.link() == other.link()
+
+
+def test_an_edit_of_a_drawn_run_stays_with_it(session):
+    session.absorb([entry(1, another(7)), entry(2, ADD), entry(3, another(8))])
+    other = ExploreSession()
+    other.open(read_query(dict(parse_qsl(session.link()))))
+    assert session.scenario == other.scenario
+
+
+def test_a_run_of_a_round_says_so_until_it_is_changed(session):
+    assert session.data()["round"] is None
+    session.open(in_round(Shared(scenario="lecture"), "K7QF", 4711))
+    assert session.data()["round"] == {"name": "K7QF", "number": 4711}
+    session.absorb([entry(1, ADD)])
+    assert session.data()["round"] is None
+    session.absorb([entry(2, {"do": "undo"}), entry(3, another(5))])
+    assert session.data()["round"] is None, "a run for practice"
+
+
+def test_another_run_where_no_snapshot_is_taken_is_refused_in_one_sentence(session):
+    session.absorb([entry(1, {"do": "delete", "item": {"snapshots": 0}})])
+    session.absorb([entry(2, another(1))])
+    assert session.data()["notice"]["text"] == (
+        "There is no snapshot in this run; start one before you ask for another run."
+    )
+
+
+@pytest.mark.parametrize("number", [-1, "many", 1.5, None])
+def test_the_number_of_a_run_is_a_whole_one(session, number):
+    assert "number" in assert_refused(session, another(number))

@@ -56,7 +56,7 @@ export class Diagram {
     this.selected = null;
     this.cut = null;
     this.snapshot = null;
-    this.predicting = false;
+    this.asked = null; // the snapshot that somebody predicts
     this.config = this.plotConfig();
     this.listen();
     new Touch(this, (steps) => explorer.transport.moveBy(steps));
@@ -183,14 +183,6 @@ export class Diagram {
     return this.snapshot === null || (meta?.snapshots ?? [this.snapshot]).includes(this.snapshot) ? 1 : DIMMED;
   }
 
-  /** Hide or show what tells the outcome of a snapshot. */
-  hideOutcome(predicting) {
-    if (predicting === this.predicting) return;
-    this.predicting = predicting;
-    this.showWanted("outcome");
-    this.update(this.tracesWith((meta) => meta.until_outcome));
-  }
-
   /** Show or hide the traces whose meta has one of these keys. */
   showWanted(...keys) {
     const indices = this.tracesWith((meta) => keys.some((key) => meta[key] != null));
@@ -203,13 +195,13 @@ export class Diagram {
   }
 
   /**
-   * Whether a trace is shown: a cut of the scenario only if it is chosen, the tint of a snapshot only if none is, an
-   * outcome only if nobody predicts it.
+   * Whether a trace is shown: a cut of the scenario only if it is chosen, the tint of a snapshot only if none is; in a
+   * question what belongs to a snapshot only if that one is asked about.
    */
-  isWanted(trace) {
-    if (this.predicting && trace.meta?.outcome) return false;
-    if (this.cut != null && trace.meta?.unless_cut) return false;
-    return trace.meta?.cut != null ? trace.meta.cut === this.cut : trace.visible ?? true;
+  isWanted({ meta, visible }) {
+    if (this.asked != null && meta?.snapshots) return meta.snapshots.includes(this.asked);
+    if (this.cut != null && meta?.unless_cut) return false;
+    return meta?.cut != null ? meta.cut === this.cut : visible ?? true;
   }
 
   /** Mark one message's arrow (null: none). */
@@ -239,8 +231,7 @@ export class Diagram {
   /** The x and y of one trace as they are now; nothing for a trace that never changes. */
   coordinates(index) {
     if (index === 0) return this.highlight();
-    const told = this.predicting && this.traces[index].meta?.until_outcome;
-    if (this.masks[index]) return this.masks[index].at(told ? 0 : this.step, this.position);
+    if (this.masks[index]) return this.masks[index].at(this.step, this.position);
     const { x, y, meta } = this.traces[index];
     const axis = meta?.cursor;
     if (!axis) return {};

@@ -66,3 +66,14 @@ export function scrollerOf(node) {
   }
   return document.scrollingElement;
 }
+
+/** Copy a field's text; answers whether that worked. Without HTTPS a page has only the old way. */
+export async function copied(input) {
+  try {
+    await navigator.clipboard.writeText(input.value);
+    return true;
+  } catch {
+    input.select();
+    return document.execCommand("copy");
+  }
+}

@@ -4,10 +4,10 @@ const BEYOND = 0.03; // the first and last stop of a process lie this far beyond
 
 /**
  * The stops of each process: before its first event, and after each step with events of it. A stop has the `count` of
- * events before it, the `label` and `step` of the last of them, and its `position` on the time axis.
+ * events before it, the `label` and `step` of the last of them, and its `position` on the time axis. `positions` are
+ * those of the steps, and `positionOf` gives that of an event.
  */
-export function stopsOf(scene, events) {
-  const positions = scene.steps.slice(1).map(({ position }) => position);
+export function stopsOf(scene, events, positions, positionOf) {
   const [least, most] = [Math.min(...positions), Math.max(...positions)];
   const room = BEYOND * (most - least || 1);
   const found = scene.processes.map(() => [{ count: 0, label: "", step: 0, at: null }]);
@@ -15,7 +15,7 @@ export function stopsOf(scene, events) {
     const own = found[events.lane[at]];
     const step = events.step[at];
     if (own.length > 1 && own.at(-1).step === step) own.pop();
-    own.push({ count: events.index[at], label: events.label(at), step, at: events.position(at, scene) });
+    own.push({ count: events.index[at], label: events.label(at), step, at: positionOf(at) });
   }
   for (const own of found) {
     own.forEach((stop, index) => {

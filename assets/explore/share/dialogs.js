@@ -1,7 +1,7 @@
 /* The dialogs Share (the link to this run) and Export (this run as a file). */
 
 import { Dialog } from "../page/dialog.js";
-import { el, field, fillMenu, setText } from "../page/dom.js";
+import { copied, el, field, fillMenu, setText } from "../page/dom.js";
 import { isAsItIs } from "../run/arrangement.js";
 import { addressOf, isOnlyHere } from "./address.js";
 
@@ -103,17 +103,6 @@ function onlyHere() {
     " To share with a class, start the app with ", el("code", {}, "make class"),
     ", open it by the network address of this computer (README, “For a class”), and share from there.",
   );
-}
-
-/** Copy a field's text. Without HTTPS a page has only the old way. */
-async function copied(field) {
-  try {
-    await navigator.clipboard.writeText(field.value);
-    return true;
-  } catch {
-    field.select();
-    return document.execCommand("copy");
-  }
 }
 
 /**

@@ -5,12 +5,16 @@ import { el, setText, unbroken } from "../page/dom.js";
 import { STEP_KEYS } from "../page/keys.js";
 import { countedEvents, stopsOf } from "../run/cut_stops.js";
 import { reasonOf } from "../run/reasons.js";
+import { anyNumber, ClassRound, codeFor } from "./class_round.js";
 import { PredictedCut } from "./predicted_cut.js";
 
 const LINE_REACH = 26; // a click moves a process's handle if it is this near to its line, in pixels
 
 /** For each snapshot checked in this tab, whether it was right at the first try. Never sent or stored. */
 const score = new Map();
+
+/** The runs of a class's round that this tab has begun to predict. */
+const begun = new Set();
 
 /**
  * `phase` is "" (not predicting), "asking", "checked" (marked, the outcome still hidden)
@@ -26,6 +30,7 @@ export class Predictor {
     this.panel = el("section", { class: "cc-predict", "aria-label": "Predict" });
     this.question = el("p", { class: "cc-sentence cc-question", role: "status" });
     this.handles = new PredictedCut(explorer, (lane, stop) => this.place(lane, stop));
+    this.round = new ClassRound(explorer);
     root.querySelector(".cc-panel").append(this.panel);
     root.querySelector(".cc-sentence").after(this.question);
     root.querySelector(".cc-stage").append(this.handles.node);
@@ -64,7 +69,9 @@ export class Predictor {
   /** A new scene: nothing is predicted yet. */
   begin() {
     const { scene, events } = this.explorer;
-    this.stops = stopsOf(scene, events);
+    const [run, asked] = [scene.steps.slice(1).map(({ position }) => position), scene.asked_positions.slice(1)];
+    this.runStops = stopsOf(scene, events, run, (at) => events.position(at, scene));
+    this.askedStops = stopsOf(scene, events, asked, (at) => scene.asked_positions[events.step[at]]);
     this.predictions = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
     this.chosen = scene.snapshots[0]?.id;
   }
@@ -82,6 +89,11 @@ export class Predictor {
     return Boolean(this.snapshot) && !this.explorer.isLong();
   }
 
+  /** The stops of each process, where the diagram of this phase has them. */
+  get stops() {
+    return this.isHidden ? this.askedStops : this.runStops;
+  }
+
   /** Whether the outcome is hidden. */
   get isHidden() {
     return this.phase === "asking" || this.phase === "checked";
@@ -97,7 +109,7 @@ export class Predictor {
       explorer.goTo(explorer.scene.last);
       explorer.diagram.showCut(null);
     }
-    explorer.diagram.hideOutcome(this.isHidden);
+    explorer.ask(this.isHidden && this.isPossible ? this.chosen : null);
     this.draw();
   }
 
@@ -192,22 +204,20 @@ export class Predictor {
     this.panel.querySelector(".cc-judged")?.focus({ preventScroll: true });
   }
 
-  /** The first mistake, processes before channels: the rule, and the step that decides. */
-  difference() {
-    const { scene } = this.explorer;
+  /** Why a process recorded where it did: a sentence, and the step that decides. */
+  whyProcess(name) {
+    const { truth } = this.snapshot;
+    return [{ text: truth.why_process[name], step: truth.record_steps[name] ?? null }];
+  }
+
+  /** Why a channel is recorded as it is, and so each of its messages that is recorded or was taken for it. */
+  whyChannel({ name, target, messages }) {
     const { truth, id } = this.snapshot;
-    const { processes, channels } = this.prediction.result;
-    const process = processes.find(({ isRight }) => !isRight);
-    if (process) {
-      const { name, lane } = process;
-      return { about: name, text: truth.why_process[name], step: truth.record_steps[name] ?? this.stops[lane].at(-1).step };
-    }
-    const channel = channels.find(({ isRight }) => !isRight);
-    if (!channel) return null;
-    const { caption, target } = scene.channels.find(({ name }) => name === channel.name);
-    const reason = channel.wrong?.reasons?.[id] ? reasonOf(scene, channel.wrong, id, scene.last) : null;
-    const text = reason?.text ?? truth.why_channel[channel.name];
-    return { about: caption, text, step: reason?.steps.at(-1) ?? truth.record_steps[target] ?? null };
+    const { scene } = this.explorer;
+    const [own, kept] = [this.prediction.channels[name], truth.channels[name] ?? []];
+    const told = messages.filter((message) => message.reasons[id] && (own.has(message.id) || kept.includes(message.id)));
+    const why = told.map((message) => reasonOf(scene, message, id, scene.last)).map(({ text, steps }) => ({ text, step: steps.at(-1) }));
+    return [{ text: truth.why_channel[name], step: truth.record_steps[target] ?? null }, ...why];
   }
 
   tryAgain() {
@@ -222,9 +232,34 @@ export class Predictor {
     this.handles.first?.focus({ preventScroll: true });
   }
 
+  /** A fresh run of the same kind and size. */
+  anotherRun() {
+    this.explorer.submit({ do: "another", number: anyNumber() });
+  }
+
+  /** A run of a class's round opens with the question. */
+  history({ round }) {
+    const key = round && `${round.name} ${round.number}`;
+    if (!key || begun.has(key)) return;
+    begun.add(key);
+    queueMicrotask(() => this.phase || this.enter()); // after all parts have the scene
+  }
+
   goTo(step) {
-    this.turnTo("shown");
+    this.keepingPlace(() => this.turnTo("shown"));
     this.explorer.goTo(step);
+  }
+
+  /** Do what draws the panel anew, and leave the reader where they were in it. */
+  keepingPlace(act) {
+    const all = (what) => [...this.panel.querySelectorAll(what)];
+    const open = all("details").map((node) => node.open);
+    const focused = all("button").indexOf(document.activeElement);
+    const places = all(".cc-predict-body").map(({ scrollTop }) => scrollTop);
+    act();
+    all("details").forEach((node, index) => (node.open = open[index] ?? node.open));
+    all(".cc-predict-body").forEach((node, index) => (node.scrollTop = places[index] ?? 0));
+    all("button")[focused]?.focus({ preventScroll: true });
   }
 
   /** The next snapshot that is not checked yet, else the next one. */
@@ -269,6 +304,7 @@ export class Predictor {
       this.selector(),
       el("div", { class: "cc-predict-body" },
         isAsking ? el("p", { class: "cc-quiet" }, HOW_TO_PREDICT) : this.judged(),
+        this.arrivals(),
         unfinished ? el("p", {}, `${this.snapshot.id} is not complete when the run ends: say what is recorded by then.`) : null,
         el("h4", {}, "Processes"),
         el("ul", { class: "cc-predicted-states" }, ...this.explorer.scene.processes.map((name, lane) => this.processRow(name, lane))),
@@ -297,15 +333,39 @@ export class Predictor {
     return el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" }, ...snapshots.map(button));
   }
 
-  /** Right or wrong, why, and where to see it. */
+  /** Right or wrong, and in a class's round the code that says so. */
   judged() {
-    const { isRight } = this.prediction.result;
-    const found = this.difference();
-    const about = found && !found.text.startsWith(found.about) ? el("strong", {}, `${found.about}: `) : null;
-    const why = found && el("p", {}, about ?? "", ...unbroken(found.text));
-    const onclick = () => this.goTo(found.step);
-    const look = found?.step == null ? null : el("button", { type: "button", onclick }, `Look at step ${found.step}`);
-    return el("div", { class: "cc-judged", "data-holds": String(isRight), role: "status", tabindex: "-1" }, el("strong", {}, judgement(this.prediction.result)), why, look);
+    const { result } = this.prediction;
+    const isFirst = this.chosen === this.explorer.scene.snapshots[0].id;
+    const code = isFirst ? codeFor(this.explorer.data.round, result, this.snapshot.truth) : undefined;
+    return el("div", { class: "cc-judged", "data-holds": String(result.isRight), role: "status", tabindex: "-1" },
+      el("strong", {}, judgement(result)),
+      code ? el("p", {}, "Your code for the class: ", el("output", { class: "cc-code" }, code)) : null,
+    );
+  }
+
+  /** The rules that decide a row, each with the step to look at; open where the prediction is wrong. */
+  because(result, reasons) {
+    const look = (step) => el("button", { type: "button", onclick: () => this.goTo(step) }, `Look at step ${step}`);
+    const sentence = ({ text, step }) => el("p", {}, ...unbroken(text), " ", step == null ? null : look(step));
+    return result && el("details", { class: "cc-because", open: !result.isRight }, el("summary", {}, "Why"), ...reasons().map(sentence));
+  }
+
+  /** Where the markers come, in words: the diagram shows the same. */
+  arrivals() {
+    const { scene } = this.explorer;
+    const came = scene.messages.filter((one) => one.kind !== "app" && one.snapshot === this.chosen && one.received != null);
+    const after = ({ target, received }) => this.stops[target].findLast(({ step }) => step < received).label;
+    const say = (one) => `${one.caption} ${after(one) ? `after ${after(one)}` : "before all events"}`;
+    const row = (name, lane) => {
+      const own = came.filter(({ target }) => target === lane).sort((a, b) => a.received - b.received);
+      return el("li", {}, el("strong", {}, name), " ", ...unbroken(own.map(say).join(", then ") || "nothing comes"));
+    };
+    const what = came[0]?.kind === "control" ? scene.control : scene.marker;
+    return el("details", { class: "cc-arrivals" },
+      el("summary", {}, `Where each ${what} comes, in words`),
+      el("ul", {}, ...scene.processes.map(row)),
+    );
   }
 
   processRow(name, lane) {
@@ -324,6 +384,7 @@ export class Predictor {
       mark(result),
       el("label", { class: "cc-never" }, never, "never records"),
       this.phase === "shown" && !result.isRight ? el("span", { class: "cc-truth" }, this.truthOf(name, lane)) : null,
+      this.because(result, () => this.whyProcess(name)),
     );
   }
 
@@ -333,7 +394,8 @@ export class Predictor {
     return `it was: ${countedEvents(this.stops[lane], stop)}`;
   }
 
-  channelRow({ name, caption, messages }) {
+  channelRow(channel) {
+    const { name, caption, messages } = channel;
     const result = this.phase === "asking" ? null : this.prediction.result.channels.find((one) => one.name === name);
     const kept = this.snapshot.truth.channels[name] ?? [];
     const box = ({ id, name: text }) => {
@@ -349,13 +411,16 @@ export class Predictor {
       el("strong", {}, ...unbroken(caption)),
       el("span", { class: "cc-boxes" }, ...messages.map(box)),
       mark(result),
+      this.because(result, () => this.whyChannel(channel)),
     );
   }
 
   buttons() {
     const button = (text, onclick, isFirst = false) =>
       el("button", { type: "button", class: isFirst ? "cc-primary" : null, onclick }, text);
-    if (this.phase === "asking") return [button("Check", () => this.check(), true)];
+    const others = [button("Another run", () => this.anotherRun()), button("Class round", () => this.round.open())];
+    others.forEach((node) => node.classList.add("cc-of-server"));
+    if (this.phase === "asking") return [button("Check", () => this.check(), true), ...others];
     const isShown = this.phase === "shown";
     const { isRight } = this.prediction.result;
     const several = this.explorer.scene.snapshots.length > 1;
@@ -364,6 +429,7 @@ export class Predictor {
       isRight ? null : button("Try again", () => this.tryAgain(), true),
       several ? button("Next snapshot", () => this.choose(this.next()), isRight) : null,
       isShown ? button("Done", () => this.leave(), isRight && !several) : null,
+      ...others,
     ].filter(Boolean);
   }
 }
@@ -373,7 +439,8 @@ const NOTHING_TO_PREDICT =
   "“Snapshot at” and press Start.";
 
 const HOW_TO_PREDICT =
-  "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows.";
+  "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows. " +
+  "A short arrow shows what comes there; where it was sent is for you to find.";
 
 /** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {

@@ -3,9 +3,9 @@
 import { resolveColour } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 import { countedEvents } from "../run/cut_stops.js";
-import { stepAt } from "../run/timeline.js";
 
 const KNOB = 11; // the radius of a handle, in pixels
+const WORDS = 90; // pixels that the words of a start take
 
 /** A handle on every process line, and a line through them: the predicted cut. */
 export class PredictedCut {
@@ -122,11 +122,12 @@ export class PredictedCut {
     const flags = scene.snapshots.flatMap(({ id, colour, initiators, truth }) =>
       initiators.map((name) => ({ id, colour, lane: scene.processes.indexOf(name), step: truth.record_steps[name] })),
     );
+    const box = diagram.plotBox();
     this.starts.replaceChildren(
       ...flags.filter(({ step, lane }) => step != null && !diagram.hidden.has(lane)).map(({ id, colour, lane, step }) => {
-        const [x, y] = diagram.spot(lane, stepAt(scene, step).position);
+        const [x, y] = diagram.spot(lane, scene.asked_positions[step]);
         const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.spot(lane, positions[lane]);
-        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0], handleY - y) : besideRight(handleX - x);
+        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0] && x - box.left > WORDS, handleY - y) : besideRight(handleX - x);
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
         const paint = resolveColour(colour, palette);
         const isChosen = id === this.predictor.chosen;
@@ -182,9 +183,9 @@ export class PredictedCut {
 }
 
 /** Where the words of a start go, beside a vertical line, clear of the handle that is `away` pixels off. */
-function besideDown(isFirst, away) {
+function besideDown(isBefore, away) {
   const dy = Math.abs(away) < 2 * KNOB ? (away > 0 ? -2 * KNOB : 2 * KNOB) : 0;
-  return isFirst ? [-16, dy, "end"] : [16, dy, "start"];
+  return isBefore ? [-16, dy, "end"] : [16, dy, "start"];
 }
 
 /** The same above a horizontal line. */
