@@ -9,13 +9,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from diagrams import theme
-from diagrams.canvas import plain
+from diagrams.canvas import Canvas, plain, write
 from diagrams.drawing import seen
 from diagrams.scene import Scene
 from diagrams.spacetime import Figure, figure
+from diagrams.texts import obstacles, spots_beside
+from sim.core.model import Event
 
 PICK = 22  # pixels around an event in which a click picks it
 MOST_NUMBERED = 150  # events; with more the numbers would overlap
+NUMBER_SIZE = 12
 
 
 def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[int]], consistent: bool) -> Figure:
@@ -32,7 +35,9 @@ def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[
     if not consistent:  # what the scene cannot know
         palette = {**palette, theme.verdict_colour(True)[1:]: palette[theme.verdict_colour(False)[1:]]}
     layout = {**drawn["layout"], "dragmode": "pan", "clickmode": "event+select"}
-    resolved: Figure = theme.resolve({"data": [*traces, _picks(scene, numbers)], "layout": layout}, palette)
+    named = _named(scene, numbers)
+    data = [*traces, *_numbers(scene, named), _picks(scene, named)]
+    resolved: Figure = theme.resolve({"data": data, "layout": layout}, palette)
     return resolved
 
 
@@ -50,21 +55,37 @@ def _still(trace: dict[str, Any], step: int, position: float) -> dict[str, Any]:
     return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys} | quiet
 
 
-def _picks(scene: Scene, numbers: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    named = [
+def _named(scene: Scene, numbers: Mapping[str, Sequence[int]]) -> list[tuple[Event, int]]:
+    return [
         (event, number)
         for process, own in scene.execution.history.of.items()
         for event, number in zip(own, numbers[process], strict=True)
     ]
+
+
+def _numbers(scene: Scene, named: Sequence[tuple[Event, int]]) -> list[dict[str, Any]]:
+    """The numbers beside their events, clear of arrows; none where there are too many."""
+    if len(named) > MOST_NUMBERED:
+        return []
+    canvas = Canvas(scene, "right")
+    labels, size = obstacles(canvas), canvas.letters(NUMBER_SIZE)
+    places = [(scene.lanes.index(event.process), scene.whole_run.position(event)) for event, _ in named]
+    found = [
+        (labels.place(str(number), size, spots_beside(canvas, *place), [place]), str(number))
+        for place, (_, number) in zip(places, named, strict=True)
+    ]
+    write(canvas, [spot.at for spot, _ in found if spot], [text for spot, text in found if spot],
+          [spot.side for spot, _ in found if spot], "@faint", NUMBER_SIZE, None)  # fmt: skip
+    return canvas.traces
+
+
+def _picks(scene: Scene, named: Sequence[tuple[Event, int]]) -> dict[str, Any]:
     lanes = [scene.lanes.index(event.process) for event, _ in named]
     positions = [scene.whole_run.position(event) for event, _ in named]
-    bare = {"marker": {"opacity": 0}, "textfont": {"color": "@faint"}}
+    bare = {"marker": {"opacity": 0}}
     return {
-        "type": "scatter", "mode": "markers+text" if len(named) <= MOST_NUMBERED else "markers",
-        "x": positions, "y": lanes,
+        "type": "scatter", "mode": "markers", "x": positions, "y": lanes,
         "customdata": [[event.process, number] for event, number in named], "showlegend": False,
-        "text": [str(number) for _, number in named], "textfont": {"size": 12, "color": "@faint"},
-        "textposition": "top center",
         "hovertext": [plain(event.label or "") for event, _ in named], "hoverinfo": "text", "cliponaxis": False,
         "marker": {"size": PICK, "opacity": 0, "color": "@ink"}, "selected": bare, "unselected": bare,
     }  # fmt: skip

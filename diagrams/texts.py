@@ -76,7 +76,7 @@ def letters(canvas: Canvas, labels: Labels) -> None:
     placed: list[tuple[Spot, str]] = []
     for dot, room in zip(dots, _rooms(canvas, labels, dots), strict=True):
         name = cropped(dot.label, size, room)
-        spots = _beside_line(canvas, dot, len(canvas.scene.lanes))
+        spots = spots_beside(canvas, dot.lane, dot.position)
         spot = labels.place(_off_the_dot(name, canvas.down, spots[0]), size, spots, [(dot.lane, dot.position)])
         if spot:
             placed.append((spot, _off_the_dot(plain(name), canvas.down, spot)))
@@ -107,17 +107,18 @@ def _rooms(canvas: Canvas, labels: Labels, dots: Sequence[Dot]) -> list[float]:
     return gaps
 
 
-def _beside_line(canvas: Canvas, dot: Dot, lanes: int) -> list[Spot]:
+def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
     """The spots for a name: beside a line down the page, above or below a line across it."""
+    lanes = len(canvas.scene.lanes)
     if canvas.down:
-        sides = ["left", "right"] if dot.lane == 0 else ["right", "left"]
+        sides = ["left", "right"] if lane == 0 else ["right", "left"]
         heights = ["middle", "top", "bottom"]
-        return [Spot((dot.lane, dot.position), f"{height} {side}") for height in heights for side in sides]
+        return [Spot((lane, position), f"{height} {side}") for height in heights for side in sides]
     aside = 0.034 * lanes  # in lanes: about the same distance on the page for any number of them
-    above, below = dot.lane - aside, dot.lane + aside
-    upper = [Spot((above, dot.position), f"top {side}") for side in ("center", "left", "right")]
-    lower = [Spot((below, dot.position), f"bottom {side}") for side in ("center", "left", "right")]
-    return [*lower, *upper] if dot.lane == lanes - 1 and lanes > 1 else [*upper, *lower]
+    above, below = lane - aside, lane + aside
+    upper = [Spot((above, position), f"top {side}") for side in ("center", "left", "right")]
+    lower = [Spot((below, position), f"bottom {side}") for side in ("center", "left", "right")]
+    return [*lower, *upper] if lane == lanes - 1 and lanes > 1 else [*upper, *lower]
 
 
 def bodies(canvas: Canvas, labels: Labels) -> None:
