@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-RULES = "Snapshots are taken by the rules of"
+RULES = "Snapshots follow the rules of"
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_only_the_chosen_cut_is_tinted_and_the_meter_says_now(fresh_tab):
     fresh_tab.open("/?scenario=two_banks&step=7")
     record = page.locator("[data-view=record]")
     record.get_by_text("Now, after step 7").wait_for()
-    assert "720 in processes + 80 in channels = 800 money" in record.locator(".cc-card .cc-sum").inner_text()
+    assert "720 in processes + 80 in channels = 800 money" in record.locator(".cc-card .cc-verdicts").inner_text()
 
 
 def test_a_closer_look_at_a_hundred_processes_names_every_lane_and_every_neighbour(fresh_tab):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import threading
 import time
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, 
     store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
     lost = store.parts("runs")[3]
     lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
-    store.update_manifest(status="running", pid=2**22 + 1)
+    store.update_manifest(status="running", host=socket.gethostname(), pid=2**22 + 1)
     assert store.status == "stopped"
     run_ensemble(spark, store, grid_of(store))
     assert content(store) == content(undisturbed)
@@ -143,7 +144,7 @@ class Broken:
 def test_a_failure_of_spark_is_an_error_in_one_sentence(tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "gone", {"processes": "2", "runs": "2"})
     spark: Any = Broken()
-    with pytest.raises(InputError, match=r"gone: Spark gave up \(Connection refused\); what was finished is kept, and"):
+    with pytest.raises(InputError, match=r"gone: Spark gave up \(Connection refused\); what was finished is kept: go"):
         run_ensemble(spark, store, grid)
     assert store.status == "stopped"
 

@@ -31,7 +31,9 @@ def test_what_holds_is_a_sentence() -> None:
         "channel_states": (
             "Channel states", "The state of each channel is the messages that cross the cut, in their order."
         ),
-        "conservation": ("Conservation", "The sum of what is recorded is right: nothing is lost or counted twice."),
+        "conservation": (
+            "Conservation", "Nothing is lost or counted twice: 720 in processes + 80 in channels = 800 money."
+        ),
     }  # fmt: skip
 
 
