@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -56,3 +57,13 @@ def example(path: str) -> str:
     found = re.search(rf"This is `{re.escape(path)}`, complete:\n\n```python\n(.*?)```", text, re.DOTALL)
     assert found, f"the docs have no example {path}"
     return found[1]
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Stop a program, by force if it does not stop by itself."""
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.tools import QUICK_JAVA, ROOT, check_none
+from tests.tools import QUICK_JAVA, ROOT, check_none, end
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
@@ -60,12 +60,7 @@ def running(
             _wait_until_healthy(server, url, log)
             yield url, server
         finally:
-            server.terminate()
-            try:
-                server.wait(10)
-            except subprocess.TimeoutExpired:
-                server.kill()
-                server.wait()
+            end(server)
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,8 @@ from typing import Any
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
+from tests.tools import end
+
 PATIENCE_S = 60
 
 
@@ -90,12 +92,7 @@ def firefox(program: str, port: int, profile: Path) -> Iterator[Firefox]:
         with _connected(port) as socket:
             yield Firefox(socket)
     finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 def _connected(port: int) -> ClientConnection:

@@ -56,7 +56,7 @@ def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(fresh
     page.wait_for_function(f"() => {main}.scrollTop > 0")
     assert zoomed.count() == 0
     page.set_viewport_size({"width": 1280, "height": 720})
-    page.wait_for_function(f"() => {main}.scrollHeight <= {main}.clientHeight")
+    page.wait_for_function(f"() => {main}.scrollHeight <= {main}.clientHeight && {DRAWN}.clientWidth > 640")
     page.mouse.move(400, 400)
     page.mouse.wheel(0, -120)
     zoomed.wait_for()
