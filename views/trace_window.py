@@ -206,7 +206,8 @@ def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutRep
     with st.container(key="cut-diagram"):
         st.plotly_chart(
             figure, theme=None, on_select=partial(_pick, key, own, frontier), selection_mode="points", key=own,
-            height="stretch", config={"displayModeBar": False, "scrollZoom": True},
+            height="stretch",
+            config={"displaylogo": False, "modeBarButtons": [["zoomIn2d", "zoomOut2d", "resetScale2d"]]},
             alt="Space-time diagram of the log with the cut",
         )  # fmt: skip
 

@@ -63,6 +63,10 @@ def page() -> None:
             _example(controls)
         elif job is not None and job.state == FAILED:
             complain(in_the_forms_words(job.problem or "this failed"))
+            st.html(
+                '<p class="cut-told">Nothing else has changed. Your files are still in the form: open <b>Bring another '
+                "log</b> to read them in another way, or to go back to an earlier log.</p>"
+            )
         elif job is None or job.state == DONE:
             with complaining():
                 _trace(Store.open(folder_path(name)), controls)

@@ -36,7 +36,7 @@ def shared_from(files: Mapping[str, bytes]) -> Shared:
         case = read_case(texts[".top"], texts[".events"], delays, seed=0, name=name)
         return Shared(toml=dumps(case), name=name)
     given = ", ".join(files) or "nothing"
-    raise InputError(f"{given}: {EXPECTED}")
+    raise InputError(f"{given}: {EXPECTED}. A log of another program opens on the page Traces")
 
 
 def snaps_in(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -115,7 +115,8 @@ def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int)
     skipped.add(text, last, len(text), counted, line)
     if not log.host:
         raise InputError(
-            f"{source}:{first_line}: the pattern matches nothing in this execution; give one that does (--pattern)"
+            f"{source}:{first_line}: no line of this execution looks like an event with its clock; say what such a "
+            "line looks like (--pattern)"
         )
     log.notes = skipped.notes()
     return log

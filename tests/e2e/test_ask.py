@@ -176,3 +176,13 @@ def test_a_channel_in_the_record_leads_to_its_changes_in_turn(explorer):
     assert steps[0] == closed == steps[3]
     assert steps[1] < steps[2] < closed, "from the last change round to the first"
     assert [text for _, text in seen[:3]] == ["C21 = <H->D>", "C21 = ...recording...", "C21 = <H->D, ...recording..."]
+
+
+def test_an_event_says_whether_its_process_has_recorded_it(explorer):
+    choose(explorer, "Event", "J")
+    said = explorer.page.locator(".cc-answer .cc-reasons")
+    said.filter(has_text="S1: P3 has not recorded yet").wait_for()
+    said.get_by_role("button", name="Step 6").press("Enter")
+    said.filter(has_text="S1: not in P3's recorded state: it comes after P3 recorded").wait_for()
+    choose(explorer, "Event", "I")
+    said.filter(has_text="S1: in P3's recorded state: it came before P3 recorded").wait_for()

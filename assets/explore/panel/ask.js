@@ -79,9 +79,9 @@ export class AskView {
     this.tell();
   }
 
-  /** What is known of a message changes with the step. */
+  /** What is known of a message, and of an event in a snapshot, changes with the step. */
   stepTo() {
-    if (this.selection?.kind === "message") this.tell();
+    if (this.selection) this.tell();
   }
 
   tell() {
@@ -169,6 +169,7 @@ export class AskView {
       this.heading(label, `${events.inWords(at)}, step ${events.step[at]}`),
       el("p", { class: "cc-hidden", role: "status" }, `${label}: ${told}`),
       el("div", { class: "cc-row" }, this.stepButton(events.step[at]), this.messageButton(at)),
+      el("ul", { class: "cc-reasons" }, ...this.scene.snapshots.map((snapshot) => this.membership(at, snapshot))),
       el("ul", { class: "cc-relations" },
         this.relation(PAST, counts, `could have influenced ${label}`),
         this.relation(FUTURE, counts, `could be influenced by ${label}`),
@@ -177,6 +178,26 @@ export class AskView {
       el("h4", {}, `Vector clock of ${label}`),
       ...this.clock(at),
     ];
+  }
+
+  /** Whether a snapshot has an event in the state of its process, as far as the run has come. */
+  membership(at, { id, colour, truth }) {
+    const { events, scene } = this;
+    const process = scene.processes[events.lane[at]];
+    const recorded = truth.record_steps[process];
+    const hasRecorded = recorded != null && recorded <= this.explorer.shownStep();
+    const isInside = hasRecorded && events.index[at] <= truth.inside[process];
+    const [mark, told] = isInside
+      ? ["✓", `in ${process}'s recorded state: it came before ${process} recorded`]
+      : hasRecorded
+        ? ["✗", `not in ${process}'s recorded state: it comes after ${process} recorded`]
+        : ["•", `${process} has not recorded${recorded == null ? "" : " yet"}`];
+    return el("li", { "data-recorded": String(isInside) },
+      el("span", { class: "cc-tick", "aria-hidden": "true" }, mark),
+      el("div", {},
+        el("p", {}, snapshotDot(resolveColour(colour, this.palette)), el("strong", {}, `${id}: `), told, ". ", recorded == null ? null : this.stepButton(recorded)),
+      ),
+    );
   }
 
   relation(relation, counts, meaning) {
@@ -246,10 +267,17 @@ export class AskView {
       el("div", {},
         el("p", {}, snapshotDot(colour), el("strong", {}, isApplication ? `${id}: ${verdict}` : id)),
         el("p", {}, ...unbroken(text)),
+        recorded ? el("p", {}, this.conclusion(message)) : null,
         el("div", { class: "cc-row" }, ...[...new Set(steps)].map((step) => this.stepButton(step))),
         later.length ? el("div", { class: "cc-row" }, el("span", {}, "More is known at"), ...later.map((step) => this.stepButton(step))) : null,
       ),
     );
+  }
+
+  /** What follows for a message that is recorded in its channel. */
+  conclusion({ source, target }) {
+    const [from, to] = [source, target].map((lane) => this.scene.lanes[lane]);
+    return `${from}'s recorded state has the sending, ${to}'s has no receipt: so the message belongs to the channel.`;
   }
 
   facts(message) {

@@ -439,7 +439,8 @@ const NOTHING_TO_PREDICT =
   "“Snapshot at” and press Start.";
 
 const HOW_TO_PREDICT =
-  "Drag each handle to where its process records, or click between two events. With the keys: Tab, then the arrows. " +
+  "Drag each handle to where its process records, or click between two events: every place between the same two counts " +
+  "as one. With the keys: Tab, then the arrows. " +
   "A short arrow shows what comes there; where it was sent is for you to find.";
 
 /** Why a run that is shown through a window cannot be predicted. */

@@ -222,7 +222,7 @@ def test_names_that_a_process_cannot_have_are_changed_and_told(tmp_path) -> None
 BAD_LOGS = {
     "nothing": ("", NO_OPTIONS, ["some.log: is empty"]),
     "blank": ("\n \n", NO_OPTIONS, ["some.log: is empty"]),
-    "no match": ("hello\n", NO_OPTIONS, ["some.log:1: the pattern matches nothing"]),
+    "no match": ("hello\n", NO_OPTIONS, ["some.log:1: no line of this execution looks like an event with its clock"]),
     "an empty host": ('x\n {"a":1}\n', NO_OPTIONS, ["some.log:2: the group host is empty"]),
     "a group left out": (
         EVENT_FIRST,
