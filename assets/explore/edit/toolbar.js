@@ -2,7 +2,7 @@
 
 import { el, setText } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
-import { nudgeSize } from "../run/times.js";
+import { nudgeSize, plainNumber } from "../run/times.js";
 import { itemLabel } from "./handles.js";
 import { Popup } from "./popup.js";
 
@@ -10,8 +10,8 @@ export class Toolbar extends Popup {
   constructor(manipulation) {
     super(manipulation, { class: "cc-toolbar", role: "toolbar" });
     const button = (text, onclick) => el("button", { type: "button", onclick }, text);
-    this.earlier = button("Earlier", () => this.nudge(-1));
-    this.later = button("Later", () => this.nudge(1));
+    this.earlier = button("", () => this.nudge(-1));
+    this.later = button("", () => this.nudge(1));
     this.hold = button("Hold", () => manipulation.holdOrRelease(this.message));
     this.edit = button("Edit…", () => manipulation.openForm(this.item, this.point, this.giveBack));
     this.remove = button("Delete", () => manipulation.remove(this.item));
@@ -37,6 +37,9 @@ export class Toolbar extends Popup {
     const name = message ? `${message.name} ${message.where}` : itemLabel(item, events);
     this.entitle(name, `Change ${name}`);
     this.earlier.hidden = this.later.hidden = !scene.has_time;
+    const amount = plainNumber(nudgeSize(scene, true));
+    setText(this.earlier, `Earlier by ${amount}`);
+    setText(this.later, `Later by ${amount}`);
     this.hold.hidden = !message;
     setText(this.hold, message && isHeld(message) ? "Release" : "Hold");
     this.edit.hidden = !item;
