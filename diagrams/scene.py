@@ -23,7 +23,7 @@ from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
-from sim.core.notation import has_label, message_sent
+from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
 from sim.explain.words import counted, words_of
 from sim.run.execution import Execution, Flight
@@ -334,7 +334,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
         crossing = tuple(
             f"{counted(len(m), 'message')} in {whole_run.captions[c]}" for c, m in history.in_channels(frontier).items()
         )
-        label = message_sent(history.sends[witness]) if witness is not None else None
+        decides = None if witness is None else whole_run.words.message(whole_run.execution.flights[witness])
         cuts.append(
             Cut(
                 name=named.name,
@@ -343,7 +343,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
                 known=0,
                 consistent=witness is None,
                 text=named.text,
-                witness=label,
+                witness=decides and f"the message {decides}",
                 witness_arrow=witness,
                 crossing=crossing,
             )

@@ -190,7 +190,7 @@ def _heat(store: Store, found: Overview) -> None:
     up = menus.choose(there, "Upwards", others, "heat-up")
     held = menus.choose_values(there, found.cells, [each for each in others if each != up], "heat")
     figure = charts.heat(alike(found.cells, held), across, up, measure)
-    chart(store, found, figure, measure, "Each field: the median of its runs.")
+    chart(store, found, figure, measure, "Each field: the median of its runs.", "Click a field to open a run of it.")
 
 
 VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {

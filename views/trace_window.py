@@ -227,7 +227,7 @@ def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
         head = '<span class="cut-good">Consistent.</span> The system may have been in this state.'
     else:
         head = (
-            f'<span class="cut-bad">Not consistent.</span> The message {_unbroken(finding.witness or "")} was received '
+            f'<span class="cut-bad">Not consistent.</span> The message {_witness(finding)} was received '
             "inside the cut, but sent outside it: no system can be in this state."
         )
     held = [_channel(finding, name, called[name]) for name in finding.in_channels]
@@ -251,11 +251,17 @@ def _ends(window: Window, frontier: Frontier) -> str:
         process: label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
         for process, label in last.items()
     }
-    named = [f"<b>{escape(process)}</b> {escape(text)}" for process, text in texts.items()]
+    named = [f"<b>{escape(process)}</b>: {escape(text)}" for process, text in texts.items()]
     if not named:
         return ""
     more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""
     return f'<p class="cut-told">Last events inside: {"; ".join(named[:MOST_TOLD])}{more}.</p>'
+
+
+def _witness(finding: CutReport) -> str:
+    """The message that decides and its channel as HTML; `witness` is `pays on bank->shop`."""
+    name, _, channel = (finding.witness or "").rpartition(" on ")
+    return f"“{escape(name)}” on {_unbroken(channel)}"
 
 
 def _channel(finding: CutReport, name: str, called: str) -> str:

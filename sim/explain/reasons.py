@@ -303,9 +303,9 @@ def _why_recorded(execution: Execution, snapshot: Snapshot, record: Event, cause
 def _boundary(execution: Execution, process: str, inside: int) -> str:
     """The last event inside and the first outside, in words."""
     own = execution.history.of[process]
-    last = f"{_event(own[inside - 1])} is its last event inside" if inside else "No event of it is inside"
-    first = f"{_event(own[inside])} is the first outside" if inside < len(own) else "none is outside"
-    return f"{last[0].upper()}{last[1:]}; {first}."
+    last = f"Its last event inside is {_event(own[inside - 1])}" if inside else "No event of it is inside"
+    first = f"the first outside is {_event(own[inside])}" if inside < len(own) else "none is outside"
+    return f"{last}; {first}."
 
 
 def _event(event: Event) -> str:

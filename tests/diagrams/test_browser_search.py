@@ -49,7 +49,7 @@ def rows(name: str, wanted: Callable[[Event], bool]) -> set[int]:
 def test_a_kind_a_channel_a_process_a_snapshot_and_a_body_are_found_and_say_why(
     run_module: Callable[..., Any],
 ) -> None:
-    texts = ("marker", "C21", "p2", "S1", "records", "channel closed", "P1->P3")
+    texts = ("marker", "C21", "p2", "S1", "records", "stops recording", "P1->P3")
     marker, channel, process, snapshot, records, closed, pair = search(run_module, "lecture", *texts)
     assert {row for row, *_ in marker} == rows("lecture", lambda event: event.kind.startswith("marker"))
     assert {why["kind"] for *_, why in marker} == {"marker sent", "marker received"}

@@ -138,7 +138,7 @@ def test_a_cut_line_passes_its_places_and_never_overshoots():
 
 def test_the_witness_of_a_story_cut_is_drawn():
     cuts = [cut for cut in scene("lecture").cuts if cut.snapshot is None]
-    assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "message H")]
+    assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "the message H->D")]
 
 
 def test_what_a_user_writes_is_shown_letter_by_letter():

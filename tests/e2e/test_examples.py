@@ -26,7 +26,7 @@ def test_a_log_is_there_with_its_cut_and_verdict(fresh_tab):
     page = fresh_tab.page
     page.goto(f"{fresh_tab.url}/traces")
     page.get_by_text("This is an example").wait_for()
-    page.get_by_text("The message pays on bank->shop was received inside the cut, but sent outside it").wait_for()
+    page.get_by_text("The message “pays” on bank->shop was received inside the cut, but sent outside it").wait_for()
     page.get_by_role("button", name="Make it consistent").click()
     page.get_by_text("Consistent.", exact=True).wait_for()
     page.get_by_text("In the channels, at least: customer->shop ⟨adds a card⟩").wait_for()

@@ -64,8 +64,8 @@ def end_the_cut_at(page, process: str, number: int) -> None:
 def test_a_click_moves_the_cut_and_its_verdict_is_told(traces):
     page = traces.page
     end_the_cut_at(page, "b", 3)
-    page.get_by_text("asks again on a->b was received inside the cut, but sent outside it").wait_for()
-    page.get_by_text("Last events inside: a is answered; b is asked again").wait_for()
+    page.get_by_text("asks again” on a->b was received inside the cut, but sent outside it").wait_for()
+    page.get_by_text("Last events inside: a: is answered; b: is asked again").wait_for()
     page.get_by_role("button", name="Make it consistent").click()
     page.get_by_text("Consistent.", exact=True).wait_for()
     end_the_cut_at(page, "a", 3)

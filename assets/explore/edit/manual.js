@@ -58,7 +58,7 @@ export class ManualMode {
     this.manipulation.explorer.root.toggleAttribute("data-by-hand", this.isOn);
     this.switch.setAttribute("aria-pressed", this.isOn);
     const off = "From this step on, only what you pick happens. Delays do not count then.";
-    setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, the network or the bar. ${HOW_BACK}` : off);
+    setText(this.switchNote, this.isOn ? `On: pick what happens next in the diagram, in the Network tab, or in the list below the diagram. ${HOW_BACK}` : off);
     this.stepTo();
   }
 

@@ -123,7 +123,7 @@ export class AskView {
       ),
       el("h4", {}, "For example"),
       el("ul", { class: "cc-examples" }, ...this.examples().map(([text, selection]) => this.example(text, selection))),
-      el("p", { class: "cc-quiet" }, "To ask nothing, press Escape or click an empty place of the diagram."),
+      el("p", { class: "cc-quiet" }, "To clear the question, press Escape or click an empty place of the diagram."),
     ];
   }
 

@@ -34,12 +34,15 @@ function leadOf({ algorithm, rule_book: book }, step, rules) {
 export function rulesInFull(book, marked) {
   return book.flatMap(({ title, clauses, source }, number) => [
     el("h4", {}, title),
-    el("ul", {}, ...clauses.map((clause) => clauseText(clause, marked.includes(clause.name)))),
+    el("ul", {}, ...clauses.map((clause) => clauseText(clause, title, marked.includes(clause.name)))),
     book[number + 1]?.source === source ? null : el("p", { class: "cc-source" }, `Source: ${source}.`),
   ]).filter(Boolean);
 }
 
-function clauseText({ name, text }, isMarked) {
+/** A clause below the title of its rule: of its name only what the title does not say. */
+function clauseText({ name, text }, title, isMarked) {
+  const rest = name.startsWith(title) ? name.slice(title.length).replace(/^, /, "") : name;
   const mark = isMarked ? el("span", { class: "cc-badge" }, "this step") : null;
-  return el("li", { "aria-current": isMarked ? "step" : null }, el("strong", {}, name, mark), ...unbroken(text));
+  const head = rest || mark ? el("strong", {}, `${rest.slice(0, 1).toUpperCase()}${rest.slice(1)}`, mark) : null;
+  return el("li", { "aria-current": isMarked ? "step" : null }, head, ...unbroken(text));
 }

@@ -46,8 +46,8 @@ function processAt({ name, text }, step) {
   return { state: state === "thrown away" ? "idle" : "process", text: `${name} = ${state}` };
 }
 
-/** "C12 …" for "C12 = ...recording...": the colour says the rest. */
+/** "C12 recording" for "C12 = ...recording...", and "C12 = <3> recording" where a message has come. */
 function channelAt({ caption, text, state }, step) {
-  const told = (valueAt(text, step) ?? caption).replace(/( =|,) \.\.\.recording\.\.\.$/, " …");
+  const told = (valueAt(text, step) ?? caption).replace(/ = \.\.\.recording\.\.\.$/, " recording").replace(/, \.\.\.recording\.\.\.$/, "> recording");
   return { state: valueAt(state, step) ?? "idle", text: told };
 }

@@ -317,7 +317,7 @@ export class Predictor {
 
   scored() {
     const right = [...score.values()].filter(Boolean).length;
-    const text = score.size ? `${right} of ${score.size} right at the first try` : "";
+    const text = score.size ? `Right at the first try: ${right} of ${score.size}` : "";
     return el("span", { class: "cc-score" }, text);
   }
 

@@ -194,11 +194,11 @@ def test_the_lecture_in_words() -> None:
     ]
     assert [why_state(execution, snapshot, process) for process in execution.scenario.processes] == [
         "P1 started S1 at step 5: it recorded before any marker came to it. "
-        "B (step 2) is its last event inside; C (step 8) is the first outside.",
+        "Its last event inside is B (step 2); the first outside is C (step 8).",
         "P2's first marker of S1 came from P3 on C32 at step 12: it recorded. "
-        "H (step 9) is its last event inside; none is outside.",
+        "Its last event inside is H (step 9); none is outside.",
         "P3's first marker of S1 came from P1 on C13 at step 6: it recorded. "
-        "I (step 3) is its last event inside; J (step 10) is the first outside.",
+        "Its last event inside is I (step 3); the first outside is J (step 10).",
     ]
     assert [why_channel(execution, snapshot, channel) for channel in ("P2->P1", "P1->P3", "P1->P2")] == [
         "P1 recorded C21 from its own recording (step 5) until it was closed by the marker on it (step 15). "
