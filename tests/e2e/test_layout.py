@@ -10,6 +10,10 @@ from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import SIZES, faults
 
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+RESIZED = """() => {
+  const [plot, room] = [".cc-diagram .main-svg", ".cc-diagram"].map((name) => document.querySelector(name));
+  return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
+}"""
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 
@@ -21,7 +25,7 @@ def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
     found = []
     for width, height in SIZES:
         fresh_tab.page.set_viewport_size({"width": width, "height": height})
-        fresh_tab.page.wait_for_function(f"() => {DRAWN}.clientWidth <= innerWidth")
+        fresh_tab.page.wait_for_function(RESIZED)
         for key in ("Home", "End"):
             fresh_tab.press(key)
             for index in range(tabs.count()):

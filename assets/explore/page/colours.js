@@ -34,12 +34,13 @@ function withOpacity(hex, opacity) {
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
-const ROOM = 540; // pixels: in a narrower diagram things are drawn smaller
+const WIDE = 540; // pixels: in a narrower diagram things are drawn smaller
+const HIGH = 300; // pixels: in a lower one, too
 const SMALLEST = 0.8;
 
 /** The factor by which things are larger than on a laptop's screen: that of the page's type (page.css), less in little room. */
-export function magnification({ clientWidth }) {
-  const room = Math.max(SMALLEST, Math.min(1, clientWidth / ROOM));
+export function magnification({ clientWidth, clientHeight = HIGH }) {
+  const room = Math.max(SMALLEST, Math.min(1, clientWidth / WIDE, clientHeight / HIGH));
   return (parseFloat(getComputedStyle(document.documentElement).fontSize) / 16) * Number(room.toFixed(1));
 }
 

@@ -30,7 +30,7 @@ export class Network {
     this.scene = scene;
     this.palette = palette;
     const { figure } = scene.topology;
-    this.figure = figure && enlarge(painted(figure, palette), magnification(this.plot));
+    this.figure = figure && enlarge(painted(figure, palette), magnification({ clientWidth: this.plot.clientWidth }));
     this.plot.hidden = !figure;
     this.neighbours.node.hidden = Boolean(figure);
     this.masks = this.figure?.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
