@@ -102,18 +102,28 @@ export class Diagram {
     this.drawn = true;
     this.naming = null;
     this.nameLanes();
-    arrangeTexts(this.node);
+    this.arrangeTexts();
     this.onMoved();
   }
 
   listenToPlotly() {
     this.node.on("plotly_doubleclick", () => this.showWhole());
-    this.node.on("plotly_afterplot", () => arrangeTexts(this.node));
+    this.node.on("plotly_afterplot", () => this.arrangeTexts());
     this.node.on("plotly_relayout", () => {
       this.nameLanes();
       this.onMoved();
     });
     this.node.on("plotly_relayouting", () => this.onMoved());
+  }
+
+  /** Keep the texts apart, once for all that is drawn at a time and before it is painted: it measures every text. */
+  arrangeTexts() {
+    if (this.isArranging) return;
+    this.isArranging = true;
+    queueMicrotask(() => {
+      this.isArranging = false;
+      arrangeTexts(this.node);
+    });
   }
 
   /** Name all lanes where few of them are on show, else every fifth or tenth: Python says which. */
@@ -222,7 +232,7 @@ export class Diagram {
     const done = Plotly.animate(this.node, { data, traces }, now);
     const tidy = () => {
       keepOrder(this.node);
-      arrangeTexts(this.node);
+      this.arrangeTexts();
     };
     tidy();
     done.then(tidy, tidy); // should Plotly draw later than at once, or interrupt itself

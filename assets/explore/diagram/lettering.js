@@ -7,13 +7,14 @@ const TOUCH = 4; // texts may lie over each other by this many pixels: a line is
 export function arrangeTexts(node) {
   const texts = [...node.querySelectorAll(".textpoint text")];
   if (texts.length > MOST_TEXTS) return;
-  texts.forEach((text) => text.style.removeProperty("translate"));
+  for (const { style } of texts) if (style.translate) style.removeProperty("translate");
   const edge = node.getBoundingClientRect();
   const all = texts.map((text) => ({ text, ...inside(text.getBoundingClientRect(), edge), length: text.textContent.length }));
   const shown = [];
   for (const one of all.filter(({ left, right }) => right > left).sort((a, b) => a.length - b.length)) {
     const isFree = !shown.some((other) => overlap(one, other));
-    one.text.style.visibility = isFree ? "" : "hidden";
+    const visibility = isFree ? "" : "hidden";
+    if (one.text.style.visibility !== visibility) one.text.style.visibility = visibility;
     if (one.moved) one.text.style.translate = `${one.moved}px 0`;
     if (isFree) shown.push(one);
   }
