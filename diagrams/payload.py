@@ -34,7 +34,6 @@ _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decid
 def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
     scenario = scene.execution.scenario
-    actors = {row.step: row.process for row in scene.whole_run.rows(scene.first, scene.until)}
     is_asked = scene.is_whole and bool(scene.snapshots)
     return {
         "name": scenario.name,
@@ -52,17 +51,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "until": scene.until,
         "end": scene.times[-1],
         "extent": scene.extent,
-        "steps": [
-            {
-                "time": scene.times[step],
-                "position": round(scene.positions[step], 4),
-                "process": actors.get(step),
-                "rule": told.badge,
-                "rules": told.rules,
-                "sentence": told.sentence,
-            }
-            for step, told in scene.steps.items()
-        ],
+        "steps": _steps(scene),
         "figures": {orientation: figure(scene, orientation) for orientation in orientations},
         "asked_positions": [round(position, 4) for position in positions(scene)] if is_asked else [],
         "questions": {orientation: question(scene, orientation) for orientation in orientations if is_asked},
@@ -78,16 +67,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "lanes": list(scene.lanes),
         "colours": [theme.process_colour(lane) for lane in range(len(scene.lanes))],
         "arrangement": _arrangement(scene),
-        "channels": [
-            {
-                "name": c.name,
-                "caption": scene.captions[c.name],
-                "source": c.source_name,
-                "target": c.target_name,
-                "fifo": c.fifo,
-            }
-            for c in scene.execution.engine.channels
-        ],
+        "channels": _channels(scene),
         "cuts": [
             {"name": c.name, "text": c.text, "consistent": c.consistent, "witness": c.witness, "crossing": c.crossing}
             for c in scene.cuts
@@ -106,6 +86,35 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),
     }
+
+
+def _steps(scene: Scene) -> list[dict[str, Any]]:
+    """The steps of the window: when, which process, and what is said of it."""
+    actors = {row.step: row.process for row in scene.whole_run.rows(scene.first, scene.until)}
+    return [
+        {
+            "time": scene.times[step],
+            "position": round(scene.positions[step], 4),
+            "process": actors.get(step),
+            "rule": told.badge,
+            "rules": told.rules,
+            "sentence": told.sentence,
+        }
+        for step, told in scene.steps.items()
+    ]
+
+
+def _channels(scene: Scene) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": c.name,
+            "caption": scene.captions[c.name],
+            "source": c.source_name,
+            "target": c.target_name,
+            "fifo": c.fifo,
+        }
+        for c in scene.execution.engine.channels
+    ]
 
 
 def _kinds(scene: Scene) -> dict[str, str]:

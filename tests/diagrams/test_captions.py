@@ -51,7 +51,7 @@ def test_of_too_many_captions_the_latest_are_told_and_all_are_counted(run_module
     }"""
     (first, *fifth), (later, latest, *_) = run_module(told, [CAPTIONS], snapshots)
     assert first == "1 of 3 processes; channels: 0 with messages, 2 recording, 0 empty"
-    assert fifth == ["P1 = {A, B}", "C21 recording", "C31 recording"]
+    assert fifth == ["P1 = {A, B}", "C21 = <…>", "C31 = <…>"]
     assert later == "3 of 3 processes; channels: 0 with messages, 2 recording, 4 empty"
     assert latest == "C12 = <empty>"
 

@@ -46,8 +46,8 @@ function processAt({ name, text }, step) {
   return { state: state === "thrown away" ? "idle" : "process", text: `${name} = ${state}` };
 }
 
-/** "C12 recording" for "C12 = ...recording...", and "C12 = <3> recording" where a message has come. */
+/** "C12 = <…>" for "C12 = ...recording...", and "C12 = <3 …>" where a message has come: the list is still open. */
 function channelAt({ caption, text, state }, step) {
-  const told = (valueAt(text, step) ?? caption).replace(/ = \.\.\.recording\.\.\.$/, " recording").replace(/, \.\.\.recording\.\.\.$/, "> recording");
+  const told = (valueAt(text, step) ?? caption).replace(/ = \.\.\.recording\.\.\.$/, " = <…>").replace(/, \.\.\.recording\.\.\.$/, " …>");
   return { state: valueAt(state, step) ?? "idle", text: told };
 }
