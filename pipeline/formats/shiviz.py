@@ -13,10 +13,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
+
+import regex
 
 from pipeline.logs.clocks import Clocks
 from pipeline.logs.event_rows import EventRows, partner_rows, to_table
@@ -24,7 +27,7 @@ from pipeline.logs.format import ANYTHING, Option, Options, Piece, Reading
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
 from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
-from pipeline.logs.patterns import TooSlow, compile_pattern, time_limit
+from pipeline.logs.patterns import TooSlow, compile_pattern, matches
 from pipeline.logs.statements import Statement, statements_of
 from sim.core.errors import InputError
 
@@ -57,6 +60,9 @@ OPTIONS = (
 
 KNOWN = tuple(filter(None, OPTIONS[0].choices.values()))  # ShiViz's own default is the first
 MOST_LINES = 400  # at the top of a log, by which its pattern is recognised
+MOST_LETTERS = 40_000  # of those lines, and
+MOST_SECONDS = 1.0  # for one match in them: on odd lines a known pattern takes quadratic time
+MOST_DELIMITER = 10_000  # letters of a line that may be a delimiter
 
 
 # ------------------------------------------------------------------ where executions are
@@ -101,10 +107,17 @@ def _syntax_of(path: Path, options: Options) -> _Syntax:
 def _recognised(path: Path) -> str:
     """The known pattern that understands most of the first lines; of several the first."""
     top = b"\n".join(line.text or b"" for line in islice(lines(path), MOST_LINES)).decode("utf-8", "replace").strip()
-    return max(KNOWN, key=lambda pattern: sum(map(_is_event, compile_pattern(pattern, "", GROUPS).finditer(top))))
+
+    def understood(pattern: str) -> int:
+        with suppress(TooSlow):
+            found = matches(compile_pattern(pattern, "", GROUPS), top[:MOST_LETTERS], MOST_SECONDS)
+            return sum(map(_is_event, found))
+        return 0
+
+    return max(KNOWN, key=understood)
 
 
-def _is_event(match: re.Match[str]) -> bool:
+def _is_event(match: regex.Match[str]) -> bool:
     """Whether the clock is one of the host: a JSON object with an entry of its own."""
     try:
         return match["host"] in json.loads(match["clock"])
@@ -134,29 +147,28 @@ def _pieces(path: Path, syntax: _Syntax) -> list[Piece]:
     found: list[Piece] = []
     current = _OpenExecution("", 0, 1)
     line = Line(0, 0, 0, b"")
-    try:
-        with time_limit(lambda: line.number):
-            for line in lines(path):
-                name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line)
-                if name is not None:
-                    if not current.is_blank:
-                        found.append(current.closed(path, syntax.pattern, len(found) + 1, line.begin))
-                    current = _OpenExecution(name, line.end, line.number + 1)
-                elif line.text is None:
-                    current.problem = current.problem or too_long(str(path), line)
-                    current.is_blank = False
-                elif current.is_blank:
-                    current.is_blank = line.text.isspace()
-    except TooSlow:
-        raise InputError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
+    for line in lines(path):
+        name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line, path)
+        if name is not None:
+            if not current.is_blank:
+                found.append(current.closed(path, syntax.pattern, len(found) + 1, line.begin))
+            current = _OpenExecution(name, line.end, line.number + 1)
+        elif line.text is None:
+            current.problem = current.problem or too_long(str(path), line)
+            current.is_blank = False
+        elif current.is_blank:
+            current.is_blank = line.text.isspace()
     return found if current.is_blank else [*found, current.closed(path, syntax.pattern, len(found) + 1, line.end)]
 
 
-def _delimited_name(delimiter: re.Pattern[str] | None, line: Line) -> str | None:
+def _delimited_name(delimiter: regex.Pattern[str] | None, line: Line, path: Path) -> str | None:
     """The name that a delimiter line gives the next execution ("" if it gives none); None for any other line."""
-    if delimiter is None or line.text is None:
+    if delimiter is None or line.text is None or len(line.text) > MOST_DELIMITER:
         return None
-    found = delimiter.search(line.text.decode("utf-8", "replace").rstrip("\r\n"))
+    try:
+        found = next(matches(delimiter, line.text.decode("utf-8", "replace").rstrip("\r\n")), None)
+    except TooSlow:
+        raise InputError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
     return found and (found.groupdict().get("trace") or "").strip()
 
 

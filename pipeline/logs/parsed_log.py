@@ -8,6 +8,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import regex
+
 from pipeline.logs import patterns
 from sim.core.errors import InputError, brief
 
@@ -79,7 +81,7 @@ class ParsedLog:
         return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
 
 
-def parse_log(text: str, pattern: re.Pattern[str], source: str, first_line: int) -> ParsedLog:
+def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: int) -> ParsedLog:
     """The events that `pattern` matches in `text`, whose first line is line number `first_line` of `source`.
 
     Raises InputError, naming file and line, for no match, a match without host, clock or event, or too slow a pattern.
