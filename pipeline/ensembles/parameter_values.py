@@ -8,7 +8,6 @@ a range too, as in `fixed:1..9:2`. Every error names the option.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from sim.core.delays import DelayRule
 from sim.core.errors import InputError, brief, nearest
 from sim.core.parameters import Parameter
 from sim.core.topology import KINDS, Topology
-from sim.document.toml_table import MOST_NUMBER
+from sim.document.toml_table import MOST_NUMBER, toml_values
 
 MOST_VALUES = 1_000  # of one parameter
 SAME = "same"  # as a marker delay: the delay of messages
@@ -173,8 +172,8 @@ def values(option: str, text: str, parameter: Parameter) -> list[Any]:
     """
     if text.lstrip()[:1] in ("{", "["):
         try:
-            found = tomllib.loads(f"value = {text}")["value"]
-        except (tomllib.TOMLDecodeError, RecursionError):
+            found = toml_values(f"value = {text}", option)["value"]
+        except InputError:
             raise InputError(f"{option}: {brief(text)} is no table; write it as {{P1 = 1, P2 = 1}}") from None
         return found if isinstance(found, list) else [found]
     if parameter.kind == "table":

@@ -1,8 +1,8 @@
 """Regular expressions that users write: in Python's or JavaScript's syntax, and with bounds on time and memory.
 
-An expression such as ^(a+)+$ may take exponential time, and the engine of Python's `re` holds up all other threads until
-it is done. So `re` only decides what is an expression, and the package `regex` searches: it gives up after a time, and
-other threads go on meanwhile. It copies what is repeated a given number of times, so these numbers are bounded.
+An expression such as ^(a+)+$ may take exponential time, and Python's `re` holds up all other threads meanwhile. So `re`
+only decides what is an expression, and the package `regex` searches: it gives up after a time, and other threads go on.
+It copies what is repeated a given number of times, so these numbers are bounded.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ def compile_pattern(text: str, where: str, groups: tuple[str, ...] = ()) -> rege
     """
     if len(text) > MOST_LETTERS or _copied(text) > MOST_COPIED:
         raise InputError(
-            f"{where}: {brief(text)} is too long, or repeats something too often; use at most {MOST_LETTERS:,} letters, "
-            "and + or * instead of large numbers in {}"
+            f"{where}: {brief(text)} is too long, or repeats something too often; use at most {MOST_LETTERS:,} "
+            "letters, and + or * instead of large numbers in {}"
         )
     common = _FOREIGN.sub(_in_common_syntax, text)
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -27,7 +26,7 @@ from sim.document.scenario import (
     SchedulerChoice,
     ScriptLine,
 )
-from sim.document.toml_table import MOST_NESTED, MOST_NUMBER, Table, is_plain
+from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
 
 MOST_BYTES = 1_000_000
@@ -63,36 +62,13 @@ def decode(content: bytes, origin: str) -> str:
 def parse_toml(text: str, name: str, origin: str | None = None) -> Scenario:
     """The scenario in the TOML `text`. Raises InputError. Errors begin with `origin` (default: `name`.toml)."""
     origin = origin or f"{name}.toml"
-    values = _toml(text, origin)
+    values = toml_values(text, origin)
     try:
         scenario = _scenario(Table(values, ""), name, origin)
     except InputError as problem:
         raise InputError(f"{origin}: {problem}") from None
     validate(scenario)
     return scenario
-
-
-def _toml(text: str, origin: str) -> dict[str, Any]:
-    for number, line in enumerate(text.splitlines(), start=1):
-        if _longest_key(line) > MOST_NESTED:
-            raise InputError(f"{origin}: line {number}: a key of more than {MOST_NESTED} parts; use a shorter one")
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
-    except RecursionError:
-        raise InputError(f"{origin}: not valid TOML: nested too deeply; use at most {MOST_NESTED} levels") from None
-    except ValueError:
-        raise InputError(f"{origin}: not valid TOML: a number has too many digits; use fewer") from None
-
-
-def _longest_key(line: str) -> int:
-    """The number of parts of the longest dotted key in a line. The TOML parser is quadratic in it."""
-    longest = parts = 0
-    for piece in line.split("."):
-        parts = parts + 1 if len(piece.split()) == 1 and not set(piece) & {",", "="} else 1
-        longest = max(longest, parts)
-    return longest
 
 
 def _scenario(table: Table, name: str, origin: str) -> Scenario:
@@ -320,7 +296,9 @@ def _cut(entry: Table) -> NamedCut:
 
 
 def _expect(table: Table) -> dict[str, Any]:
-    """A copy of the table [expect]. Raises InputError for an unknown key or a wrong type."""
+    """A copy of the table [expect]. Raises InputError for an unknown key, a wrong type, or deep nesting."""
+    if not is_plain(table.values):
+        raise InputError("expect: expected texts, finite numbers and tables of them, nested less deeply")
     expected = copy.deepcopy(table.values)
     for key in ("consistent_cuts", "linearizations"):
         table.whole(key, 0)

@@ -1,16 +1,63 @@
-"""Reads tables of plain values. Errors name the key, what is wrong, and how to correct it."""
+"""Reads TOML, and tables of plain values. Errors name the key, what is wrong, and how to correct it."""
 
 from __future__ import annotations
 
-import difflib
 import math
+import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sim.core.errors import InputError, brief, nearest
+from sim.core.errors import InputError, brief, closest, nearest
 
 MOST_NESTED = 20
 MOST_NUMBER = 10**18
+MOST_PARTS = MOST_NESTED + 2  # of a dotted key: those of a body that is nested so deep, in a line of a script
+MOST_PARTS_IN_ALL = 50_000  # of keys with three parts or more
+
+# Comments, and texts in each of TOML's four kinds of quotation marks; one that is not closed reaches as far as it may.
+_COMMENTS_AND_TEXTS = re.compile(
+    r"""[#][^\n]*+
+    | ["]{3} (?: [^"\\]++ | \\. | "(?!"") )*+ (?: "{3,5} | \Z )
+    | [']{3} (?: [^']++ | '(?!'') )*+ (?: '{3,5} | \Z )
+    | ["] (?: [^"\\\n]++ | \\[^\n] )*+ "?
+    | ['] [^'\n]*+ '?""",
+    re.VERBOSE | re.DOTALL,
+)
+_DOTTED = re.compile(r"(?:\.[^.,=\[\]{}\n]*+){2,}")  # a key of three parts or more, from its first dot on
+_LONG_NUMBER = re.compile(r"0[xob][0-9A-Fa-f_]{99}")  # Python refuses long decimal numbers, but not these
+
+
+def toml_values(text: str, origin: str) -> dict[str, Any]:
+    """The values in the TOML `text`. Raises InputError. Errors begin with `origin`."""
+    plain = _COMMENTS_AND_TEXTS.sub(lambda found: "x" + "\n" * found[0].count("\n"), text)
+    _refuse_long_keys(plain, origin)
+    try:
+        if _LONG_NUMBER.search(plain):
+            raise ValueError
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as problem:
+        raise InputError(f"{origin}: not valid TOML: {problem}; see `key = value` and [table] lines") from None
+    except RecursionError:
+        raise InputError(f"{origin}: not valid TOML: nested too deeply; use at most {MOST_NESTED} levels") from None
+    except ValueError:
+        raise InputError(f"{origin}: not valid TOML: a number has too many digits; use fewer") from None
+
+
+def _refuse_long_keys(plain: str, origin: str) -> None:
+    """Raises InputError for too long keys such as a.b.c: tomllib takes quadratic time and space for them.
+
+    `plain` is the TOML with an x instead of each comment and text, and with all its ends of lines.
+    """
+    total = 0
+    for found in _DOTTED.finditer(plain):
+        parts = 1 + found[0].count(".")
+        total += parts
+        if parts > MOST_PARTS or total > MOST_PARTS_IN_ALL:
+            line = 1 + plain.count("\n", 0, found.start())
+            few = f"a key of more than {MOST_PARTS} parts; use a shorter one"
+            many = f"up to here, dotted keys have more than {MOST_PARTS_IN_ALL:,} parts; use [tables]"
+            raise InputError(f"{origin}: line {line}: {few if parts > MOST_PARTS else many}")
 
 
 class Table:
@@ -67,9 +114,9 @@ class Table:
 
     def missing(self, key: str, advice: str) -> InputError:
         """The error for a key that must be given. If a similar key is given, the error names that one instead."""
-        close = difflib.get_close_matches(key, self.values, 1, 0.6)
-        if close and close[0] != key:
-            return self.fail(close[0], f"is no key here; did you mean {key!r}?")
+        close = closest(key, self.values, 0.6)
+        if close and close != key:
+            return self.fail(close, f"is no key here; did you mean {key!r}?")
         return self.fail(key, f"is missing; {advice}")
 
     def number(self, key: str, default: float, *, infinite: bool = False) -> float:

@@ -27,6 +27,7 @@ from sim.edit.edits import Edit
 MOST_LINK = 2_000  # characters: longer links cannot be pasted everywhere
 MOST_BYTES = 2_000_000  # of an unpacked value
 MOST_EDITS = 10_000
+MOST_NAME = 300  # letters of a file's name
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body is in an edit, which is in an entry, which is in the list
 VERSION = 2
 _VERSION_1_SALT = b"cut1"  # links of version 1 have no number; their checksum begins with this
@@ -209,7 +210,7 @@ def read_query(params: Mapping[str, str]) -> Shared:
 
 def _read_run(code: str) -> Shared:
     match unpack(code):
-        case {"name": str(name), "toml": str(toml)}:
+        case {"name": str(name), "toml": str(toml)} if len(name) <= MOST_NAME:
             return Shared(toml=toml, name=name)
     raise InputError(f"run: {_DAMAGED}")
 

@@ -14,6 +14,8 @@ from typing import NamedTuple
 from sim.exchange.cos418 import snap_texts
 from sim.run.execution import Execution
 
+MOST_ALIGNED = 4_000_000  # pairs of lines: aligning takes this time, and more where many lines are equal
+
 
 class SnapLine(NamedTuple):
     """A line of an expected file (None: the run has one more), and what the run has there (None: nothing).
@@ -86,8 +88,11 @@ def _place(line: Numbered) -> tuple[int, str]:
 
 def _aligned(wanted: list[Numbered], found: list[str]) -> Iterator[SnapLine]:
     """The lines side by side: a line that is missing or too many moves no other out of place."""
-    matcher = SequenceMatcher(None, [line for _, line in wanted], found, autojunk=False)
-    for _, first, last, begin, end in matcher.get_opcodes():
+    blocks = [(0, len(wanted), 0, len(found))]
+    if len(wanted) * len(found) <= MOST_ALIGNED:
+        matcher = SequenceMatcher(None, [line for _, line in wanted], found, autojunk=False)
+        blocks = [block for _, *block in matcher.get_opcodes()]
+    for first, last, begin, end in blocks:
         for line, own in zip_longest(wanted[first:last], found[begin:end]):
             number, text = line or (None, None)
             yield SnapLine(number, text, own)
