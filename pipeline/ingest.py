@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow
 
 from pipeline import formats
-from pipeline.logs.format import NO_OPTIONS, Options, Piece, Reading
+from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece, Reading, check_executions
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import MANIFEST, Store
@@ -61,13 +61,24 @@ class Plan(NamedTuple):
         return [*found, range(begin, len(self.pieces))] if begin < len(self.pieces) else found
 
 
-def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, quarantine: bool = False) -> Plan:
-    """Finds the executions in `files`, in the order of the files. Raises InputError for bad files or options."""
+def plan(
+    files: Sequence[Path],
+    form: str,
+    options: Options = NO_OPTIONS,
+    *,
+    quarantine: bool = False,
+    stop: threading.Event = NEVER,
+) -> Plan:
+    """Finds the executions in `files`, in the order of the files.
+
+    Raises InputError for bad files or options, or when `stop` is set.
+    """
     module = formats.find(form)
     formats.check_options(form, options)
     if not files:
         raise InputError(f"no log is named; give the paths of {module.TITLE}")
-    found = Plan(form, list(module.pieces(files, options)), quarantine)
+    found = Plan(form, list(module.pieces(files, options, stop)), quarantine)
+    check_executions(len(found.pieces), ", ".join(map(str, files)))
     for piece in found.pieces:
         if piece.problem is not None and not quarantine:
             raise InputError(piece.problem)
@@ -75,7 +86,7 @@ def plan(files: Sequence[Path], form: str, options: Options = NO_OPTIONS, *, qua
 
 
 def carry_out(
-    spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event | None = None
+    spark: SparkSession, store: Store, todo: Plan, progress: Progress = silent, stop: threading.Event = NEVER
 ) -> list[Row]:
     """Reads the executions of `todo` into `store`, a new folder: its events and traces. Returns the rows of traces.
 
@@ -87,7 +98,7 @@ def carry_out(
         with store.replacing("events") as staging:
             staging.mkdir()
             progress(0, len(todo.pieces))
-            for row in _read_on_workers(spark, store, staging.name, todo, stop or threading.Event()):
+            for row in _read_on_workers(spark, store, staging.name, todo, stop):
                 rows.append(row)
                 progress(len(rows), len(todo.pieces))
             rows.sort(key=lambda row: int(row["run_id"]))

@@ -13,6 +13,7 @@ import streamlit as st
 from pipeline import formats
 from pipeline.logs.format import Option, Options
 from views.errors import complaining
+from views.uploads import by_name
 
 MOST_MEGABYTES = 200
 
@@ -33,7 +34,7 @@ def bring_log(start: Callable[[Brought], None]) -> None:
         "Bring a log", accept_multiple_files=True, max_upload_size=MOST_MEGABYTES, key="log-files",
         help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
     )  # fmt: skip
-    files = {upload.name: upload for upload in uploads}
+    files = by_name(uploads)
     guess = formats.guess(list(files))
     names = formats.names()
     form = st.selectbox(

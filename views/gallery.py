@@ -19,7 +19,7 @@ from views.errors import complaining
 from views.expected_snaps import expected_snaps
 from views.explore_session import run_of
 from views.page_words import sentence
-from views.uploads import DELAYS, EXPECTED, shared_from, snaps_in, suffix_of
+from views.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
 
 CARDS_PER_ROW = 4
 TEASER = 120  # letters on a card
@@ -73,10 +73,10 @@ def teaser(story: str) -> str:
 @st.dialog("Open a file")
 def open_file(open_run: Open) -> None:
     """Open a scenario from the user's files; bad ones get one sentence. Expected .snap files are compared first."""
-    uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True)
+    uploads = st.file_uploader(sentence(EXPECTED), accept_multiple_files=True, max_upload_size=MOST_MEGABYTES)
     if not uploads:
         return
-    files = {upload.name: upload.getvalue() for upload in uploads}
+    files = {name: upload.getvalue() for name, upload in by_name(uploads).items()}
     with complaining():
         shared, expected = shared_from(files), snaps_in(files)
         if expected:

@@ -32,6 +32,10 @@ WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped
 Work = Callable[[Progress, threading.Event], None]
 
 
+def _nothing(progress: Progress, stop: threading.Event) -> None:
+    """The work of a job that is over."""
+
+
 @dataclass(eq=False)
 class Job:
     """One job, named after the data folder that it writes.
@@ -85,6 +89,7 @@ class Job:
 
     def _end(self, state: str, problem: str | None = None) -> None:
         self.ended, self.problem = time.monotonic(), problem
+        self.work = _nothing  # it may hold a user's files
         self.state = state  # last: readers who see the end see the rest, too
 
 
@@ -118,7 +123,7 @@ class Jobs:
         with self._lock:
             job.stop.set()
             if job.state == WAITING:
-                job.state = STOPPED
+                job.state, job.work = STOPPED, _nothing
 
     def find(self, name: str) -> Job | None:
         """The last job with that name, if any."""

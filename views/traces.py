@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -92,11 +93,12 @@ def _choose(name: str | None) -> None:
 
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
-    path = folder_path(brought.name)
+    name = _free(brought.name)
+    path = folder_path(name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            files = [Path(folder) / Path(name).name for name in brought.files]
+            files = [Path(folder) / name for name in brought.files]
             for file, content in zip(files, brought.files.values(), strict=True):
                 file.write_bytes(content)
             form, options = brought.form, brought.options
@@ -105,14 +107,20 @@ def _start(brought: Brought) -> None:
                 "quarantine": brought.quarantine,
             }  # fmt: skip
             try:
-                todo = plan(files, form, options, quarantine=brought.quarantine)
+                todo = plan(files, form, options, quarantine=brought.quarantine, stop=stop)
                 spark = spark_session.session()
                 carry_out(spark, Store.create(path, "trace", about), todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
-    JOBS.submit(brought.name, work, PAGE)
-    _show(brought.name)
+    JOBS.submit(name, work, PAGE)
+    _show(name)
+
+
+def _free(name: str) -> str:
+    """The name; with a number if it is taken, as when two users bring a log of one name in the same second."""
+    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
+    return next(name for name in names if JOBS.find(name) is None and not folder_path(name).exists())
 
 
 def _example(controls: DeltaGenerator) -> None:

@@ -1,15 +1,18 @@
-"""Files that a user opens: one .toml, or a COS 418 case (.top, .events, perhaps .json delays and .snap files).
+"""Files that users bring: their names, and what Explore opens of them.
 
-They are parsed as text; nothing is evaluated or unpickled.
+That is one .toml, or a COS 418 case (.top, .events, perhaps .json delays and .snap files). They are parsed as text;
+nothing is evaluated or unpickled.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import count
 from pathlib import PurePath
+from typing import Protocol, TypeVar
 
 from sim.core.errors import InputError
-from sim.document.files import decode, parse_toml
+from sim.document.files import MOST_BYTES, decode, parse_toml
 from sim.document.writing import dumps
 from sim.edit.link import Shared
 from sim.exchange.cos418 import read_case, read_delays
@@ -19,6 +22,28 @@ EXPECTED = (
     "(if you like with a .json file of delays, and with the .snap files that you expect)"
 )
 SNAP, DELAYS = ".snap", ".json"
+MOST_MEGABYTES = MOST_BYTES // 1_000_000  # of a file that Explore opens
+MOST_LETTERS = 60  # of a file's name, without its suffix
+
+
+class Upload(Protocol):
+    """What is needed here of a file that a browser has sent."""
+
+    name: str
+
+
+Sent = TypeVar("Sent", bound=Upload)
+
+
+def by_name(uploads: Iterable[Sent]) -> dict[str, Sent]:
+    """The files by names under which they can be saved, each its own: a second a.log is called `a (2).log`."""
+    found: dict[str, Sent] = {}
+    for upload in uploads:
+        plain = PurePath("".join(letter if letter.isprintable() else "_" for letter in upload.name).replace("\\", "/"))
+        stem, suffix = plain.stem.lstrip(".")[:MOST_LETTERS] or "file", plain.suffix[:MOST_LETTERS]
+        names = (f"{stem} ({number}){suffix}" if number > 1 else f"{stem}{suffix}" for number in count(1))
+        found[next(name for name in names if name not in found)] = upload
+    return found
 
 
 def shared_from(files: Mapping[str, bytes]) -> Shared:

@@ -7,12 +7,13 @@ delays are the .json file of the same name, else a .json file listed right after
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow
 
-from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.format import NEVER, Options, Piece, Reading
 from pipeline.logs.pairing import GIVEN
 from pipeline.store.schema import arrow_schema
 from sim.core.errors import InputError
@@ -25,7 +26,7 @@ TITLE = "cases of COS 418's snapshot assignment: CASE.top CASE.events [CASE.json
 SUFFIXES = (".top", ".events")
 
 
-def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
     """A piece for each case. Raises InputError for a file of another kind, or one that belongs to no case."""
     for path in files:
         if path.suffix not in (".top", ".events", ".json"):

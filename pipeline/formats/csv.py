@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from io import StringIO
 from pathlib import Path
 
 from pipeline.logs.column_types import check_columns
 from pipeline.logs.foreign_table import read_table
-from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.format import NEVER, Options, Piece, Reading, check_rows
 from pipeline.logs.lines import MOST_LINE, Line, lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
 from sim.core.errors import InputError
@@ -21,13 +22,13 @@ SUFFIXES = (".csv",)
 csv.field_size_limit(MOST_LINE)  # after a quotation mark that is never closed, the rest of the file is one field
 
 
-def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
     """A piece for each run. Raises InputError for bad columns, no rows, or text that is no CSV."""
-    return [piece for path in files for piece in _pieces(path)]
+    return [piece for path in files for piece in _pieces(path, stop)]
 
 
-def _pieces(path: Path) -> list[Piece]:
-    source_lines = _Lines(path)
+def _pieces(path: Path, stop: threading.Event) -> list[Piece]:
+    source_lines = _Lines(path, stop)
     reader = csv.reader(source_lines)
     try:
         names = [name.strip() for name in next(reader, [])]
@@ -44,9 +45,9 @@ def _pieces(path: Path) -> list[Piece]:
 class _Lines:
     """The lines of a file as text for csv.reader; `last` is the latest line, `problem` says if one is too long."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, stop: threading.Event) -> None:
         self._path = path
-        self._lines = lines(path)
+        self._lines = lines(path, stop)
         self.last = Line(0, 0, 0, b"")
         self.problem: str | None = None
 
@@ -89,5 +90,6 @@ def read(piece: Piece) -> Reading:
         for name, cell in zip(names, record, strict=False):
             columns[name].append(cell or None)
         numbers += [line] if record else []
+        check_rows(len(numbers), f"{piece.source}:{piece.first_line}")
         line = piece.first_line + reader.line_num
     return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")

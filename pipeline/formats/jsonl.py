@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pipeline.logs.column_types import check_columns
 from pipeline.logs.foreign_table import read_table
-from pipeline.logs.format import Options, Piece, Reading
+from pipeline.logs.format import NEVER, Options, Piece, Reading, check_rows
 from pipeline.logs.lines import lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
 from pipeline.store.schema import check_known
@@ -20,13 +21,13 @@ TITLE = "an event table, a JSON object a line"
 SUFFIXES = (".jsonl",)
 
 
-def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
     """A piece for each run. Raises InputError for a file without rows."""
-    return [piece for path in files for piece in pieces_by_run(path, _records(path))]
+    return [piece for path in files for piece in pieces_by_run(path, _records(path, stop))]
 
 
-def _records(path: Path) -> Iterator[Record]:
-    for line in lines(path):
+def _records(path: Path, stop: threading.Event) -> Iterator[Record]:
+    for line in lines(path, stop):
         if line.text is None:
             yield Record(SAME, line.begin, line.end, line.number, too_long(str(path), line))
         elif not line.text.isspace():
@@ -57,6 +58,7 @@ def read(piece: Piece) -> Reading:
                 names[name] = None
             rows.append(row)
             numbers.append(number)
+            check_rows(len(numbers), f"{piece.source}:{piece.first_line}")
     check_columns(names, f"{piece.source}:{numbers[0]}")
     columns = {name: [row.get(name) for row in rows] for name in names}
     return read_table(columns, lambda row: f"{piece.source}:{numbers[row]}")
@@ -69,6 +71,17 @@ def _row(line: str, where: str) -> dict[str, Any]:
         raise InputError(
             f'{where}: is no JSON ({problem}); a row is an object such as {{"process": "P1", ...}}'
         ) from None
+    if "\\u" in line and not _is_unicode(row):
+        raise InputError(f"{where}: holds half a character, which no file can hold; write all of it")
     if not isinstance(row, dict):
         raise InputError(f'{where}: {brief(row)} is no row; a row is an object such as {{"process": "P1", ...}}')
     return row
+
+
+def _is_unicode(row: Any) -> bool:
+    """Whether the texts of a row can be written as UTF-8, which has no halves of surrogate pairs."""
+    try:
+        json.dumps(row, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        return False
+    return True

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ import regex
 
 from pipeline.logs.clocks import Clocks
 from pipeline.logs.event_rows import EventRows, partner_rows, to_table
-from pipeline.logs.format import ANYTHING, Option, Options, Piece, Reading
+from pipeline.logs.format import ANYTHING, NEVER, Option, Options, Piece, Reading, check_executions
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
 from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
@@ -76,7 +77,7 @@ class _Syntax(NamedTuple):
     header_lines: int
 
 
-def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
+def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
     """A piece for each execution: the text between delimiters, unless it is blank. Raises InputError."""
     if "pattern" in options:
         compile_pattern(options["pattern"], "--pattern", GROUPS)
@@ -84,7 +85,7 @@ def pieces(files: Sequence[Path], options: Options) -> list[Piece]:
         compile_pattern(options["delimiter"], "--delimiter")
     found = []
     for path in files:
-        own = _pieces(path, _syntax_of(path, options))
+        own = _pieces(path, _syntax_of(path, options), stop)
         if not own:
             raise InputError(f"{path}: is empty; bring a log with events")
         found += own
@@ -142,16 +143,17 @@ class _OpenExecution:
         return Piece(name, str(path), paths, self.begin, end, self.first_line, pattern, self.problem)
 
 
-def _pieces(path: Path, syntax: _Syntax) -> list[Piece]:
+def _pieces(path: Path, syntax: _Syntax, stop: threading.Event) -> list[Piece]:
     delimiter = None if syntax.delimiter is None else compile_pattern(syntax.delimiter, "--delimiter")
     found: list[Piece] = []
     current = _OpenExecution("", 0, 1)
     line = Line(0, 0, 0, b"")
-    for line in lines(path):
+    for line in lines(path, stop):
         name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line, path)
         if name is not None:
             if not current.is_blank:
                 found.append(current.closed(path, syntax.pattern, len(found) + 1, line.begin))
+                check_executions(len(found), str(path))
             current = _OpenExecution(name, line.end, line.number + 1)
         elif line.text is None:
             current.problem = current.problem or too_long(str(path), line)

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.store.schema import check_known
 from sim.core.errors import InputError, brief
 from sim.core.model import EVENT_TYPES
+from sim.document.toml_table import MOST_NESTED
 
 Columns = dict[str, list[Any]]
 Where = Callable[[int], str]
@@ -67,7 +68,7 @@ def order_of(rows: Sequence[int | None], where: Where) -> list[int]:
 
 def _cell(name: str, kind: str, cell: Any, row: int, where: Where) -> Any:
     if name == "body":
-        return _body(cell)
+        return _required(_body(cell), name, kind, cell, row, where)
     if name == "message_id":
         number = _whole(cell, 2**63)
         return cell if number is None and isinstance(cell, str) else _required(number, name, "int64", cell, row, where)
@@ -83,15 +84,21 @@ def _required(value: Any, name: str, kind: str, cell: Any, row: int, where: Wher
     return value
 
 
-def _body(cell: Any) -> str:
-    """A body as JSON; a text that is JSON already stays as it is."""
+def _body(cell: Any) -> str | None:
+    """A body as JSON; a text that is JSON already stays as it is. None for one that is nested too deeply."""
     if isinstance(cell, str):
         try:
-            json.loads(cell)
+            is_json = not _is_deep(json.loads(cell))
         except (ValueError, RecursionError):
-            return json.dumps(cell, ensure_ascii=False)
-        return cell
-    return json.dumps(cell, ensure_ascii=False, default=str)
+            is_json = False
+        return cell if is_json else json.dumps(cell, ensure_ascii=False)
+    return None if _is_deep(cell) else json.dumps(cell, ensure_ascii=False)
+
+
+def _is_deep(value: Any, levels: int = MOST_NESTED) -> bool:
+    """Whether lists and tables are nested more than `levels` deep."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_is_deep(part, levels - 1) for part in parts)
 
 
 def _text(cell: Any) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipeline.logs.column_types import Columns, Where, order_of, typed
 from pipeline.logs.event_rows import EventRows, to_table
-from pipeline.logs.format import Reading
+from pipeline.logs.format import Reading, check_processes
 from pipeline.logs.pairing import FIFO, GIVEN, UNKNOWN
 from sim import VERSION
 from sim.core import model
@@ -56,6 +56,7 @@ class _TableReader:
         )
         for row in range(len(order)):
             self._check(row)
+        check_processes(len(self.processes()), where(order[0]))
         self._number()
         self._pair()
         for row in range(len(order)):
@@ -152,6 +153,9 @@ class _TableReader:
         for row in ends:
             if self.rows.channel[row] is None:
                 self._fill_channel(row)
+        senders = {self.rows.process[row] for row in ends if self.rows.kind[row] == model.INTERNAL}
+        known = self.processes() if senders else []
+        self.unknown.update(f"{sender}->{other}" for sender in senders for other in known if other != sender)
 
     def _pair_ids(self, send: str, receive: str) -> None:
         rows_of: dict[str, dict[Any, int]] = {send: {}, receive: {}}
@@ -205,10 +209,8 @@ class _TableReader:
         rows.partner[send], rows.partner[receive] = receive, send
 
     def _fill_channel(self, row: int) -> None:
-        """Makes a send without channel and receive internal; all channels from its process are then unknown."""
-        process = self.rows.process[row]
+        """Makes a send without channel and receive internal."""
         self.rows.kind[row] = model.INTERNAL
-        self.unknown.update(f"{process}->{other}" for other in self.processes() if other != process)
         if self.how != UNKNOWN:
             self.notes.append(
                 f"{self.rows.where(row)} sends a message that nobody receives, and the table does not say to whom: "

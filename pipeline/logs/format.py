@@ -4,21 +4,30 @@ A module has
     TITLE               what it reads, in a line
     SUFFIXES            the usual suffixes of its files, or ANYTHING; optional: without it, the format is never guessed
     OPTIONS             the options it takes; optional
-    pieces(files, options) -> list[Piece]
+    pieces(files, options, stop) -> list[Piece]
                         finds the executions in the files. It runs on the user's machine, so it reads a line at a time
-                        and keeps none. Raises InputError for a problem with an option or a whole file.
+                        and keeps none. Raises InputError for a problem with an option or a whole file, for more than
+                        MOST_EXECUTIONS, and when `stop` is set (pipeline.logs.lines looks at it).
     read(piece) -> Reading
                         reads one execution, on a worker. Raises InputError, naming file and line, for a contradiction.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pyarrow
+
+from sim.core.errors import InputError
+
+MOST_EXECUTIONS = 100_000  # that are brought together
+MOST_ROWS = 2_000_000  # of one execution: a worker holds all of them, about 1 kB each
+MOST_PROCESSES = 2_000  # of one execution: what is unknown of its channels is listed for each pair
+NEVER = threading.Event()  # a `stop` that nobody sets
 
 Options = Mapping[str, str]  # the values given, by the names of the format's OPTIONS
 NO_OPTIONS: Options = {}
@@ -89,8 +98,29 @@ class Format(Protocol):
 
     TITLE: str
 
-    def pieces(self, files: Sequence[Path], options: Options) -> list[Piece]:
+    def pieces(self, files: Sequence[Path], options: Options, stop: threading.Event = NEVER) -> list[Piece]:
         """Finds the executions."""
 
     def read(self, piece: Piece) -> Reading:
         """Reads one execution."""
+
+
+def check_executions(count: int, where: str) -> None:
+    """Raises InputError for more than MOST_EXECUTIONS."""
+    if count > MOST_EXECUTIONS:
+        raise InputError(f"{where}: holds more than {MOST_EXECUTIONS:,} executions; bring them in several parts")
+
+
+def check_processes(count: int, where: str) -> None:
+    """Raises InputError for an execution of more than MOST_PROCESSES."""
+    if count > MOST_PROCESSES:
+        raise InputError(f"{where}: an execution of {count:,} processes; use at most {MOST_PROCESSES:,}")
+
+
+def check_rows(count: int, where: str) -> None:
+    """Raises InputError for an execution of more than MOST_ROWS."""
+    if count > MOST_ROWS:
+        raise InputError(
+            f"{where}: an execution of {count:,} rows or more; use at most {MOST_ROWS:,}, or give runs a run_id of "
+            "their own"
+        )

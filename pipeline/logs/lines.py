@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from pipeline.logs.format import Piece
+from pipeline.logs.format import NEVER, Piece
 from sim.core.errors import InputError
 
 MOST_LINE = 1_000_000  # bytes
@@ -24,15 +25,26 @@ class Line(NamedTuple):
     text: bytes | None
 
 
-def lines(path: Path) -> Iterator[Line]:
-    """The lines of a file, one at a time. Raises InputError if there is no such file, or it cannot be read."""
+def lines(path: Path, stop: threading.Event = NEVER) -> Iterator[Line]:
+    """The lines of a file, one at a time.
+
+    Raises InputError if there is no such file, it cannot be read, or when `stop` is set.
+    """
     try:
         if not path.is_file():
             raise InputError(f"{path}: there is no such file; name a log")
         with path.open("rb") as file:
-            yield from _lines(file)
+            for line in _lines(file):
+                check_stop(path, stop)
+                yield line
     except OSError as problem:
         raise read_error(path, problem) from None
+
+
+def check_stop(path: Path, stop: threading.Event) -> None:
+    """Raises InputError if `stop` is set."""
+    if stop.is_set():
+        raise InputError(f"{path}: reading it was stopped; nothing of it is kept, so bring it again")
 
 
 def _lines(file: BinaryIO) -> Iterator[Line]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import regex
 
 from pipeline.logs import patterns
+from pipeline.logs.format import check_processes
 from sim.core.errors import InputError, brief
 
 GROUPS = ("host", "clock", "event")
@@ -37,12 +38,16 @@ class ParsedLog:
     def processes(self) -> list[str]:
         """The names of the hosts, in the order of their first events, with _ for white space and ->.
 
-        Raises InputError for an empty name, or two hosts that would get the same name.
+        Raises InputError for an empty name, two hosts that would get the same name, or too many hosts.
         """
         found: dict[str, str] = {}
-        for host in dict.fromkeys(self.host):
+        lines: dict[str, int] = {}  # of the first event of each host
+        for host, line in zip(self.host, self.line, strict=True):
+            lines.setdefault(host, line)
+        check_processes(len(lines), self.source)
+        for host, line in lines.items():
             name = _NO_NAME.sub("_", host)
-            where = f"{self.source}:{self.line[self.host.index(host)]}"
+            where = f"{self.source}:{line}"
             if not name:
                 raise InputError(f"{where}: the group host is empty here; every event has a host")
             if name in found:

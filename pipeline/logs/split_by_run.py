@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.logs.format import Piece
+from pipeline.logs.format import Piece, check_executions
 from sim.core.errors import InputError, brief
 
 SAME = object()  # the run of a row without run_id: that of the row before it
 
 
 class Record(NamedTuple):
-    """A row: its run, its position in the file from `begin` up to `end`, its line, and why it cannot be read if so."""
+    """Rows of a run: their position in the file from `begin` up to `end`, their line, and why they cannot be read."""
 
     run: object
     begin: int
@@ -32,6 +32,7 @@ def pieces_by_run(path: Path, records: Iterable[Record], how: str = "") -> list[
         run = current if record.run is SAME else record.run
         if run not in first:
             first[run] = record
+            check_executions(len(first), str(path))
         elif run != current:
             raise InputError(
                 f"{path}:{record.line}: goes on with run {brief(run)} of line {first[run].line} after another; rows of "

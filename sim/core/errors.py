@@ -42,5 +42,8 @@ def closest(word: str, names: Iterable[str], likeness: float) -> str | None:
 
 def brief(value: Any) -> str:
     """`repr(value)`, cut to 40 characters, for an error to quote."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, a list in a list in a list ...
+        text = f"a {type(value).__name__} that is too long to show"
     return text if len(text) <= 40 else text[:37] + "..."

@@ -91,7 +91,7 @@ def _aligned(wanted: list[Numbered], found: list[str]) -> Iterator[SnapLine]:
     blocks = [(0, len(wanted), 0, len(found))]
     if len(wanted) * len(found) <= MOST_ALIGNED:
         matcher = SequenceMatcher(None, [line for _, line in wanted], found, autojunk=False)
-        blocks = [block for _, *block in matcher.get_opcodes()]
+        blocks = [(first, last, begin, end) for _, first, last, begin, end in matcher.get_opcodes()]
     for first, last, begin, end in blocks:
         for line, own in zip_longest(wanted[first:last], found[begin:end]):
             number, text = line or (None, None)

@@ -15,7 +15,7 @@ from pipeline import ingest as ingesting
 from pipeline.__main__ import main
 from pipeline.formats import find
 from pipeline.ingest import Plan, Row, carry_out, plan
-from pipeline.logs.format import NO_OPTIONS, Options, Piece
+from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -60,7 +60,7 @@ def ingest(
     options: Options = NO_OPTIONS,
     progress: Progress = silent,
     *,
-    stop: threading.Event | None = None,
+    stop: threading.Event = NEVER,
     quarantine: bool = False,
 ) -> list[Row]:
     return carry_out(spark, store, plan(files, form, options, quarantine=quarantine), progress, stop)

@@ -15,7 +15,7 @@ from hypothesis import given
 from pyarrow import parquet
 
 from pipeline import formats
-from pipeline.formats import parquet as parquet_format
+from pipeline.logs import format as log_format
 from pipeline.logs import lines
 from pipeline.logs.format import NO_OPTIONS, Reading
 from sim.core.errors import InputError
@@ -301,9 +301,10 @@ def test_a_line_without_end_is_the_trouble_of_its_run_alone(tmp_path, monkeypatc
     assert formats.find(form).read(third).messages == 1
 
 
-def test_a_table_of_more_rows_than_a_worker_holds_is_refused(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(parquet_format, "MOST_ROWS", 1)
-    assert "an execution of 2 rows; use at most 1" in refusal(tmp_path, "parquet", [SEND, RECEIVE])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_table_of_more_rows_than_a_worker_holds_is_refused(tmp_path, monkeypatch, form) -> None:
+    monkeypatch.setattr(log_format, "MOST_ROWS", 1)
+    assert "an execution of 2 rows or more; use at most 1" in refusal(tmp_path, form, [SEND, RECEIVE])
 
 
 def test_row_groups_are_read_where_runs_lie_in_them(tmp_path) -> None:
