@@ -23,7 +23,8 @@ EXPECTED = (
 )
 SNAP, DELAYS = ".snap", ".json"
 MOST_MEGABYTES = MOST_BYTES // 1_000_000  # of a file that Explore opens
-MOST_LETTERS = 60  # of a file's name, without its suffix
+MOST_LETTERS = 50  # of a file's name; a file system takes 255 bytes, and a letter may be four of them
+MOST_IN_A_SUFFIX = 10
 
 
 class Upload(Protocol):
@@ -40,7 +41,7 @@ def by_name(uploads: Iterable[Sent]) -> dict[str, Sent]:
     found: dict[str, Sent] = {}
     for upload in uploads:
         plain = PurePath("".join(letter if letter.isprintable() else "_" for letter in upload.name).replace("\\", "/"))
-        stem, suffix = plain.stem.lstrip(".")[:MOST_LETTERS] or "file", plain.suffix[:MOST_LETTERS]
+        stem, suffix = plain.stem.lstrip(".")[:MOST_LETTERS] or "file", plain.suffix[:MOST_IN_A_SUFFIX]
         names = (f"{stem} ({number}){suffix}" if number > 1 else f"{stem}{suffix}" for number in count(1))
         found[next(name for name in names if name not in found)] = upload
     return found
