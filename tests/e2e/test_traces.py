@@ -92,6 +92,20 @@ def test_a_log_that_cannot_be_believed_is_refused_in_one_sentence(traces, app_wi
     page.close()
 
 
+def test_two_logs_of_one_name_are_both_read_and_one_of_six_megabytes_is_taken(traces, app_with_data):
+    page = traces.page.context.new_page()
+    page.goto(app_with_data)
+    page.get_by_role("link", name="Traces").click()
+    page.get_by_role("button", name="Bring another log").click(timeout=PATIENCE_MS)
+    logs = (LOG.encode(), LOG.encode() + b"\n" * 6_000_000)
+    page.locator("input[type=file]").set_input_files(
+        [{"name": "twin.log", "mimeType": "text/plain", "buffer": log} for log in logs]
+    )
+    page.get_by_role("button", name="Read it").click()
+    page.get_by_text("12 events of 2 processes in 2 executions").wait_for(timeout=PATIENCE_MS)
+    page.close()
+
+
 def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page = traces.page
     page.get_by_role("button", name="Open this window in Explore").click()
