@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -93,8 +92,7 @@ def _choose(name: str | None) -> None:
 
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
-    name = _free(brought.name)
-    path = folder_path(name)
+    path = folder_path(brought.name)
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -113,14 +111,8 @@ def _start(brought: Brought) -> None:
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
-    JOBS.submit(name, work, PAGE)
-    _show(name)
-
-
-def _free(name: str) -> str:
-    """The name; with a number if it is taken, as when two users bring a log of one name in the same second."""
-    names = (name if number == 1 else f"{name}-{number}" for number in count(1))
-    return next(name for name in names if JOBS.find(name) is None and not folder_path(name).exists())
+    JOBS.submit(brought.name, work, PAGE)
+    _show(brought.name)
 
 
 def _example(controls: DeltaGenerator) -> None:
@@ -135,6 +127,11 @@ def _example(controls: DeltaGenerator) -> None:
 
 def _trace(store: Store, controls: DeltaGenerator) -> None:
     """Draw a window of one of the executions of a log, and a summary of the log. Raises InputError."""
+    if not store.has("traces"):
+        why = (
+            "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
+        )
+        raise InputError(f"{store.path}: {why}; bring the log again, or open another one")
     rows = one_execution.executions(store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     run_id = next(iter(told))
