@@ -122,7 +122,7 @@ def _is_event(match: regex.Match[str]) -> bool:
     """Whether the clock is one of the host: a JSON object with an entry of its own."""
     try:
         return match["host"] in json.loads(match["clock"])
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return False
 
 

@@ -103,7 +103,9 @@ def to_table(rows: EventRows) -> tuple[pyarrow.Table, list[str]]:
     times = ordered(rows.time) if rows.time is not None else None
     if times is None or not _rises(times):
         if times is not None:
-            notes.append("its times contradict the order of causes: the events are numbered instead")
+            back = next(row for row in range(1, len(times)) if not times[row - 1] <= times[row])
+            where = rows.where(order[back])
+            notes.append(f"its times contradict the order of causes, first at {where}: the events are numbered instead")
         times = [float(step) for step in steps]
     nothing: list[None] = [None] * len(rows)
     columns: dict[str, Sequence[Any]] = {
