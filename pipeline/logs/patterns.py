@@ -15,7 +15,7 @@ import regex
 
 from sim.core.errors import InputError, brief
 
-MOST_SECONDS = 10.0  # for the search for one match
+MOST_SECONDS = 10.0  # of processor time of this process, for the search for one match
 MOST_LETTERS = 2_000  # of an expression
 MOST_COPIED = 200_000  # letters of an expression, with copies of what is repeated a given number of times
 
