@@ -60,7 +60,8 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
     if before.is_starting:
         st.info(f"{STARTING} {meanwhile}" if meanwhile and not before.active else STARTING)
     for job in JOBS.active():
-        _progress(job)
+        if job.state == RUNNING or visitors.may_change(job):
+            _progress(job)
 
 
 def _progress(job: Job) -> None:
