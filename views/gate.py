@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 from base64 import b64encode
 from collections.abc import Set
 from hashlib import sha256
@@ -42,8 +43,8 @@ def _hash_source(script: str) -> str:
 
 
 _INLINE = [_hash_source(script) for script in re.findall("<script>(.*?)</script>", addresses.document(), re.DOTALL)]
-# What a page may load, and from where: nothing from another server. Of the scripts written into a page only those of its
-# document run. Streamlit makes modules of components from blobs; browsers are driven (in tests) by texts to evaluate.
+# What a page may load, and from where: nothing from another server. Of the scripts written into a page only those of
+# its document run. Streamlit makes modules of components from blobs; tests of a page have it evaluate texts.
 _SOURCES = (
     "default-src 'self'",
     " ".join(("script-src 'self' 'unsafe-eval' blob:", *_INLINE)),
@@ -67,12 +68,12 @@ class Refusal(NamedTuple):
 
 
 class Gate:
-    """Middleware around the whole app; `hosts` are further names of this server, `frames` sites that may embed it."""
+    """Middleware around the whole app. Raises InputError where a variable of its environment is wrong."""
 
-    def __init__(self, app: ASGIApp, hosts: Set[str] = frozenset(), frames: Set[str] = frozenset()) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.hosts = hosts | {"localhost"}
-        self.policy = "; ".join((*_SOURCES, " ".join(("frame-ancestors 'self'", *sorted(frames)))))
+        self.hosts = {"localhost", *hosts_named()}
+        self.policy = "; ".join((*_SOURCES, " ".join(("frame-ancestors 'self'", *frames_named()))))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand a request on to the app, or answer it here."""
@@ -159,6 +160,15 @@ def _address(reached: str) -> Set[str]:
     return frozenset((plain(reached),))
 
 
+def check_settings() -> None:
+    """End the program with one sentence where a variable of its environment is wrong."""
+    try:
+        hosts_named()
+        frames_named()
+    except InputError as problem:
+        sys.exit(str(problem))
+
+
 def hosts_named() -> Set[str]:
     """The names of this server in HOSTS_VARIABLE, separated by commas or blanks. Raises InputError."""
     found = frozenset(map(plain, _listed(HOSTS_VARIABLE)))
@@ -170,9 +180,9 @@ def hosts_named() -> Set[str]:
     return found
 
 
-def frames_named() -> Set[str]:
+def frames_named() -> list[str]:
     """The sites in FRAMES_VARIABLE whose pages may embed the app. Raises InputError."""
-    found = frozenset(_listed(FRAMES_VARIABLE))
+    found = _listed(FRAMES_VARIABLE)
     for site in found:
         if not _SITE.fullmatch(site):
             raise InputError(f"{FRAMES_VARIABLE}: {brief(site)} is no site; write https://moodle.example.org")

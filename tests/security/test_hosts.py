@@ -15,7 +15,7 @@ from sim.core.errors import InputError
 from tests.security.asgi import ask, scope_of
 from tests.tools import ROOT
 from views import visitors
-from views.gate import FRAMES_VARIABLE, HOSTS_VARIABLE, Gate, frames_named, host_in, hosts_named
+from views.gate import FRAMES_VARIABLE, HOSTS_VARIABLE, Gate, host_in, hosts_named
 
 LOCAL, LAN = ("127.0.0.1", 8501), ("192.168.1.20", 8501)
 
@@ -34,12 +34,10 @@ class Streamlit:
             await PlainTextResponse("hello")(scope, receive, send)
 
 
-def passes(
-    kind: str, headers: Any, server: Any = LOCAL, hosts: frozenset[str] = frozenset(), method: str = "GET"
-) -> bool:
+def passes(kind: str, headers: Any, server: Any = LOCAL, method: str = "GET") -> bool:
     """Whether the app sees a request. One that it does not see is refused."""
     app = Streamlit()
-    sent = ask(Gate(app, hosts), scope_of(kind, headers, server, method))
+    sent = ask(Gate(app), scope_of(kind, headers, server, method))
     if not app.reached:
         (answer,) = sent[:1]
         assert answer["type"] == "websocket.close" if kind == "websocket" else answer["status"] in (403, 413)
@@ -81,8 +79,9 @@ def passes(
         ("localhost", None, True),
     ],
 )
-def test_the_app_is_called_by_a_name_that_it_has(kind: str, host: str, server: Any, good: bool) -> None:
-    assert passes(kind, [("Host", host)], server, frozenset({"class.example.org"})) == good
+def test_the_app_is_called_by_a_name_that_it_has(kind: str, host: str, server: Any, good: bool, monkeypatch) -> None:
+    monkeypatch.setenv(HOSTS_VARIABLE, "class.example.org")
+    assert passes(kind, [("Host", host)], server) == good
 
 
 @pytest.mark.parametrize("kind", ["http", "websocket"])
@@ -149,11 +148,11 @@ def test_nothing_is_loaded_from_elsewhere_and_nobody_frames_the_app(monkeypatch:
     assert {"default-src", "script-src", "img-src", "connect-src", "font-src"} <= set(sources)
     assert sources["frame-ancestors"] == ["'self'"]
     monkeypatch.setenv(FRAMES_VARIABLE, "https://moodle.example.org")
-    framed = answer_of(Gate(Streamlit(), frames=frames_named()))["content-security-policy"]
+    framed = answer_of(Gate(Streamlit()))["content-security-policy"]
     assert framed.endswith("frame-ancestors 'self' https://moodle.example.org")
     monkeypatch.setenv(FRAMES_VARIABLE, "https://a.example;script-src *")
     with pytest.raises(InputError, match="is no site"):
-        frames_named()
+        Gate(Streamlit())
 
 
 def test_refusals_have_the_headers_too() -> None:
@@ -187,3 +186,15 @@ def test_the_app_is_behind_the_gate() -> None:
     page, socket = found.splitlines()[-2:]
     assert "'status': 403" in page
     assert "websocket.close" in socket
+
+
+def test_a_wrong_setting_ends_the_start_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(HOSTS_VARIABLE, "http://class.example.org")
+    started = subprocess.run(
+        [sys.executable, "-c", "import app"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert started.returncode == 1
+    assert started.stderr.splitlines()[-1].startswith(
+        f"{HOSTS_VARIABLE}: 'http://class.example.org' is no name of a host"
+    )
+    assert "Traceback" not in started.stderr
