@@ -124,8 +124,10 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
 def _stopped(store: Store) -> None:
     container, button = st.columns([5, 1], vertical_alignment="center")
     total = Grid.from_json(store.manifest["about"]).run_count
-    container.warning(f"This was stopped before all of its {total:,} runs were done.")
-    if visitors.may_change(store) and button.button("Go on", key="ensemble-go-on"):
+    may_go_on = visitors.may_change(store)
+    whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
+    container.warning(f"This was stopped before all of its {total:,} runs were done.{whose}")
+    if may_go_on and button.button("Go on", key="ensemble-go-on"):
         with complaining():  # such as of a version that this one cannot resume
             visitors.submit(store.name, partial(_carry_out, store.path, grid_of(store), visitors.visitor()), PAGE)
             st.rerun()

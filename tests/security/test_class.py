@@ -129,7 +129,14 @@ def test_what_others_made_is_not_changed(root: Path, browser_of: Any) -> None:
 
 
 def test_one_job_for_each_visitor(browser_of: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = visitors.submit("a", wait, "ensembles")
+    begun = threading.Event()
+
+    def work(progress: Any, stop: threading.Event) -> None:
+        begun.set()
+        stop.wait(PATIENCE_S)
+
+    first = visitors.submit("a", work, "ensembles")
+    assert begun.wait(PATIENCE_S)
     with pytest.raises(InputError, match="one of yours runs or waits already"):
         visitors.submit("b", wait, "ensembles")
     monkeypatch.setattr(jobs, "MOST_WAITING_IN_A_CLASS", 2)
@@ -267,6 +274,7 @@ def test_only_its_owner_goes_on_with_what_was_stopped(who: str, labels: list[str
     monkeypatch.setattr(visitors, "visitor", lambda: who)
     page = AppTest.from_function(stopped, default_timeout=60).run()
     assert not page.exception
+    assert ("Only those who began this" in page.warning[0].value) == (who == "bob")
     assert [button.label for button in page.button] == labels
 
 

@@ -190,11 +190,8 @@ def test_the_app_is_behind_the_gate() -> None:
 
 def test_a_wrong_setting_ends_the_start_with_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(HOSTS_VARIABLE, "http://class.example.org")
-    started = subprocess.run(
-        [sys.executable, "-c", "import app"], cwd=ROOT, check=False, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", "import app"]
+    started = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
     assert started.returncode == 1
-    assert started.stderr.splitlines()[-1].startswith(
-        f"{HOSTS_VARIABLE}: 'http://class.example.org' is no name of a host"
-    )
+    assert f"{HOSTS_VARIABLE}: 'http://class.example.org' is no name of a host" in started.stderr.splitlines()[-1]
     assert "Traceback" not in started.stderr
