@@ -13,7 +13,7 @@ import pytest
 from streamlit import config, net_util
 from streamlit.web import bootstrap
 
-from tests.tools import ROOT, end
+from tests.tools import ROOT, end, free_port
 
 STARTUP_S = 60
 HANDSHAKE = (
@@ -42,13 +42,6 @@ sys.addaudithook(guard)
 sys.argv = ["streamlit", "run", "app.py", *sys.argv[1:]]
 cli.main()
 """
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def answer(port: int, request: str) -> str:
