@@ -101,9 +101,9 @@ class Gate:
             )  # fmt: skip
         if any(_authority(origin) != hosts[0] for origin in origins):
             return Refusal(403, "This request comes from a page of another server, so it is refused.")
-        brings_a_body = scope["type"] == "http" and scope["method"] in ("POST", "PUT")
-        why = visitors.why_not_send(headers) if brings_a_body else None
-        return Refusal(413, why) if why else None
+        if scope["type"] == "http" and scope["method"] in ("POST", "PUT") and not visitors.may_send(headers):
+            return Refusal(413, f"A file may have at most {visitors.most_megabytes()} MB here.")
+        return None
 
     def _telling(self, scope: Scope, send: Send) -> Send:
         """`send` with our headers on answers."""

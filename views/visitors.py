@@ -17,8 +17,6 @@ import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.types import Scope
-from streamlit import runtime
-from streamlit.runtime.stats import CacheStat
 
 from pipeline.ensembles.grid import ALL, Grid
 from pipeline.spark.progress import Progress
@@ -38,7 +36,6 @@ MOST_MINUTES = 10  # of a job; it can go on later, when others have had their tu
 MOST_KEPT_GB = 5.0  # in all folders of visitors
 MOST_MEGABYTES = 20  # of a file; without a class:
 MOST_MEGABYTES_ALONE = 200
-MOST_HELD_MB = 500  # of files in the forms of all visitors: they are in memory
 _FRAMING = 1_000_000  # bytes of a request around the file in it
 
 
@@ -90,24 +87,10 @@ def most_megabytes() -> int:
     return MOST_MEGABYTES if is_class() else MOST_MEGABYTES_ALONE
 
 
-def why_not_send(headers: Headers) -> str | None:
-    """Why a class's server does not take the body of a request, which has to say its length; None if it does."""
-    if not is_class():
-        return None
+def may_send(headers: Headers) -> bool:
+    """Whether a class's server takes the body of a request: one that says its length, and is no longer than allowed."""
     length = headers.get("content-length", "")
-    if not length.isdecimal() or int(length) > MOST_MEGABYTES * 1_000_000 + _FRAMING:
-        return f"A file may have at most {MOST_MEGABYTES} MB here."
-    if _held() + int(length) > MOST_HELD_MB * 1_000_000 + _FRAMING:
-        return f"The class has {MOST_HELD_MB} MB of files in its forms, and that is the most; try again later."
-    return None
-
-
-def _held() -> int:
-    """Bytes of the files that Streamlit keeps in memory for the forms of all tabs."""
-    if not runtime.exists():
-        return 0
-    stats = runtime.get_instance().uploaded_file_mgr.get_stats()
-    return sum(stat.byte_length for listed in stats.values() for stat in listed if isinstance(stat, CacheStat))
+    return not is_class() or (length.isdecimal() and int(length) <= MOST_MEGABYTES * 1_000_000 + _FRAMING)
 
 
 def check_grid(grid: Grid) -> None:

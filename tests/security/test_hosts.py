@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
-from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from sim.core.errors import InputError
 from tests.security.asgi import ask, scope_of
@@ -174,22 +171,6 @@ def test_a_file_for_a_class_is_short_and_says_how_long(length: str | None, good:
     assert passes("http", headers, method="PUT"), "no class"
     monkeypatch.setenv(visitors.CLASS_VARIABLE, "1")
     assert passes("http", headers, method="PUT") == good
-
-
-def test_a_class_holds_so_many_files_in_memory_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    headers = [("Host", "localhost"), ("Content-Length", "20000000")]
-    monkeypatch.setenv(visitors.CLASS_VARIABLE, "1")
-    manager = MemoryUploadedFileManager("")
-    monkeypatch.setattr(visitors.runtime, "exists", lambda: True)
-    monkeypatch.setattr(visitors.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=manager))
-    assert passes("http", headers, method="PUT")
-    monkeypatch.setattr(visitors, "MOST_HELD_MB", 22)
-    manager.add_file("a tab", UploadedFileRec("1", "a.log", "text/plain", bytes(2_000_000)))
-    assert passes("http", headers, method="PUT")
-    manager.add_file("a tab", UploadedFileRec("2", "b.log", "text/plain", bytes(2_000_000)))
-    assert not passes("http", headers, method="PUT")
-    manager.remove_session_files("a tab")
-    assert passes("http", headers, method="PUT")
 
 
 def test_the_app_is_behind_the_gate() -> None:
