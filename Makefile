@@ -10,8 +10,9 @@ help: ## what there is
 app: .venv/app ## install what is needed and run the app on http://127.0.0.1:8501
 	$(BIN)/streamlit run app.py
 
-class: .venv/app ## the app for a class: other computers in this network can open it
-	$(BIN)/streamlit run app.py --server.address 0.0.0.0
+class: .venv/app ## the app for a class: other computers in this network can open it, with limits for each (docs/deploy.md)
+	CONSISTENT_CUT_CLASS=1 $(BIN)/streamlit run app.py --server.address 0.0.0.0 --browser.serverAddress \
+	  "$$($(BIN)/python -c 'from streamlit.net_util import get_internal_ip as mine; print(mine())')"
 
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py

@@ -4,10 +4,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from views import addresses, exports, vendor
+from views.gate import Gate, check_settings
 from views.held_uploads import HeldUploads
 
+check_settings()
 app = st.App(
     "views/pages.py",
     routes=[*vendor.ROUTES, *exports.ROUTES, *addresses.ROUTES],
-    middleware=[Middleware(HeldUploads)],
+    middleware=[Middleware(Gate), Middleware(HeldUploads)],
 )

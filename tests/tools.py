@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import socket
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -57,6 +58,14 @@ def example(path: str) -> str:
     found = re.search(rf"This is `{re.escape(path)}`, complete:\n\n```python\n(.*?)```", text, re.DOTALL)
     assert found, f"the docs have no example {path}"
     return found[1]
+
+
+def free_port() -> int:
+    """A port of this computer on which nobody listens."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The addresses of the pages beside Explore.
+"""Addresses on this server: below its base path (`server.baseUrlPath`, none at first), and those of the pages.
 
 Streamlit's client looks for its server below the address that was opened, finds none below a page, and tries again one
 level up. So a page that is opened directly is told where the server is: no request fails, and it appears sooner.
@@ -11,6 +11,7 @@ import streamlit as st
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
+from streamlit.url_util import make_url_path
 
 ENSEMBLES, TRACES, HISTORY = "ensembles", "traces", "history"
 
@@ -30,5 +31,9 @@ def _serve(request: Request) -> Response:
     return HTMLResponse(document(), headers={"Cache-Control": "no-cache"})
 
 
-_BASE = str(st.get_option("server.baseUrlPath")).strip("/")
-ROUTES = [Route(f"/{_BASE}/{name}".replace("//", "/"), _serve) for name in (ENSEMBLES, TRACES, HISTORY)]
+def below_base(path: str) -> str:
+    """A path such as /vendor/x.js below the server's base path, as in /class/vendor/x.js."""
+    return str(make_url_path(st.get_option("server.baseUrlPath"), path))
+
+
+ROUTES = [Route(below_base(name), _serve) for name in (ENSEMBLES, TRACES, HISTORY)]

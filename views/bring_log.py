@@ -12,10 +12,9 @@ import streamlit as st
 
 from pipeline import formats
 from pipeline.logs.format import Option, Options
+from views import visitors
 from views.errors import complaining
 from views.uploads import by_name
-
-MOST_MEGABYTES = 200
 
 
 class Brought(NamedTuple):
@@ -31,8 +30,8 @@ class Brought(NamedTuple):
 def bring_log(start: Callable[[Brought], None]) -> None:
     """Draw the form. `start` may raise InputError: it is shown, and the form keeps its content."""
     uploads = st.file_uploader(
-        "Bring a log", accept_multiple_files=True, max_upload_size=MOST_MEGABYTES, key="log-files",
-        help=f"Up to {MOST_MEGABYTES} MB. Larger ones: python -m pipeline ingest.",
+        "Bring a log", accept_multiple_files=True, max_upload_size=visitors.most_megabytes(), key="log-files",
+        help=f"Up to {visitors.most_megabytes()} MB. Larger ones: python -m pipeline ingest.",
     )  # fmt: skip
     files = by_name(uploads)
     guess = formats.guess(list(files))

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from diagrams import browser
+from views import exports
 from views.vendor import PLOTLY_URL, SCRIPT_URL, STYLES_URL
 
 # Streamlit sends these with every answer, so they hold only the address of the rest. A single line would be a path.
@@ -21,7 +22,7 @@ _CSS = """.cc[data-ready="false"] {
 _mount = st.components.v2.component(
     "consistent_cut_explorer", html=browser.markup(), css=_CSS, js=_JS, isolate_styles=False
 )
-_FILES = {"plotly_url": PLOTLY_URL, "styles_url": STYLES_URL}
+_URLS = {"plotly_url": PLOTLY_URL, "styles_url": STYLES_URL, "exports_url": exports.URL}
 
 
 def explorer(data: dict[str, Any], scene: bytes, key: str, on_outbox_change: Callable[[], None]) -> None:
@@ -33,5 +34,5 @@ def explorer(data: dict[str, Any], scene: bytes, key: str, on_outbox_change: Cal
         key: the widget's key; its state holds `outbox`, the edits that are not acknowledged yet.
         on_outbox_change: called before the page's script when the browser has made an edit.
     """
-    head = json.dumps({**data, **_FILES}, ensure_ascii=False).encode()
+    head = json.dumps({**data, **_URLS}, ensure_ascii=False).encode()
     _mount(key=key, data=head[:-1] + b', "scene": ' + scene + b"}", on_outbox_change=on_outbox_change)

@@ -18,6 +18,7 @@ from pipeline.store import examples
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+from views import visitors
 from views.addresses import ENSEMBLES
 from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
@@ -61,21 +62,29 @@ def _choose() -> None:
 def _start(wanted: Wanted) -> None:
     """Submit a new ensemble as a job, and show it. Raises InputError."""
     path = folder_path(wanted.name)
+    visitors.check_grid(wanted.grid)
     if path.exists():
         raise InputError(f"name: there is an ensemble called {wanted.name} already; choose another name")
     with st.spinner("Trying each combination …"):
         cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
 
-    JOBS.submit(wanted.name, partial(_carry_out, path, wanted.grid), PAGE)
+    visitors.submit(wanted.name, partial(_carry_out, path, wanted.grid, visitors.visitor()), PAGE)
     show(PAGE, wanted.name)
     st.rerun()
 
 
-def _carry_out(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
-    """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize."""
+def _carry_out(path: Path, grid: Grid, owner: str | None, progress: Progress, stop: threading.Event) -> None:
+    """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize.
+
+    A new folder is signed by `owner`.
+    """
     spark = spark_session.session()
     JOBS.close_first()
-    store = Store.open(path) if path.exists() else Store.create(path, "ensemble", grid.to_json())
+    if path.exists():
+        store = Store.open(path)
+    else:
+        store = Store.create(path, "ensemble", grid.to_json())
+        visitors.sign(store, owner)
     run_ensemble(spark, store, grid, progress, stop)
     if store.has("runs"):
         asked(store).exception()  # waits; the page shows the exception, if any
@@ -115,10 +124,12 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
 def _stopped(store: Store) -> None:
     container, button = st.columns([5, 1], vertical_alignment="center")
     total = Grid.from_json(store.manifest["about"]).run_count
-    container.warning(f"This was stopped before all of its {total:,} runs were done.")
-    if button.button("Go on", key="ensemble-go-on"):
+    may_go_on = visitors.may_change(store)
+    whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
+    container.warning(f"This was stopped before all of its {total:,} runs were done.{whose}")
+    if may_go_on and button.button("Go on", key="ensemble-go-on"):
         with complaining():  # such as of a version that this one cannot resume
-            JOBS.submit(store.name, partial(_carry_out, store.path, grid_of(store)), PAGE)
+            visitors.submit(store.name, partial(_carry_out, store.path, grid_of(store), visitors.visitor()), PAGE)
             st.rerun()
 
 

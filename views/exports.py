@@ -21,6 +21,7 @@ from diagrams.export_options import SHARED, STEP, STEPS, Option
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
+from views.addresses import below_base
 from views.explore_session import SESSIONS, ExploreSession
 from views.page_words import sentence
 
@@ -90,4 +91,5 @@ def _refusal(text: str, status: int) -> Response:
     return PlainTextResponse(sentence(text), status)
 
 
-ROUTES = [Route("/export/{session}/{format}", _serve)]
+URL = below_base("/export")
+ROUTES = [Route(f"{URL}/{{session}}/{{format}}", _serve)]

@@ -18,6 +18,7 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.scenario import Scenario
 from views.errors import complain
+from views.jobs import JOBS
 from views.page_words import without_flags
 
 
@@ -169,7 +170,7 @@ def _automatic(subject: str) -> str:
     """A new name, such as bank-2026-11-21-1405."""
     name = f"{subject.replace('_', '-')}-{datetime.now():%Y-%m-%d-%H%M}"
     number, found = 1, name
-    while folder_path(found).exists():
+    while folder_path(found).exists() or JOBS.find(found) is not None:
         number += 1
         found = f"{name}-{number}"
     return found

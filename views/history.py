@@ -11,6 +11,7 @@ import streamlit as st
 
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
+from views import visitors
 from views.errors import complain, complaining
 from views.history_words import STATUS, WHAT, asked_for, came_of, compared, details
 
@@ -106,7 +107,9 @@ def as_table(rows: Sequence[Sequence[str]], head: Sequence[str] = ()) -> str:
 
 
 def _delete_button(entries: list[Entry]) -> None:
-    if st.button("Delete …", key="history-delete"):
+    if not visitors.may_change(*entries):
+        st.caption("Only those who made this can delete it, and the lecturer can.")
+    elif st.button("Delete …", key="history-delete"):
         _confirm([entry.name for entry in entries])
 
 

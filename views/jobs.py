@@ -23,6 +23,7 @@ log = logging.getLogger("views")
 Result = TypeVar("Result")
 
 MOST_WAITING = 5
+MOST_WAITING_IN_A_CLASS = 40  # where each visitor has one
 MOST_KEPT = 100  # finished jobs that are remembered
 GOODBYE_S = 5.0  # that the app waits at exit for a job that it has told to stop
 
@@ -40,13 +41,15 @@ def _nothing(progress: Progress, stop: threading.Event) -> None:
 class Job:
     """One job, named after the data folder that it writes.
 
-    `page` shows its results. `done` of `total` is its progress (total 0: not known yet), `problem` why it failed;
-    `began` and `ended` are seconds of a monotonic clock.
+    `page` shows its results. `owner` is the visitor who submitted it (None: there are no visitors). `done` of `total`
+    is its progress (total 0: not known yet), `problem` why it failed; `began` and `ended` are seconds of a monotonic
+    clock.
     """
 
     name: str
     work: Work
     page: str = ""
+    owner: str | None = None
     state: str = WAITING
     done: int = 0
     total: int = 0
@@ -101,16 +104,19 @@ class Jobs:
         self._jobs: dict[str, Job] = {}  # in the order in which they were submitted
         self._worker: threading.Thread | None = None
 
-    def submit(self, name: str, work: Work, page: str = "") -> Job:
-        """Queue a job. Raises InputError where one of that name is active, or too many are waiting."""
+    def submit(self, name: str, work: Work, page: str = "", owner: str | None = None) -> Job:
+        """Queue a job. Raises InputError where one of that name or owner is active, or too many are waiting."""
         with self._lock:
             other = self._jobs.get(name)
             if other is not None and not other.is_over:
                 raise InputError(f"{name}: is being written already; give this one another name")
-            if len(self._in(WAITING)) >= MOST_WAITING:
-                raise InputError(f"{MOST_WAITING} are waiting already; wait for one to end, or cancel one")
+            if owner is not None and any(job.owner == owner for job in self._in(RUNNING) + self._in(WAITING)):
+                raise InputError("one of yours runs or waits already; wait for it to end, or cancel it")
+            most = MOST_WAITING if owner is None else MOST_WAITING_IN_A_CLASS
+            if len(self._in(WAITING)) >= most:
+                raise InputError(f"{most} are waiting already; wait for one to end, or cancel one")
             self._jobs.pop(name, None)
-            self._jobs[name] = job = Job(name, work, page)
+            self._jobs[name] = job = Job(name, work, page, owner)
             for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:
                 del self._jobs[old.name]
             if self._worker is None:
@@ -130,10 +136,10 @@ class Jobs:
         with self._lock:
             return self._jobs.get(name)
 
-    def latest(self, page: str) -> Job | None:
-        """The job that was submitted last for a page, if any."""
+    def latest(self, page: str, owner: str | None = None) -> Job | None:
+        """The job that was submitted last for a page by a visitor (None: by anybody, where there are none), if any."""
         with self._lock:
-            return next((job for job in reversed(self._jobs.values()) if job.page == page), None)
+            return next((job for job in reversed(self._jobs.values()) if (job.page, job.owner) == (page, owner)), None)
 
     def active(self) -> list[Job]:
         """The running job, then the waiting ones in order."""

@@ -1,9 +1,13 @@
-"""Which data folder a page shows: the one in its address, else the one it showed before, else the app's last job."""
+"""Which data folder a page shows: the one in its address, else the one it showed before, else the last job's.
+
+The last job is the app's; in a class it is the visitor's own.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from views import visitors
 from views.jobs import JOBS
 
 
@@ -18,7 +22,7 @@ def on_show(page: str) -> str | None:
     if asked and asked != state.get(f"{page}_followed"):
         state[f"{page}_followed"] = asked
         show(page, asked)
-    latest = JOBS.latest(page)
+    latest = JOBS.latest(page, visitors.visitor())
     if _key(page) not in state and latest is not None:
         show(page, latest.name)
     name: str | None = state.get(_key(page))

@@ -20,6 +20,7 @@ from pipeline.store import catalog, examples
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+from views import visitors
 from views.addresses import TRACES
 from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
@@ -92,7 +93,7 @@ def _choose(name: str | None) -> None:
 
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
-    path = folder_path(brought.name)
+    path, owner = folder_path(brought.name), visitors.visitor()
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -107,11 +108,13 @@ def _start(brought: Brought) -> None:
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine, stop=stop)
                 spark = spark_session.session()
-                carry_out(spark, Store.create(path, "trace", about), todo, progress, stop)
+                store = Store.create(path, "trace", about)
+                visitors.sign(store, owner)
+                carry_out(spark, store, todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
-    JOBS.submit(brought.name, work, PAGE)
+    visitors.submit(brought.name, work, PAGE)
     _show(brought.name)
 
 

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from diagrams import browser
+from views.addresses import below_base
 
 _HEADERS = {
     "Cache-Control": "public, max-age=31536000, immutable",
@@ -23,10 +24,10 @@ _HEADERS = {
 
 
 def _address(name: str, suffix: str, text: str) -> str:
-    return f"/vendor/{name}-{sha256(text.encode()).hexdigest()[:16]}{suffix}"
+    return below_base(f"/vendor/{name}-{sha256(text.encode()).hexdigest()[:16]}{suffix}")
 
 
-PLOTLY_URL = f"/vendor/plotly-{get_plotlyjs_version()}.min.js"
+PLOTLY_URL = below_base(f"/vendor/plotly-{get_plotlyjs_version()}.min.js")
 SCRIPT_URL = _address("explorer", ".js", browser.script())
 STYLES_URL = _address("explorer", ".css", browser.styles())
 

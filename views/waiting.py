@@ -9,6 +9,7 @@ import streamlit as st
 
 from pipeline.spark import spark_session
 from sim.core.errors import InputError
+from views import visitors
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
 
@@ -59,7 +60,8 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
     if before.is_starting:
         st.info(f"{STARTING} {meanwhile}" if meanwhile and not before.active else STARTING)
     for job in JOBS.active():
-        _progress(job)
+        if job.state == RUNNING or visitors.may_change(job):
+            _progress(job)
 
 
 def _progress(job: Job) -> None:
@@ -68,6 +70,8 @@ def _progress(job: Job) -> None:
         place.progress(job.done / job.total if job.total else 0.0, f"**{job.name}**: {_how_far(job)}")
     else:
         place.caption(f"**{job.name}** waits for its turn")
+    if not visitors.may_change(job):
+        return
     if button.button("Cancel", key=f"cancel-{job.name}", disabled=job.stop.is_set()):
         JOBS.cancel(job)
 

@@ -21,6 +21,7 @@ from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
+from pipeline.store.free_space import check_free_space
 from sim.core.errors import InputError
 
 _ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
@@ -46,6 +47,7 @@ def add(commands: Commands) -> None:
 def _ensemble(arguments: argparse.Namespace) -> int:
     given = {option: text for option in OPTIONS if (text := getattr(arguments, option)) is not None}
     parameters = _parameters(arguments.set)
+    check_free_space(arguments.out)
     if arguments.resume:
         store = Store.open(arguments.out)
         grid = grid_of(store)

@@ -11,6 +11,7 @@ from pipeline.ingest import Row, carry_out, plan
 from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
+from pipeline.store.free_space import check_free_space
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
@@ -51,6 +52,7 @@ def _ingest(arguments: argparse.Namespace) -> int:
         "files": [str(path) for path in arguments.logs], "format": arguments.format,
         **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
+    check_free_space(arguments.out)
     store = Store.create(arguments.out, "trace", about)
     with bar("ingest", "executions") as progress:
         rows = carry_out(spark_session.session(), store, todo, progress)

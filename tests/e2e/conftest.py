@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 import time
@@ -14,19 +13,12 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.tools import QUICK_JAVA, ROOT, check_none, end
+from tests.tools import QUICK_JAVA, ROOT, check_none, end, free_port
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
 
 STARTUP_S = 60
 PATIENCE_MS = 60_000  # other tests keep the machine busy
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _wait_until_healthy(server: subprocess.Popen[bytes], url: str, log: Path) -> None:

@@ -7,7 +7,8 @@ import time
 
 import dev
 from sim.explain.narration import START
-from tests.e2e.conftest import PATIENCE_MS, ExplorerPage, free_port, running
+from tests.e2e.conftest import PATIENCE_MS, ExplorerPage, running
+from tests.tools import free_port
 
 # A file, what stands there, what is written instead, and the expression in the page that tells the difference.
 EDITS = [

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.conftest import free_port
 from tests.e2e.firefox import Firefox, firefox
+from tests.tools import free_port
 
 BROWSERS = ("firefox-esr", "firefox")
 END = "\ue010"

@@ -16,7 +16,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from sim.core.errors import InputError
 from tests.tools import ROOT
-from views import bring_log, held_uploads
+from views import held_uploads, visitors
 from views.held_uploads import HeldUploads
 from views.jobs import Job, Jobs
 from views.uploads import MOST_MEGABYTES, by_name, shared_from
@@ -77,8 +77,8 @@ def test_any_name_is_one_that_a_file_may_have(tmp_path_factory: pytest.TempPathF
 
 def test_the_server_takes_what_the_forms_promise() -> None:
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
-    assert settings["server"]["maxUploadSize"] > bring_log.MOST_MEGABYTES > MOST_MEGABYTES == 1
-    assert bring_log.MOST_MEGABYTES * 2**20 < held_uploads.MOST_OF_A_SESSION < held_uploads.MOST_HELD
+    assert settings["server"]["maxUploadSize"] > visitors.MOST_MEGABYTES_ALONE > MOST_MEGABYTES == 1
+    assert visitors.MOST_MEGABYTES_ALONE * 2**20 < held_uploads.MOST_OF_A_SESSION < held_uploads.MOST_HELD
 
 
 def put(app: Any, path: str, length: int | None, method: str = "PUT") -> int:

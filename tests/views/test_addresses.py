@@ -26,6 +26,22 @@ def test_each_page_has_its_address_below_the_path_of_the_server(base, before):
     assert found.strip() == str([f"{before}/{name}" for name in ("ensembles", "traces", "history")])
 
 
+URLS = """
+import sys
+from streamlit import config
+config.set_option("server.baseUrlPath", sys.argv[1])
+from views import exports, vendor
+print(*[route.path for route in vendor.ROUTES], vendor.PLOTLY_URL, exports.URL, exports.ROUTES[0].path)
+"""
+
+
+def test_files_and_exports_are_below_the_path_of_the_server():
+    asked = [sys.executable, "-c", URLS, "class/app"]
+    found = subprocess.run(asked, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    assert found
+    assert all(path.startswith("/class/app/") for path in found)
+
+
 def test_the_document_is_streamlits_own_and_says_where_the_server_is():
     told = addresses.document()
     assert "window.__streamlit = { BACKEND_BASE_URL: " in told

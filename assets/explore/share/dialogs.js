@@ -11,7 +11,8 @@ const ARRANGED = "Pictures, decks and the web page show the processes as they ar
 async function saveExport(explorer, format, options, signal) {
   await acknowledged(explorer, signal);
   const query = new URLSearchParams(options);
-  const answer = await fetch(`/export/${explorer.data.session}/${format}?${query}`, { signal }).catch((problem) => {
+  const { exports_url: exports, session } = explorer.data;
+  const answer = await fetch(`${exports}/${session}/${format}?${query}`, { signal }).catch((problem) => {
     throw signal?.aborted ? problem : new Error("The server cannot be reached. Try again once it is back.");
   });
   if (!answer.ok) throw new Error(await answer.text());

@@ -1,0 +1,21 @@
+"""Whether a disk has room for results: asked before work begins, so that it does not end in the middle."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sim.core.errors import InputError
+
+LEAST_FREE_MB = 500
+
+
+def check_free_space(path: Path) -> None:
+    """Raises InputError where the disk that has `path`, or will have it, is nearly full."""
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    free = shutil.disk_usage(there).free / 1e6
+    if free < LEAST_FREE_MB:
+        raise InputError(
+            f"the disk for the results has {free:,.0f} MB free, and {LEAST_FREE_MB} MB are needed to begin; make room, "
+            "such as by deleting old results"
+        )

@@ -1,0 +1,144 @@
+"""A class on one server: whose a job and a folder are, and how much one visitor may take.
+
+With CLASS_VARIABLE set (as `make class` does) everybody who opens the app is a visitor. A visitor is a browser: it gets
+a random key as a cookie, and forgets it when it is closed. One that takes no cookies is a visitor for as long as its
+tab lives. A folder's manifest says by a hash of that key who made it. The lecturer's way to all folders is the command
+line.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from hashlib import sha256
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import HTTPConnection
+from starlette.types import Scope
+
+from pipeline.ensembles.grid import ALL, Grid
+from pipeline.spark.progress import Progress
+from pipeline.store import catalog
+from pipeline.store.catalog import Entry
+from pipeline.store.data_root import data_root
+from pipeline.store.folder import Store
+from pipeline.store.free_space import check_free_space
+from sim.core.errors import InputError
+from views.jobs import JOBS, Job, Work
+
+CLASS_VARIABLE = "CONSISTENT_CUT_CLASS"
+COOKIE = "consistent_cut_visitor"
+
+MOST_RUNS = 100_000  # of an ensemble
+MOST_MINUTES = 10  # of a job; it can go on later, when others have had their turn
+MOST_KEPT_GB = 5.0  # in all folders of visitors
+MOST_MEGABYTES = 20  # of a file; without a class:
+MOST_MEGABYTES_ALONE = 200
+_FRAMING = 1_000_000  # bytes of a request around the file in it
+
+
+def is_class() -> bool:
+    """Whether this server is for a class."""
+    return os.environ.get(CLASS_VARIABLE, "") not in ("", "0")
+
+
+# ------------------------------------------------------------------ who it is
+
+
+def welcome(scope: Scope, answer: MutableHeaders) -> None:
+    """Give a browser that opens a page a visitor's key, with the answer, where it has none."""
+    asked = HTTPConnection(scope)
+    if is_class() and "text/html" in asked.headers.get("accept", "") and COOKIE not in asked.cookies:
+        secure = "; Secure" if scope["scheme"] == "https" else ""
+        answer.append("Set-Cookie", f"{COOKIE}={secrets.token_urlsafe(24)}; Path=/; HttpOnly; SameSite=Lax{secure}")
+
+
+def visitor() -> str | None:
+    """Who looks at this page, as a hash; None where there are no visitors."""
+    if not is_class():
+        return None
+    key = st.context.cookies.get(COOKIE) or st.session_state.setdefault(COOKIE, secrets.token_urlsafe(24))
+    return sha256(key.encode()).hexdigest()[:32]
+
+
+def may_change(*made: Entry | Job | Store) -> bool:
+    """Whether all of these are this visitor's own; true where there are no visitors."""
+    return not is_class() or all(_owner(one) == visitor() for one in made)
+
+
+def _owner(made: Entry | Job | Store) -> str | None:
+    """Who made it; None: somebody at the command line, or before this server was for a class."""
+    if isinstance(made, Job):
+        return made.owner
+    try:
+        found = Store(made.path).manifest.get("owner")
+    except InputError:
+        return None
+    return found if isinstance(found, str) else None
+
+
+# ------------------------------------------------------------------ how much
+
+
+def most_megabytes() -> int:
+    """The biggest file that may be sent to this server, in MB."""
+    return MOST_MEGABYTES if is_class() else MOST_MEGABYTES_ALONE
+
+
+def may_send(headers: Headers) -> bool:
+    """Whether a class's server takes the body of a request: one that says its length, and is no longer than allowed."""
+    length = headers.get("content-length", "")
+    return not is_class() or (length.isdecimal() and int(length) <= MOST_MEGABYTES * 1_000_000 + _FRAMING)
+
+
+def check_grid(grid: Grid) -> None:
+    """Raises InputError for an ensemble that is too much for a class's server."""
+    if is_class() and grid.run_count > MOST_RUNS:
+        raise InputError(
+            f"a class shares this server, and this asks for {grid.run_count:,} runs; {MOST_RUNS:,} are the most, so "
+            "give shorter lists or fewer runs (--runs)"
+        )
+    if is_class() and grid.events == ALL:
+        raise InputError("--events: a class shares this server, so all events cannot be kept; write sample or none")
+
+
+def submit(name: str, work: Work, page: str) -> Job:
+    """Queue a job of this page's visitor. Raises InputError where this is too much."""
+    check_free_space(data_root())
+    if is_class():
+        _check_kept()
+        work = _no_longer(work)
+    return JOBS.submit(name, work, page, visitor())
+
+
+def sign(store: Store, owner: str | None) -> None:
+    """Write into a folder's manifest who made it."""
+    if owner is not None:
+        store.update_manifest(owner=owner)
+
+
+def _check_kept() -> None:
+    """Raises InputError where all visitors together keep too much."""
+    kept = sum(entry.size for entry in catalog.entries() if _owner(entry) is not None)
+    if kept > MOST_KEPT_GB * 1e9:
+        raise InputError(
+            f"the class keeps {kept / 1e9:.1f} GB of results, and {MOST_KEPT_GB:g} GB are the most; delete some of "
+            "yours on the page History, or ask the lecturer to"
+        )
+
+
+def _no_longer(work: Work) -> Work:
+    """The same work, stopped after MOST_MINUTES."""
+
+    def carry_out(progress: Progress, stop: threading.Event) -> None:
+        timer = threading.Timer(MOST_MINUTES * 60, stop.set)
+        timer.daemon = True
+        timer.start()
+        try:
+            work(progress, stop)
+        finally:
+            timer.cancel()
+
+    return carry_out
