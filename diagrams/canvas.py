@@ -8,6 +8,7 @@ from typing import Any
 
 from diagrams.elements import Span
 from diagrams.scene import Scene
+from sim.core import deadline
 
 Trace = dict[str, Any]
 Point = tuple[float, float]  # (lane, position)
@@ -38,6 +39,7 @@ class Canvas:
 
     def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
         """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements."""
+        deadline.check()
         flat = [point for element in points for point in element]
         lanes = [self.scene.layout.place(point[0]) if point else None for point in flat]
         positions = [round(point[1], 4) if point else None for point in flat]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from sim.core.algorithm import SnapshotAlgorithm
+from sim.core.deadline import in_time
 from sim.core.model import (
     APPLICATION_KINDS,
     BLOCKED,
@@ -108,7 +109,7 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
 def _bodies(execution: Execution) -> Iterable[str | None]:
     """What each row carries, in words; None where it carries nothing."""
     words, flights = words_of(execution).workload, execution.flights
-    for event in execution.events:
+    for event in in_time(execution.events):
         flight = None if event.message_id is None else flights[event.message_id]
         if event.kind == TIMER:
             yield event.label

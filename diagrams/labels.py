@@ -14,6 +14,7 @@ from diagrams.canvas import Point
 from diagrams.lettering import width_of
 from diagrams.primitives import Box, Pixel
 from diagrams.scene import Scene
+from sim.core import deadline
 
 WIDTH, HEIGHT = 690.0, 450.0
 LINE = 1.15  # the height of a line of text, in font sizes
@@ -72,6 +73,7 @@ class Labels:
 
         `own` is what the text belongs to, the place of a dot or the ends of a line: it may be near to this alone.
         """
+        deadline.check()
         ends = [self.pixels(point) for point in own]
         best, best_cost, best_box = None, float("inf"), None
         for spot in spots:

@@ -17,6 +17,7 @@ from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.core.algorithm import ALGORITHMS
+from sim.core.deadline import in_time
 from sim.core.model import APP, CONTROL, MARKER, Initiate, Send
 from sim.core.notation import has_label, moment
 from sim.document.scenario import ORIENTATIONS
@@ -164,7 +165,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
     why = {snapshot.id: reasons_over_steps(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
     found = []
-    for number, (flight, arrow) in enumerate(zip(scene.flights, scene.arrows, strict=True)):
+    for number, (flight, arrow) in enumerate(in_time(zip(scene.flights, scene.arrows, strict=True))):
         channel = flight.channel.name
         earliest = earliest_arrival(execution, flight)
         waits = flight.id in stuck or flight.id in behind

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
+from sim.core.deadline import in_time
 from sim.core.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
 
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
@@ -46,7 +47,7 @@ def kept_apart(
     Steps keep their order. A texture of very many steps or lines is left as it is. Where the outcome is not known,
     every step of a process is one sign: more room would tell that it recorded there.
     """
-    steps = [list(group) for _, group in groupby(events, key=lambda event: event.step)]
+    steps = [list(group) for _, group in groupby(in_time(events), key=lambda event: event.step)]
     counts = [sum(row.kind in _WIDE for row in rows) if is_outcome_known else 1 for rows in steps]
     signs = {rows[0].step: (rows[0].process, count) for rows, count in zip(steps, counts, strict=True)}
     on_a_line = Counter(process for process, count in signs.values() for _ in range(count))
@@ -91,7 +92,7 @@ def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> di
     gap = spread * APART * min(1.0, SHOWN_AT_ONCE / max(len(positions), 1))
     last: dict[str, float] = {}  # the position of each process's last event
     sent: dict[int | None, float] = {}
-    for step, group in groupby(events, key=lambda event: event.step):
+    for step, group in groupby(in_time(events), key=lambda event: event.step):
         rows = list(group)
         beads, position, process = _beads(rows), positions[step], rows[0].process
         if len(beads) > 1:

@@ -12,6 +12,8 @@ from typing import Any
 from diagrams import theme
 from diagrams.meters import Timeline, meters_of
 from diagrams.scene import Scene
+from sim.core import deadline
+from sim.core.deadline import in_time
 from sim.core.model import APP, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
@@ -73,8 +75,8 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
         "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
         "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
-        "why_process": {name: why_state(execution, snapshot, name) for name in scene.processes},
-        "why_channel": {name: why_channel(execution, snapshot, name) for name in carried},
+        "why_process": {name: why_state(execution, snapshot, name) for name in in_time(scene.processes)},
+        "why_channel": {name: why_channel(execution, snapshot, name) for name in in_time(carried)},
     }
 
 
@@ -94,6 +96,7 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
 
 def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> dict[str, Any]:
     """The state that a process recorded, from the step of that on; gone again from the step of an abort on."""
+    deadline.check()
     text: Timeline = [[0, NOT_YET]]
     if step is not None and name in snapshot.local:
         text.append([step, scene.whole_run.words.state(snapshot.local[name].state, snapshot.events[name])])
@@ -110,6 +113,7 @@ def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> int:
 
 
 def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, closed: int | None) -> dict[str, Any]:
+    deadline.check()
     caption = scene.captions[name]
     text: Timeline = []
     state: Timeline = [[0, "idle"]]

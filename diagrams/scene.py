@@ -20,6 +20,7 @@ from diagrams.arrangement import Arrangement
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
+from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
@@ -159,7 +160,7 @@ class Scene:
     @cached_property
     def arrows(self) -> tuple[Arrow, ...]:
         """The messages that are sent, received or on their way in the window."""
-        return tuple(arrow_of(self.whole_run, flight) for flight in self.flights)
+        return tuple(arrow_of(self.whole_run, flight) for flight in in_time(self.flights))
 
     @cached_property
     def flights(self) -> list[Flight]:
@@ -227,7 +228,7 @@ def _dots(scene: Scene) -> list[Dot]:
     recorded_at = {(name, r.lane): r.step for name, row in scene.recordings.items() for r in row}
     frontiers = [(snapshot.id, snapshot.frontier) for snapshot in scene.snapshots]
     dots = []
-    for event in whole_run.rows(scene.first, scene.until):
+    for event in in_time(whole_run.rows(scene.first, scene.until)):
         if event.kind not in APPLICATION_KINDS:
             continue
         lane = whole_run.lane_of[event.process]
@@ -298,7 +299,7 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
 
 def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     cuts = []
-    for rank, snapshot in enumerate(whole_run.snapshots):
+    for rank, snapshot in enumerate(in_time(whole_run.snapshots, every=1)):
         positions: list[float | None] = [None] * len(whole_run.processes)
         recordings = whole_run.recordings.get(snapshot.id, ())
         for recording in recordings:
@@ -324,7 +325,7 @@ def _named_cuts(whole_run: WholeRun) -> list[Cut]:
     """The cuts of the story, each a little after its last events; left out where an edit removed such an event."""
     execution, history = whole_run.execution, whole_run.execution.history
     cuts = []
-    for number, named in enumerate(execution.scenario.cuts):
+    for number, named in enumerate(in_time(execution.scenario.cuts, every=1)):
         try:
             frontier = frontier_of(execution, named)
         except InputError:

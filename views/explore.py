@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from sim.edit.link import NUMBERS, Shared, in_round, read_query
 from views.component import explorer
@@ -33,7 +38,8 @@ def show(shared: Shared) -> None:
     The run gets a session of its own, so no pending edit reaches it; the browser's Back leads to the run before.
     """
     session = ExploreSession(is_chosen=True)
-    session.open(shared)
+    with _for_this_tab() as is_open:
+        session.open(shared, is_open)
     st.session_state[STATE] = session
     st.switch_page(as_page())
 
@@ -54,11 +60,12 @@ def _session() -> ExploreSession:
     """The session of this browser tab; a new one opens the run in the address, which the browser keeps from then on."""
     if STATE not in st.session_state:
         session = ExploreSession()
-        try:
-            session.open(_asked_for(st.query_params.to_dict()))
-        except InputError as problem:
-            session.open(Shared(scenario=FIRST))
-            session.tell(str(problem))
+        with _for_this_tab() as is_open:
+            try:
+                session.open(_asked_for(st.query_params.to_dict()), is_open)
+            except InputError as problem:
+                session.open(Shared(scenario=FIRST))
+                session.tell(str(problem))
         st.session_state[STATE] = session
     found: ExploreSession = st.session_state[STATE]
     return found
@@ -71,8 +78,21 @@ def _asked_for(params: dict[str, str]) -> Shared:
 
 
 def _take_edits() -> None:
-    _session().absorb(st.session_state[COMPONENT].outbox)
+    with _for_this_tab() as is_open:
+        _session().absorb(st.session_state[COMPONENT].outbox, is_open)
 
 
 def _open(shared: Shared) -> None:
-    _session().open(shared)
+    with _for_this_tab() as is_open:
+        _session().open(shared, is_open)
+
+
+@contextmanager
+def _for_this_tab() -> Iterator[Callable[[], bool]]:
+    """Work for the tab that this script runs for; gives what tells whether it is still connected, and stops if not."""
+    context = get_script_run_ctx()
+    number = context.session_id if context else ""
+    try:
+        yield lambda: get_instance().is_active_session(number)
+    except OutOfTime:
+        st.stop()

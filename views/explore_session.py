@@ -7,53 +7,35 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from weakref import WeakValueDictionary
 
-from diagrams.elements import Ghost
 from diagrams.export import offered
-from diagrams.scene import Scene, arrows_as_they_are, compose
-from sim.core.delays import MessageReference
+from diagrams.scene import Scene, compose
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.document.toml_table import as_float
-from sim.edit.edit_words import consequence, describe_edit
-from sim.edit.edits import ANOTHER, apply_edit
+from sim.edit.edit_words import consequence
+from sim.edit.edits import ANOTHER, is_plan
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
-from sim.run.execution import Execution, run
+from sim.run.execution import Execution
+from views.budget import ANSWER_S, Busy, answering, run_of, too_long
 from views.look import Look, draw, read_look
 from views.page_words import sentence
+from views.versions import Version, edited
 
-MOST_STEPS = 250_000
-MOST_CHANNELS = 10_000
-MOST_REPLAYED = 50_000_000  # steps of all runs that opening a link may take
-MOST_GHOSTS = 20_000  # messages; of a bigger run no arrows from before the edits are kept
-BIG = 5_000  # steps; executions of longer runs are kept for the last MOST_BIG sessions only
-MOST_BIG = 3
+KEPT_WHOLE = 5_000  # steps; of longer runs those of the sessions that looked at one last are kept
+MOST_KEPT = 200_000  # steps of all the longer runs that are kept
+TAKING_S = 0.7 * ANSWER_S  # for the edits of an answer: the rest is for drawing
+STARTING_S = 0.2 * ANSWER_S  # no edit is begun later in an answer, so that one that takes long comes first in the next
 
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
-
-
-@dataclass(frozen=True)
-class Version:
-    """A scenario, and the edits that led to it: as data, and in words.
-
-    `original` says where the arrows were before the edits; those before the run was drawn at random do not count.
-    """
-
-    scenario: Scenario
-    edits: tuple[Entry, ...] = ()
-    words: tuple[str, ...] = ()
-    original: Mapping[MessageReference, Ghost] = field(default_factory=dict, repr=False, compare=False)
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether this is another run, drawn at random, and unchanged since."""
-        return bool(self.edits) and self.edits[-1][0]["do"] == ANOTHER
 
 
 @dataclass(eq=False)
@@ -82,7 +64,10 @@ class ExploreSession:
     look: Look = field(default_factory=Look)
 
     def __post_init__(self) -> None:
+        self._execution: Execution | None = None
         self._scene: Scene | None = None
+        self._refused: list[tuple[int, str]] = []  # the numbers of entries, and why, in this answer
+        self.is_unfinished = False  # the browser has to send entries again
         self.drawn = b""  # the window of the scene as JSON
         self._renumbered = 0  # the first revision with the present numbers of script lines
         self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` shows
@@ -104,47 +89,43 @@ class ExploreSession:
 
         Changes nothing: an export calls this from a thread of its own.
         """
-        scene = self._scene
-        return compose(run_of(self.scenario), self.version.original) if scene is None else scene
+        scene, version = self._scene, self.version
+        return scene or compose(self._execution or run_of(version.scenario), version.original)
 
-    def open(self, shared: Shared) -> None:
+    def open(self, shared: Shared, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Open the run of a link, a file or a card of the gallery, instead of the one there was.
 
-        Raises InputError, and then nothing has changed.
+        Raises InputError, and OutOfTime if it `is_wanted` no more; then nothing has changed.
         """
-        execution = run_of(shared.base())
-        versions = [Version(execution.scenario)]
-        replayed = 0
-        for edit, now in shared.edits:
-            version, execution = _edited(versions, execution, edit, now)
-            replayed += execution.steps
-            if replayed > MOST_REPLAYED:
-                raise InputError(
-                    f"these edits run more than {MOST_REPLAYED} steps again; open the edited run as a file instead"
-                )
-            versions.append(version)
-        scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
-        drawn = draw(scene, look)
+        with answering(is_wanted) as deadline, within(deadline):
+            execution = run_of(shared.base())
+            versions, execution = edited([Version(replace(execution.scenario))], execution, shared.edits)
+            scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
+            drawn = draw(scene, look)
         self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
         self._renumbered = self.revision + 1
         self._show(scene, look, drawn)
 
-    def absorb(self, outbox: object) -> None:
-        """Apply all new entries of the browser's outbox, in their order, and draw once."""
-        for entry in outbox if isinstance(outbox, list) else []:
-            if _is_entry(entry) and entry["seq"] > self.ack:
-                self.ack = entry["seq"]  # first: an edit that fails must not come again at every run
-                self._take(entry)
-        versions, at, look, renumbered = self._shown
-        if self.versions is versions and (self.at, self.look) == (at, look):
-            self._renumbered = renumbered
-            return
+    def absorb(self, outbox: object, is_wanted: Callable[[], bool] = lambda: True) -> None:
+        """Apply the new entries of the browser's outbox, in their order, and draw once.
+
+        What there is no time for in this answer is not acknowledged, so the browser sends it again (`is_unfinished`).
+        Only what takes too long by itself is refused. Raises OutOfTime if all this `is_wanted` no more; then nothing
+        has changed.
+        """
+        begun, shown, self._refused = self.ack, self._shown, []
         try:
-            scene = self.scene
-            self._show(scene, self.look, draw(scene, self.look))
-        except InputError as problem:
-            (self.versions, self.at, self.look, self._renumbered), self._scene = self._shown, None
-            self.tell(str(problem))
+            with answering(is_wanted) as deadline:
+                self._take_all(_new_entries(outbox, self.ack), deadline)
+                self._draw(deadline)
+        except OutOfTime:
+            self.ack = begun
+            self._go_back(shown)
+            raise
+        if self._refused:
+            (seq, text), others = self._refused[0], len(self._refused) - 1
+            more = f" {others} more {'change was' if others == 1 else 'changes were'} refused." if others else ""
+            self.notice = {"seq": seq, "level": "error", "text": sentence(text) + more}
 
     def tell(self, text: str, level: str = "error") -> None:
         """Make the browser show one sentence."""
@@ -157,6 +138,7 @@ class ExploreSession:
             "session": self.id,
             "chosen": self.is_chosen,
             "ack": self.ack,
+            "unfinished": self.is_unfinished,
             "notice": self.notice,
             "undo": self.at,
             "redo": len(self.versions) - 1 - self.at,
@@ -180,112 +162,172 @@ class ExploreSession:
         edit = self.version.edits[-1][0] if self.version.is_drawn else {}
         return {"name": edit["round"], "number": edit.get("number", 0)} if edit.get("round") else None
 
-    def _take(self, entry: Mapping[str, Any]) -> None:
-        """Apply one entry; where that fails, set a notice and change nothing."""
-        edit, now = entry["edit"], float(entry["time"])
+    def _take_all(self, entries: Sequence[Mapping[str, Any]], deadline: Deadline) -> None:
+        """Apply entries, those of what is planned together, as long as there is time to begin with more."""
+        begun = self.ack
+        self.is_unfinished = False
+        batch: Sequence[Mapping[str, Any]] = ()
         try:
-            if edit["do"] in WISHES:
-                self.wish = edit["do"]
-            elif edit["do"] == "restore":
-                self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
-            elif edit["do"] == "look":
-                self.look = read_look(edit)
-            else:
-                self._change(edit, now, entry.get("revision", self.revision))
+            with within(Deadline(TAKING_S, deadline.is_wanted)):
+                for batch in _batches(entries):
+                    if self.ack > begun and deadline.spent > STARTING_S:
+                        break
+                    self._take(batch)
+        except Busy as problem:
+            self.tell(str(problem), "info")
+        except OutOfTime:
+            if not deadline.is_wanted():
+                raise
+            if self.ack == begun:
+                self.ack = batch[-1]["seq"]
+                self._refused.append((batch[0]["seq"], too_long(TAKING_S)))
+        self.is_unfinished = bool(entries) and self.ack < entries[-1]["seq"]
+
+    def _take(self, batch: Sequence[Mapping[str, Any]]) -> None:
+        """Apply entries; where that fails, one half after the other, so that only what is wrong is refused."""
+        before = self.ack
+        self.ack = batch[-1]["seq"]  # first: an edit that fails must not come again at every run
+        try:
+            self._apply(batch)
+        except (Busy, OutOfTime):
+            self.ack = before
+            raise
         except InputError as problem:
-            self.tell(str(problem))
-
-    def _change(self, edit: Mapping[str, Any], now: float, seen: int) -> None:
-        """Show another version. A reset is an edit too, so it can be undone."""
-        self.notice = None
-        if edit["do"] in ("undo", "redo"):
-            at = self.at + (1 if edit["do"] == "redo" else -1)
-            if not 0 <= at < len(self.versions):
+            if len(batch) == 1:
+                self._refused.append((self.ack, str(problem)))
                 return
-            self.at = at
-            self._scenario_changed(None)
+            self.ack = before
+            self._take(batch[: len(batch) // 2])
+            self._take(batch[len(batch) // 2 :])
+
+    def _apply(self, batch: Sequence[Mapping[str, Any]]) -> None:
+        """Apply one entry, or several that edit what is planned. Raises InputError, and then nothing has changed."""
+        edit = batch[0]["edit"]
+        if edit["do"] in WISHES:
+            self.wish = edit["do"]
+        elif edit["do"] == "restore":
+            self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
+        elif edit["do"] == "look":
+            self.look = read_look(edit)
+        elif edit["do"] in ("undo", "redo"):
+            self._show_version(self.at + (1 if edit["do"] == "redo" else -1))
         elif edit["do"] == "reset":
-            if not self.version.edits:
-                return
-            self._add(self.versions[0], None)
-        elif "item" in edit and seen < self._renumbered:
-            raise InputError("the script has changed since this diagram was drawn; make the change again")
+            self._reset()
         else:
-            before = self.scene.execution
-            version, after = _edited(self.versions[: self.at + 1], before, edit, now)
-            self._add(version, after)
-            told = None if version.is_drawn else consequence(before, after, edit)
-            if told:
-                self.tell(told, "info")
-            if edit["do"] not in ("delete", ANOTHER):
-                return
-        self._renumbered = self.revision + 1
+            self._change(batch)
 
-    def _add(self, version: Version, execution: Execution | None) -> None:
-        """Add a version after the one on show, instead of those that were undone."""
-        self.versions = [*self.versions[: self.at + 1], version]
-        self.at += 1
-        self._scenario_changed(execution)
+    def _show_version(self, at: int) -> None:
+        """Undo or redo, where there is such a version."""
+        if 0 <= at < len(self.versions):
+            execution = run_of(self.versions[at].scenario)
+            self.at, self.notice = at, None
+            self._keep(execution)
+            self._renumbered = self.revision + 1
+        elif self.notice:
+            self.notice = None
 
-    def _scenario_changed(self, execution: Execution | None) -> None:
-        self._keep(compose(execution or run_of(self.scenario), self.version.original))
+    def _reset(self) -> None:
+        """Show the opened scenario. This is an edit too, so it can be undone."""
+        self.notice = None
+        if self.version.entry is not None:
+            execution = run_of(self.versions[0].scenario)
+            self._add([*self.versions[: self.at + 1], self.versions[0]], execution)
+            self._renumbered = self.revision + 1
+
+    def _change(self, batch: Sequence[Mapping[str, Any]]) -> None:
+        """Show the version after one edit, or after several of what is planned."""
+        if any("item" in own["edit"] and own.get("revision", self.revision) < self._renumbered for own in batch):
+            raise InputError("the script has changed since this diagram was drawn; make the change again")
+        entries: list[Entry] = [(own["edit"], float(own["time"])) for own in batch]
+        before = self._execution or run_of(self.scenario)
+        versions, after = edited(self.versions[: self.at + 1], before, entries)
+        edit = entries[-1][0]
+        told = None if versions[-1].is_drawn else consequence(before, after, edit)
+        self._add(versions, after)
+        self.notice = None
+        if told:
+            self.tell(told, "info")
+        if edit["do"] in ("delete", ANOTHER):
+            self._renumbered = self.revision + 1
+
+    def _add(self, versions: list[Version], execution: Execution) -> None:
+        """Show the last of `versions`, whose run is `execution`."""
+        self.versions, self.at = versions, len(versions) - 1
+        self._keep(execution)
+
+    def _draw(self, deadline: Deadline) -> None:
+        """Draw what the entries have changed; where that cannot be drawn, go back to what is on show."""
+        versions, at, look, renumbered = self._shown
+        if self.versions is versions and (self.at, self.look) == (at, look):
+            self._renumbered = renumbered
+            return
+        try:
+            scene = self.scene
+            self._show(scene, self.look, draw(scene, self.look))
+        except InputError as problem:
+            self._go_back(self._shown)
+            self.tell(str(problem))
+        except OutOfTime:
+            self._go_back(self._shown)
+            if not deadline.is_wanted():
+                raise
+            self.tell(too_long(ANSWER_S))
+
+    def _go_back(self, shown: tuple[list[Version], int, Look, int]) -> None:
+        """Have again what was on show."""
+        (self.versions, self.at, self.look, self._renumbered), self._scene, self._execution = shown, None, None
 
     def _show(self, scene: Scene, look: Look, drawn: bytes) -> None:
         """Set what is on show."""
         self.look, self.drawn = look, drawn
-        self._keep(scene)
+        self._keep(scene.execution, scene)
         self.revision += 1
         self._shown = self.versions, self.at, look, self._renumbered
 
-    def _keep(self, scene: Scene) -> None:
-        """Keep the scene for the next edit; scenes of big runs only for the last few sessions."""
-        self._scene = scene
-        if scene.last <= BIG:
-            return
+    def _keep(self, execution: Execution, scene: Scene | None = None) -> None:
+        """Keep the run for the next edit; long runs only for the sessions that looked at one last."""
+        self._execution, self._scene = execution, scene
         with _KEEPING:  # sessions run in threads
-            if self in _WITH_BIG_RUN:
-                _WITH_BIG_RUN.remove(self)
-            _WITH_BIG_RUN.append(self)
-            while len(_WITH_BIG_RUN) > MOST_BIG:
-                _WITH_BIG_RUN.pop(0)._scene = None
+            if self in _WITH_LONG_RUN:
+                _WITH_LONG_RUN.remove(self)
+            if execution.steps > KEPT_WHOLE:
+                _WITH_LONG_RUN.append(self)
+            while sum(own.steps_kept for own in _WITH_LONG_RUN[:-1]) > MOST_KEPT - self.steps_kept:
+                _WITH_LONG_RUN.pop(0).forget()
+
+    @property
+    def steps_kept(self) -> int:
+        """The steps of the run that is kept."""
+        execution = self._execution
+        return 0 if execution is None else execution.steps
+
+    def forget(self) -> None:
+        """Keep the run no longer: it is run again when it is needed."""
+        self._execution = self._scene = None
 
 
 SESSIONS: WeakValueDictionary[str, ExploreSession] = WeakValueDictionary()
-_WITH_BIG_RUN: list[ExploreSession] = []
+_WITH_LONG_RUN: list[ExploreSession] = []
 _KEEPING = Lock()
 
 
-def run_of(scenario: Scenario) -> Execution:
-    """The run of a scenario. Raises InputError when it cannot run, or is too big for a page."""
-    if len(scenario.channels) > MOST_CHANNELS:
-        raise InputError(
-            f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
-        )
-    return run(replace(scenario), most_steps=MOST_STEPS)  # a copy: values cached in a scenario are freed with its run
+def _new_entries(outbox: object, ack: int) -> list[Mapping[str, Any]]:
+    """The entries above the last acknowledged number, in their order."""
+    found: list[Mapping[str, Any]] = []
+    for entry in outbox if isinstance(outbox, list) else []:
+        if _is_entry(entry) and entry["seq"] > ack:
+            found.append(entry)
+            ack = entry["seq"]
+    return found
 
 
-def _original_arrows(execution: Execution) -> dict[MessageReference, Ghost]:
-    """The arrows before any edit; none for a big run."""
-    return arrows_as_they_are(execution) if len(execution.flights) <= MOST_GHOSTS else {}
-
-
-def _edited(
-    versions: Sequence[Version], execution: Execution, edit: Mapping[str, Any], now: float
-) -> tuple[Version, Execution]:
-    """The version after one more edit of the last of `versions`, whose run is `execution`, and the new run.
-
-    Another run is drawn from the last run that was not drawn itself, so that size and delays do not drift.
-    """
-    last = before = versions[-1]
-    if edit["do"] == ANOTHER and last.is_drawn:
-        before = next(version for version in reversed(versions) if not version.is_drawn)
-        execution = run_of(before.scenario)
-    after = apply_edit(execution, edit, now, MOST_STEPS)
-    words = describe_edit(execution, edit)
-    is_first = not last.edits or last.is_drawn
-    original = {} if edit["do"] == ANOTHER else _original_arrows(execution) if is_first else last.original
-    scenario = replace(after.scenario)  # a copy without values that a run has cached
-    return Version(scenario, (*before.edits, (edit, now)), (*before.words, words), original), after
+def _batches(entries: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
+    """The entries one by one; edits of what is planned that follow each other come together."""
+    for is_together, group in groupby(entries, key=lambda entry: is_plan(entry["edit"])):
+        if is_together:
+            yield list(group)
+        else:
+            yield from ([entry] for entry in group)
 
 
 def _is_entry(entry: object) -> bool:

@@ -3,30 +3,58 @@
 A format takes its own options (diagrams/export_options.py); options of other formats are checked and ignored.
 
 Whoever knows a session's id may read its run; ids are random, and only that session's browser learns its id.
+
+There are two lanes, so that short formats never wait for long ones. In each lane one file is made at a time, and one of
+each session. Whoever waits too long is told so; the work for a connection that has been closed is dropped.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import re
+import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from diagrams.export import exporter, formats, options_of, read_options
+from diagrams.export import exporter, formats, is_long, options_of, read_options
 from diagrams.export_options import SHARED, STEP, STEPS, Option
 from diagrams.scene import Scene
 from diagrams.view import View
+from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from views.addresses import below_base
+from views.budget import answering
 from views.explore_session import SESSIONS, ExploreSession
 from views.page_words import sentence
 
-AT_ONCE = 2  # exports at a time; others wait
-_WRITERS = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="export")
+WAIT_S = 30.0  # for its turn
+WRITING_S = {False: 30.0, True: 180.0}  # for a file, by whether its format is long
+POLL_S = 0.1  # between two looks whether the connection is open
+_LANES = {long: ThreadPoolExecutor(1, thread_name_prefix="export") for long in (False, True)}
+_UNDER_WAY: set[str] = set()  # the ids of the sessions for which a file is made
+
+File = tuple[bytes, str]  # its content and its name
+
+TOO_MANY = 429, "the last export of this page is still being made; wait until it is saved, or reload the page"
+TOO_BUSY = 503, "many exports are being made at this moment; try again in a minute"
+
+
+class Refused(Exception):
+    """There is no turn for this export. Given the status of the answer, and a sentence."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+
+
+class Gone(Exception):
+    """The connection has been closed: nobody waits for the file."""
 
 
 async def _serve(request: Request) -> Response:
@@ -36,19 +64,66 @@ async def _serve(request: Request) -> Response:
     if name not in formats():
         return _refusal(f"there is no format {name[:20]!r}; there are {', '.join(formats())}", 404)
     try:
-        work = asyncio.get_running_loop().run_in_executor(_WRITERS, _written, session, name, request.query_params)
-        content, filename = await work
+        content, filename = await _made(request, session, name)
     except InputError as problem:
         return _refusal(str(problem), 400)
+    except Refused as problem:
+        return _refusal(str(problem), problem.status)
+    except Gone:
+        return Response(status_code=499)  # nobody reads it
     headers = {"Content-Disposition": f'attachment; filename="{filename}"', "Cache-Control": "no-store"}
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
 
-def _written(session: ExploreSession, name: str, asked: Mapping[str, str]) -> tuple[bytes, str]:
-    """The file and its name; diagrams arrange the processes as the page does. Raises InputError for a bad query."""
-    scene = session.scene.arranged(session.look.arrangement)
-    view = view_of(scene, name, asked)
-    return exporter(name).export(scene, view), filename(scene, name, view)
+async def _made(request: Request, session: ExploreSession, name: str) -> File:
+    """The file, when it is its turn. Raises Refused, Gone, and InputError for a bad query."""
+    end = time.monotonic() + WAIT_S
+    while session.id in _UNDER_WAY:
+        await _check_waiting(request, end, TOO_MANY)
+        await asyncio.sleep(POLL_S)
+    _UNDER_WAY.add(session.id)
+    begun, is_gone = Event(), Event()
+    work = _LANES[is_long(name)].submit(_written, session, name, request.query_params, begun, is_gone)
+    made = asyncio.wrap_future(work)
+    try:
+        while not await _is_done(made):
+            await _check_waiting(request, math.inf if begun.is_set() else end, TOO_BUSY)
+        return made.result()
+    except OutOfTime:
+        raise Gone from None
+    finally:
+        is_gone.set()
+        work.cancel()
+        while not await _is_done(made):
+            pass
+        _UNDER_WAY.discard(session.id)
+
+
+async def _is_done(made: asyncio.Future[File]) -> bool:
+    """Whether a file is made (or refused), after a moment at most."""
+    await asyncio.wait([made], timeout=POLL_S)
+    return made.done()
+
+
+async def _check_waiting(request: Request, end: float, refusal: tuple[int, str]) -> None:
+    """Raises Gone if the connection is closed, Refused if the time `end` has come."""
+    if await request.is_disconnected():
+        raise Gone
+    if time.monotonic() >= end:
+        raise Refused(*refusal)
+
+
+def _written(session: ExploreSession, name: str, asked: Mapping[str, str], begun: Event, is_gone: Event) -> File:
+    """The file; diagrams arrange the processes as the page does.
+
+    Raises InputError for a bad query, and OutOfTime if nobody waits for it any more.
+    """
+    begun.set()
+    with answering(lambda: not is_gone.is_set()):
+        scene = session.scene.arranged(session.look.arrangement)
+    with answering(lambda: not is_gone.is_set(), WRITING_S[is_long(name)]):
+        view = view_of(scene, name, asked)
+        return exporter(name).export(scene, view), filename(scene, name, view)
 
 
 def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:

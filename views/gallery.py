@@ -15,9 +15,9 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from sim.run.execution import run
+from views.budget import answering, run_of
 from views.errors import complaining
 from views.expected_snaps import expected_snaps
-from views.explore_session import run_of
 from views.page_words import sentence
 from views.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
 
@@ -77,7 +77,7 @@ def open_file(open_run: Open) -> None:
     if not uploads:
         return
     files = {name: upload.getvalue() for name, upload in by_name(uploads).items()}
-    with complaining():
+    with complaining(), answering():
         shared, expected = shared_from(files), snaps_in(files)
         if expected:
             has_delays = any(suffix_of(name) == DELAYS for name in files)

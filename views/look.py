@@ -11,10 +11,13 @@ from typing import Any
 from diagrams.arrangement import Arrangement
 from diagrams.payload import payload
 from diagrams.scene import Scene
+from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from sim.document.toml_table import Table
 
 WHOLE = 2_000  # steps; longer runs are seen through a window
+MOST_DRAWN = 20_000  # messages on show
+MOST_REASONS = 200_000  # messages on show, times snapshots: each has a reason for each
 WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 
 
@@ -31,6 +34,17 @@ class Look:
     width: int = WINDOW
     expanded: bool = False
     arrangement: Arrangement = field(default_factory=Arrangement)
+
+
+def _check_drawn(scene: Scene) -> None:
+    """Raises InputError if more messages are on show than a browser can draw, or than reasons can be given for."""
+    messages, snapshots = len(scene.flights), len(scene.snapshots)
+    if messages > MOST_DRAWN or messages * snapshots > MOST_REASONS:
+        of_snapshots = f" of {snapshots:,} snapshots" if snapshots > 1 else ""
+        raise InputError(
+            f"{messages:,} messages{of_snapshots} are on their way at once, and a page can draw about {MOST_DRAWN:,} "
+            "of one snapshot, or fewer of several; use fewer snapshots, processes or channels, or shorter delays"
+        )
 
 
 def read_look(edit: Mapping[str, Any]) -> Look:
@@ -59,6 +73,7 @@ def draw(scene: Scene, look: Look) -> bytes:
         scene = scene.window(first, first + look.width, expanded=look.expanded)
     elif look.expanded:
         scene = scene.window(0, scene.last, expanded=True)
+    _check_drawn(scene)
     orientation = look.orientation or scene.execution.scenario.orientation
     document = payload(scene, (orientation,))
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -9,9 +9,9 @@ from pipeline.store.folder import Store
 from sim.document.scenario import Scenario
 from sim.document.writing import dumps
 from sim.edit.link import Shared
-from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from views import explore
+from views.budget import answering, run_of
 
 
 def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> None:
@@ -33,6 +33,7 @@ def _step_of(scenario: Scenario, snapshot_id: str | None) -> int:
     """The step at which the snapshot was complete; the last step where it never was, 0 where there is none."""
     if snapshot_id is None:
         return 0
-    execution = run(replace(scenario))
+    with answering():
+        execution = run_of(scenario)
     snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
     return snapshots[snapshot_id].completed or execution.steps

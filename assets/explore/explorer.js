@@ -126,7 +126,9 @@ export class Explorer {
     this.send = (entries) => setStateValue("outbox", entries);
     this.data = data;
     if (this.visit !== visitOf(data)) this.enter(visitOf(data));
-    this.visit.outbox.acknowledge(data.ack);
+    const { outbox } = this.visit;
+    outbox.acknowledge(data.ack);
+    if (data.unfinished && outbox.waiting.length) this.send(outbox.waiting.slice()); // there was no time for all of them
     this.showPending();
     const scheme = schemeOf(this.root);
     if (data.revision !== this.revision) this.takeScene(data.scene, data.revision);

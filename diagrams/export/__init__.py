@@ -5,6 +5,8 @@ A module has
                         its name in a menu, the suffix and the media type of its files
     OPTIONS             its options (diagrams.export_options); may be left out
     ORDER               a number that sorts the menu; may be left out: then it is at the end
+    IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.
+                        Short ones are made first.
     export(scene, view) -> bytes
                         the file. Raises InputError where the format cannot hold this much.
 """
@@ -44,6 +46,11 @@ def formats() -> list[str]:
 def exporter(name: str) -> Format:
     """The format called `name`."""
     return cast(Format, importlib.import_module(f"{__name__}.{name}"))
+
+
+def is_long(name: str) -> bool:
+    """Whether a file of the format called `name` may take many seconds."""
+    return getattr(exporter(name), "IS_LONG", False)
 
 
 def options_of(name: str) -> tuple[Option, ...]:

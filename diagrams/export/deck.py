@@ -18,6 +18,7 @@ SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
 ORDER = 40
 OPTIONS = pages(MOST_PAGES)
+IS_LONG = True
 
 
 def export(scene: Scene, view: View) -> bytes:

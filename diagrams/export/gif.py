@@ -20,6 +20,7 @@ SUFFIX = ".gif"
 MEDIA_TYPE = "image/gif"
 ORDER = 70
 OPTIONS = pages(MOST_PAGES)
+IS_LONG = True
 
 COLOURS = 64  # of the last frame, which has all colours; no dithering, as areas are even
 STEP_MS, LAST_STEP_MS = 1_000, 4_000

@@ -123,6 +123,10 @@ class SnapshotAlgorithm(Parametrised):
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""
 
+    def messages(self) -> int:
+        """About how many markers and control messages a snapshot takes: as it stands, one for each channel."""
+        return len(self.graph.channels)
+
     @property
     def uses_control(self) -> bool:
         """Whether it can use control messages and timers: it has a service, or a hook for one of them."""

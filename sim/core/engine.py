@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sim.core.algorithm import Service, SnapshotAlgorithm
+from sim.core.deadline import in_time
 from sim.core.effects import Out
 from sim.core.log import INDEX, KIND
 from sim.core.model import (
@@ -101,7 +102,7 @@ class Engine:
         starts: list[Action] = [action for action in self.starts if self.is_enabled(state, action)]
         return starts or [
             action
-            for action in self._candidates(state)
+            for action in in_time(self._candidates(state))
             if self.is_enabled(state, action) and not self._is_refused(state, action)
         ]
 

@@ -6,6 +6,7 @@ import json
 from itertools import chain, pairwise, repeat
 from typing import Any
 
+from sim.core.deadline import in_time
 from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, Event, label_of
 from sim.core.rules import ROW_WIDTH
 
@@ -43,7 +44,7 @@ class Log:
         times = self.times
         events = []
         rows = zip(*[iter(self.rows)] * ROW_WIDTH, strict=True)
-        for number, (step, row) in enumerate(zip(steps, rows, strict=True)):
+        for number, (step, row) in enumerate(in_time(zip(steps, rows, strict=True))):
             process, index, kind, channel, peer, message, label, body, snapshot = row
             size = None
             text = None if body is None else to_json(body)

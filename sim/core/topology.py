@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import networkx as nx
 
 from sim.core import randomness
+from sim.core.deadline import in_time
 
 KINDS = ("complete", "ring", "line", "star", "random", "listed")
 Edge = tuple[str, str]
@@ -25,6 +26,13 @@ class Topology:
     kind: str = "complete"
     extra: int = 0
     channels: tuple[Edge, ...] = ()
+
+    def most_edges(self, count: int) -> int:
+        """The number of channels that join `count` processes, before they are drawn; at most this many are random."""
+        if self.kind == "listed":
+            return len(self.channels)
+        every = count * (count - 1)
+        return {"complete": every, "random": min(count + self.extra, every)}.get(self.kind, 2 * count)
 
     def edges(self, processes: Sequence[str], seed: int) -> list[Edge]:
         """The channels as (source, target). Their order breaks ties between deliveries at the same time."""
@@ -49,7 +57,9 @@ def _random_edges(processes: Sequence[str], extra: int, seed: int) -> list[Edge]
     order = sorted(range(len(processes)), key=lambda i: randomness.bits(key, i))
     ring = [(order[i - 1], order[i]) for i in range(len(order))]
     chosen = set(ring if len(processes) > 1 else ())
-    spare = [(a, b) for a in range(len(processes)) for b in range(len(processes)) if a != b and (a, b) not in chosen]
+    spare = [
+        (a, b) for a in in_time(range(len(processes))) for b in range(len(processes)) if a != b and (a, b) not in chosen
+    ]
     spare.sort(key=lambda edge: randomness.bits(key, len(processes) * (edge[0] + 1) + edge[1]))
     chosen.update(spare[:extra])
     return [(processes[a], processes[b]) for a, b in sorted(chosen)]

@@ -15,6 +15,8 @@ from sim.core.model import Action, Message, Process
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
 
+MANY = 1_000_000  # events: so many that rounding the parameters for them means nothing
+
 
 class Refused(Exception):
     """A workload cannot carry out an action, such as a send without the money. The text gives the reason."""
@@ -41,6 +43,11 @@ class Workload(Parametrised):
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
         """Parameters that give about `events` application events without a script (empty: there are none)."""
         return {}
+
+    def events(self) -> int:
+        """About how many application events there are without a script. As it stands, `busy` says it, turned round."""
+        busy = self.busy(len(self.processes), MANY)
+        return max((round(MANY * getattr(self, name) / most) for name, most in busy.items()), default=0)
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
         """What is wrong with the parameters, as pairs (parameter, sentence). `channels` holds names such as P1->P2."""

@@ -186,9 +186,9 @@ def _channels(
 ) -> tuple[Channel, ...]:
     """Cached, because most edits do not change the graph."""
     number_of = {name: number for number, name in enumerate(processes)}
-    some_fifo = not_fifo != (EVERY_CHANNEL,)
+    some_fifo, free = not_fifo != (EVERY_CHANNEL,), frozenset(not_fifo)
     return tuple(
-        Channel(number, number_of[a], number_of[b], f"{a}->{b}", some_fifo and f"{a}->{b}" not in not_fifo)
+        Channel(number, number_of[a], number_of[b], f"{a}->{b}", some_fifo and f"{a}->{b}" not in free)
         for number, (a, b) in enumerate(topology.edges(processes, seed))
     )
 

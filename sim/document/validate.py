@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 import networkx as nx
 
 from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
+from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.core.model import CONTROL, MARKER
 from sim.core.topology import unreachable
@@ -58,12 +59,9 @@ def _names(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _topology(scenario: Scenario) -> Iterator[Problem]:
-    count = len(scenario.processes)
-    if scenario.topology.kind == "complete" and count * (count - 1) > MOST_CHANNELS:
-        yield (
-            scenario.at("topology.kind"),
-            f"{count * (count - 1)} channels; use at most {MOST_CHANNELS}, as a ring does",
-        )
+    most = scenario.topology.most_edges(len(scenario.processes))
+    if most > MOST_CHANNELS:
+        yield scenario.at("topology.kind"), f"{most} channels; use at most {MOST_CHANNELS}, as a ring does"
         return
     seen: set[tuple[str, str]] = set()
     for number, edge in enumerate(scenario.topology.channels, start=1):
@@ -113,7 +111,7 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
 def _script(scenario: Scenario) -> Iterator[Problem]:
     names = {channel.name for channel in scenario.channels}
     label_at: dict[str, str] = {}
-    for number, line in enumerate(scenario.script):
+    for number, line in enumerate(in_time(scenario.script)):
         where = scenario.where(number)
         for key, name in (("process", line.process), ("to", line.to)):
             if name is not None and name not in scenario.processes:
@@ -149,8 +147,12 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
     if kind == COORDINATOR:
         return
     edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
-    for snapshot, initiators in starts.items():
-        for process in unreachable(scenario.processes, edges, initiators):
+    reached: dict[tuple[str, ...], list[str]] = {}  # by initiators: many snapshots have the same ones
+    for snapshot, initiators in in_time(starts.items(), every=1):
+        own = tuple(initiators)
+        if own not in reached:
+            reached[own] = unreachable(scenario.processes, edges, own)
+        for process in reached[own]:
             by = " or ".join(initiators)
             yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
 
@@ -253,9 +255,11 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
 
 def _cuts(scenario: Scenario) -> Iterator[Problem]:
     labels = _labels(scenario)
-    for number, cut in enumerate(scenario.cuts, start=1):
-        if any(cut.name == other.name for other in scenario.cuts[: number - 1]):
+    seen: set[str] = set()
+    for number, cut in enumerate(in_time(scenario.cuts), start=1):
+        if cut.name in seen:
             yield scenario.at(f"cuts[{number}].name"), f"the name {cut.name!r} is given twice; every cut needs its own"
+        seen.add(cut.name)
         for process, label in cut.frontier.items():
             where = scenario.at(f"cuts[{number}].frontier.{process}")
             if process not in scenario.processes:

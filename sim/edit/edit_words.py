@@ -6,9 +6,9 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
 from sim.core.model import SEND
 from sim.core.notation import has_label
-from sim.document.scenario import Initiation, ScriptLine
+from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
-from sim.edit.edits import ANOTHER, Edit, read_message
+from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
 from sim.edit.items import Item, changes_of, name_of, read_item
 from sim.explain import words
 from sim.explain.choices import all_choices
@@ -20,22 +20,28 @@ from sim.run.references import find, references
 
 def describe_edit(before: Execution, edit: Edit) -> str:
     """An edit that was applied to `before`, in words, for the list of changes."""
+    if is_plan(edit):
+        return describe_plan(before.scenario, edit)
     do, table = edit["do"], Table(edit, "")
     if do in ("delay", "hold", "release"):
         what = _message_in_words(before, read_message(table))
         return f"delay {what}: {edit['delay']:g} time units" if do == "delay" else f"{do} {what}"
-    if do == "change":
-        return _change_in_words(read_item(before.scenario, table).of(before.scenario), table)
     if do == "delete":
         return f"delete {name_of(read_item(before.scenario, table).of(before.scenario))}"
-    if do == "algorithm":
-        return f"snapshots by {ALGORITHMS[edit['kind']].title}"
     if do == ANOTHER:
         of_round = f" of round {edit['round']}" if edit.get("round") else ""
         return f"another run, number {edit.get('number', 0)}{of_round}"
-    if do in ("manual", "choose"):
-        return _by_hand_in_words(before, edit)
-    timed = before.scenario.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)
+    return _by_hand_in_words(before, edit)
+
+
+def describe_plan(before: Scenario, edit: Edit) -> str:
+    """An edit of what is planned (`is_plan`) that was applied to `before`, in words."""
+    do, table = edit["do"], Table(edit, "")
+    if do == "change":
+        return _change_in_words(read_item(before, table).of(before), table)
+    if do == "algorithm":
+        return f"snapshots by {ALGORITHMS[edit['kind']].title}"
+    timed = before.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)
     at = f" at {edit['at']:g}" if timed else ""
     if do == "send":
         return f"{edit['process']} sends {edit.get('body') or 'a message'} to {edit['to']}{at}"

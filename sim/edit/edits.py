@@ -37,27 +37,57 @@ from sim.document.validate import validate
 from sim.edit.another_run import another_run
 from sim.edit.items import change, delete, read_body, read_inner
 from sim.explain.choices import choices_made
-from sim.run.execution import MOST_STEPS, Execution, run
+from sim.run.execution import Execution, run
 from sim.run.references import all_references, find, message_at
 
 Edit = Mapping[str, Any]
 ANOTHER = "another"
 
 
-def apply_edit(execution: Execution, edit: Edit, now: float, most_steps: int = MOST_STEPS) -> Execution:
-    """The run of the edited scenario. `now` is the time that the user looks at, in time units.
+def apply_edit(
+    execution: Execution, edit: Edit, now: float, running: Callable[[Scenario], Execution] = run
+) -> Execution:
+    """The run of the edited scenario, by `running`. `now` is the time that the user looks at, in time units.
 
     Raises InputError, with the reason, if the edit is refused.
     """
+    if is_plan(edit):
+        return checked_run(planned(execution.scenario, edit, now), running)
+    do, table = _read(edit, now)
+    if do not in RUN_EDITS:
+        raise InputError(f"there is no edit {do!r}; known: {', '.join((*PLANS, *RUN_EDITS))}")
+    return checked_run(_as_edited(RUN_EDITS[do](execution, table, now)), running)
+
+
+def is_plan(edit: Edit) -> bool:
+    """Whether an edit changes what is planned, whatever happens in the run. Several of them need one run only."""
+    do = edit.get("do")
+    return isinstance(do, str) and do in PLANS
+
+
+def planned(scenario: Scenario, edit: Edit, now: float) -> Scenario:
+    """The scenario after an edit that `is_plan`, for `checked_run`. Raises InputError."""
+    do, table = _read(edit, now)
+    return _as_edited(PLANS[do](scenario, table, now))
+
+
+def checked_run(scenario: Scenario, running: Callable[[Scenario], Execution] = run) -> Execution:
+    """The run of an edited scenario, by `running`. Raises InputError where it is invalid or impossible."""
+    validate(scenario)
+    return running(scenario)
+
+
+def _read(edit: Edit, now: float) -> tuple[str, Table]:
+    """What an edit does, and its keys."""
     if not abs(now) < MOST_NUMBER:
         raise InputError(f"time: expected a number below {MOST_NUMBER:g}, not {now:g}")
     table = Table(edit, "")
-    do = table.take("do", str, None, "a text")
-    if do not in EDITS:
-        raise InputError(f"there is no edit {do!r}; known: {', '.join(EDITS)}")
-    edited = replace(EDITS[do](execution, table, now), origin="", expect={})
-    validate(edited)
-    return run(edited, most_steps=most_steps)
+    do: str = table.take("do", str, None, "a text")
+    return do, table
+
+
+def _as_edited(scenario: Scenario) -> Scenario:
+    return replace(scenario, origin="", expect={})
 
 
 # --------------------------------------------------------------------------- delays
@@ -127,30 +157,28 @@ def _when(scenario: Scenario, table: Table, process: str, now: float) -> float:
     return max((1.0 + own.at for own in planned if own.process == process and own.after is None), default=0.0)
 
 
-def _send(execution: Execution, table: Table, now: float) -> Scenario:
-    scenario = execution.scenario
+def _send(scenario: Scenario, table: Table, now: float) -> Scenario:
     body = read_body(scenario, table.values.get("body"))
     process, to = _who(table, "process"), _who(table, "to")
     line = ScriptLine(process, _when(scenario, table, process, now), to=to, body=body, where="the new message")
     return replace(scenario, script=(*scenario.script, line))
 
 
-def _internal(execution: Execution, table: Table, now: float) -> Scenario:
-    scenario, process = execution.scenario, _who(table, "process")
+def _internal(scenario: Scenario, table: Table, now: float) -> Scenario:
+    process = _who(table, "process")
     line = ScriptLine(process, _when(scenario, table, process, now), where="the new event")
     return replace(scenario, script=(*scenario.script, line))
 
 
-def _snapshot(execution: Execution, table: Table, now: float) -> Scenario:
-    scenario, process = execution.scenario, _who(table, "process")
+def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
+    process = _who(table, "process")
     name = table.optional("id") or free_snapshot_id(scenario)
     start = Initiation(name, process, _when(scenario, table, process, now), where="the new snapshot")
     return replace(scenario, snapshots=(*scenario.snapshots, start))
 
 
-def _algorithm(execution: Execution, table: Table, now: float) -> Scenario:
+def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Another algorithm. Parameters and delays of control messages belong to the old one, so they are dropped."""
-    scenario = execution.scenario
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
     return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
@@ -192,9 +220,12 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
     return another_run(execution, table.whole("number", 0), table.text("round"))
 
 
-EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
-    "delay": _delay, "hold": _hold, "release": _release, "send": _send, "internal": _internal, "snapshot": _snapshot,
-    "change": change, "delete": delete, "algorithm": _algorithm, "manual": _manual, "choose": _choose,
+# What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
+PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
+    "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
+}  # fmt: skip
+RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
+    "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,
     ANOTHER: _another,
 }  # fmt: skip
 

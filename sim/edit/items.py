@@ -85,9 +85,8 @@ def changes_of(table: Table) -> list[str]:
     return [key for key in _CHANGEABLE if table.values.get(key) is not None]
 
 
-def change(execution: Execution, table: Table, now: float) -> Scenario:
+def change(scenario: Scenario, table: Table, now: float) -> Scenario:
     """The scenario with another time, process, target or body of one item. Raises InputError."""
-    scenario = execution.scenario
     item = read_item(scenario, table)
     planned = item.of(scenario)
     given = changes_of(table)

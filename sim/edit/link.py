@@ -26,7 +26,7 @@ from sim.edit.edits import Edit
 
 MOST_LINK = 2_000  # characters: longer links cannot be pasted everywhere
 MOST_BYTES = 2_000_000  # of an unpacked value
-MOST_EDITS = 10_000
+MOST_EDITS = 3_000
 MOST_NAME = 300  # letters of a file's name
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body is in an edit, which is in an entry, which is in the list
 VERSION = 2

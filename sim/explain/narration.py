@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from sim.core.algorithm import BY_NOTHING
+from sim.core.deadline import in_time
 from sim.core.model import (
     APPLICATION_KINDS,
     BLOCKED,
@@ -65,7 +66,7 @@ def narrate(execution: Execution, first: int = 0, last: int | None = None) -> li
     low, high = (bisect_left(execution.events, step, key=lambda event: event.step) for step in (first, last + 1))
     rows = {step: list(group) for step, group in groupby(execution.events[low:high], key=lambda event: event.step)}
     narrator = Narrator(execution)
-    return [narrator.step_text(step, rows.get(step, [])) for step in range(first, last + 1)]
+    return [narrator.step_text(step, rows.get(step, [])) for step in in_time(range(first, last + 1), every=1)]
 
 
 class Narrator:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sim.core.deadline import in_time
 from sim.core.model import (
     APP,
     CHANNEL_CLOSED,
@@ -116,7 +117,7 @@ def reasons_over_steps(
     A reason of step N rests on what has happened until N. The last one is that of `reasons`.
     """
     deciding = _deciding_rows(execution)[snapshot.id]
-    return [_over_steps(deciding, snapshot, flight) for flight in flights]
+    return [_over_steps(deciding, snapshot, flight) for flight in in_time(flights)]
 
 
 def _over_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) -> list[tuple[int, Reason]]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import cached_property, wraps
 from typing import Any, NamedTuple, TypeVar
 
+from sim.core import deadline
+from sim.core.deadline import in_time
 from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
@@ -95,7 +97,7 @@ class Execution:
         channel_of = {channel.name: channel for channel in self.engine.channels}
         arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
         found = []
-        for event in self.events:
+        for event in in_time(self.events):
             if event.kind in SENT:
                 name, number = event.channel or "", event.message_id or 0
                 source, _, target = name.partition("->")
@@ -131,6 +133,8 @@ class Execution:
         number = 0
         while choice is not None:
             number += 1
+            if number % deadline.EVERY == 0:
+                deadline.check()
             time, action = choice
             if copied:
                 scheduler.state = state = engine.copy_for(state, action)
@@ -153,6 +157,7 @@ def once(compute: Callable[[Execution], Found]) -> Callable[[Execution], Found]:
     def found(execution: Execution) -> Found:
         kept = vars(execution)
         if key not in kept:
+            deadline.check()
             kept[key] = compute(execution)
         result: Found = kept[key]
         return result
@@ -164,7 +169,7 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     """Runs `scenario` to its end. States are changed in place unless `copied`.
 
     Raises InputError if an action is refused (such as a send without the money), a choice is not enabled, the list of
-    delays is too short, or the run has more than `most_steps` steps.
+    delays is too short, or the run has more than `most_steps` steps; OutOfTime where its deadline passes.
     """
     engine = scenario.engine()
     state = engine.initial()
@@ -175,15 +180,18 @@ def run(scenario: Scenario, *, copied: bool = False, most_steps: int = MOST_STEP
     step_of_item: dict[int, int] = {}
     chooser = scheduler.choices()
     choice: Choice | None = None
-    number = 0
+    number, pause = 0, min(deadline.EVERY, most_steps)
     rows, ends, times = log.rows, log.ends, log.times
     collecting = gc.isenabled()
     gc.disable()  # a run makes no cycles, and the collector would traverse all rows again and again
     try:
         choice = next(chooser, None)
         while choice is not None:
-            if number == most_steps:
-                raise InputError(scenario.at(f"the run goes on after {most_steps} steps; bound its workload"))
+            if number == pause:
+                if number == most_steps:
+                    raise InputError(scenario.at(f"the run goes on after {most_steps} steps; bound its workload"))
+                deadline.check()
+                pause = min(number + deadline.EVERY, most_steps)
             number += 1
             time, action = choice
             if copied:

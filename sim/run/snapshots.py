@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from sim.core.deadline import in_time
 from sim.core.model import (
     APPLICATION_KINDS,
     CHANNEL_CLOSED,
@@ -127,7 +128,7 @@ def snapshots_in(
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
     labels: dict[str, list[str]] = {process: [] for process in processes}
     triggered: set[int] = set()  # the steps in which a message was received or a timer went off
-    for event in events:
+    for event in in_time(events):
         if event.snapshot_id is not None:
             rows_of.setdefault(event.snapshot_id, []).append(event)
         elif event.kind in APPLICATION_KINDS:
@@ -135,7 +136,7 @@ def snapshots_in(
         if event.kind in RECEIVED or event.kind == TIMER:
             triggered.add(event.step)
     table = _EventTable(processes, channels, labels, triggered, body_of)
-    found = [table.snapshot(name, rows) for name, rows in rows_of.items()]
+    found = [table.snapshot(name, rows) for name, rows in in_time(rows_of.items(), every=1)]
     return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
 
 

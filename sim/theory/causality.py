@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
+from sim.core.deadline import in_time
 from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
+
+MOST_CUTS = 100_000  # of a lattice
+MOST_COMPARED = 200_000_000  # numbers of events, to find them
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -62,7 +66,7 @@ class History:
         """The vector clock of every event, by (process, index) (Fidge 1988, Mattern 1989)."""
         clocks: dict[tuple[str, int], Clock] = {}
         now = {name: [0] * len(self.processes) for name in self.processes}
-        for event in self.rows:
+        for event in in_time(self.rows):
             clock = now[event.process]
             if event.kind == RECEIVE and event.message_id in self.sends:
                 send = self.sends[event.message_id]
@@ -136,20 +140,22 @@ class History:
                 if all(known <= inside for i, (known, inside) in enumerate(zip(clock, cut, strict=True)) if i != rank):
                     yield (*cut[:rank], cut[rank] + 1, *cut[rank + 1 :])
 
-    def lattice(self, most: int = 100_000) -> dict[Clock, int]:
+    def lattice(self, most: int = MOST_CUTS) -> dict[Clock, int]:
         """Every consistent cut, level by level, with the number of ways to reach it from the empty cut.
 
-        That of the last cut is the number of linearizations. Raises ValueError if there are more than `most` cuts.
+        That of the last cut is the number of linearizations. Raises ValueError if there are more than `most` cuts, or
+        fewer where there are many processes: to go on from a cut compares every process with every other.
         """
+        most = min(most, MOST_COMPARED // len(self.processes) ** 2)
         level: dict[Clock, int] = {(0,) * len(self.processes): 1}
         found = dict(level)
         while level:
             above: dict[Clock, int] = {}
-            for cut, ways in level.items():
+            for cut, ways in in_time(level.items()):
                 for successor in self.successors(cut):
                     above[successor] = above.get(successor, 0) + ways
+                if len(found) + len(above) > most:
+                    raise ValueError(f"this execution has more than {most} consistent cuts")
             found.update(above)
-            if len(found) > most:
-                raise ValueError(f"this execution has more than {most} consistent cuts")
             level = above
         return found

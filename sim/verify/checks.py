@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sim.core import deadline
 from sim.core.log import to_json
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
@@ -61,6 +62,7 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
     if snapshot.status == ABORTED or not ready:
         return Verdict(check, None)
+    deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)
     return Verdict(check, witness is None, witness)
 
@@ -80,13 +82,20 @@ def _caption(execution: Execution, channel: str) -> str:
     return caption(execution.scenario.processes, channel)
 
 
+@once
+def _markers_sent(execution: Execution) -> Counter[tuple[str | None, str]]:
+    """How many markers each channel carried, by snapshot id and channel name."""
+    return Counter((flight.send.snapshot_id, flight.channel.name) for flight in execution.flights if flight.is_marker)
+
+
 def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
-    sent = Counter(f.channel.name for f in execution.flights if f.is_marker and f.send.snapshot_id == snapshot.id)
+    sent = _markers_sent(execution)
     least = 1 if snapshot.status == COMPLETE else 0
     for channel in execution.engine.channels:
-        if not least <= sent[channel.name] <= 1:
+        count = sent[snapshot.id, channel.name]
+        if not least <= count <= 1:
             name = _caption(execution, channel.name)
-            return f"{name} carried {sent[channel.name]} {execution.engine.algorithm.marker}s"
+            return f"{name} carried {count} {execution.engine.algorithm.marker}s"
     return None
 
 

@@ -9,7 +9,6 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
-import views.explore_session
 from sim.core.errors import InputError
 from sim.edit.link import Shared, in_round, query_of, read_query
 from views.explore_session import ExploreSession
@@ -68,8 +67,17 @@ def test_a_refused_edit_leaves_everything_and_says_why(session):
 
 
 def test_the_next_good_edit_clears_the_notice(session):
-    session.absorb([entry(1, IMPOSSIBLE), entry(2, ADD)])
+    session.absorb([entry(1, IMPOSSIBLE)])
+    session.absorb([entry(2, ADD)])
     assert session.notice is None
+
+
+def test_a_refusal_is_told_although_a_good_edit_came_with_it(session):
+    """The browser hears once of both; the number is that of the refused one."""
+    session.absorb([entry(1, ADD), entry(2, IMPOSSIBLE), entry(3, ADD), entry(4, IMPOSSIBLE), entry(5, {"do": "undo"})])
+    assert (session.ack, session.notice["seq"]) == (5, 2)
+    assert "Nobody" in session.notice["text"] and session.notice["text"].endswith("1 more change was refused.")
+    assert (len(session.versions), session.at) == (3, 1)
 
 
 def test_undo_is_the_scenario_before_and_reset_can_be_undone(session):
@@ -106,9 +114,9 @@ def test_what_is_too_big_for_a_page_is_refused_and_the_page_keeps_what_it_had(se
     before = session.data()
     with pytest.raises(InputError, match="10302 channels"):
         session.open(Shared(toml="processes = 102", name="crowd"))
-    monkeypatch.setattr("views.explore_session.MOST_STEPS", 100)
+    monkeypatch.setattr("views.budget.MOST_STEPS", 100)
     text = 'processes = 2\nworkload = { kind = "bank", transfers = 200 }'
-    with pytest.raises(InputError, match="bound its workload"):
+    with pytest.raises(InputError, match="its workload makes about 800 events"):
         session.open(Shared(toml=text, name="endless"))
     assert session.data() == before
 
@@ -211,11 +219,12 @@ def test_wishes_are_noted_and_nothing_else_changes(session):
 
 @pytest.mark.long
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
-    monkeypatch.setattr("views.explore_session.BIG", 100)
-    sessions = [ExploreSession() for _ in range(views.explore_session.MOST_BIG + 1)]
-    for session in sessions:
+    sessions = [ExploreSession() for _ in range(3)]
+    sessions[0].open(Shared(toml=LONG, name="long"))
+    monkeypatch.setattr("views.explore_session.MOST_KEPT", 2 * sessions[0].steps_kept)
+    for session in sessions[1:]:
         session.open(Shared(toml=LONG, name="long"))
-    assert sessions[0]._scene is None and sessions[-1]._scene is not None
+    assert [session.steps_kept > 0 for session in sessions] == [False, True, True]
     sessions[0].absorb([entry(1, {"do": "look", "step": 2000})])
     assert scene(sessions[0])["first"] > 0
 
@@ -268,17 +277,19 @@ def test_a_link_with_an_edit_that_is_none_is_refused_in_one_sentence(session, ed
     assert_refused(session, {"do": "restore", "link": link})
 
 
-def test_a_link_that_runs_too_much_again_is_refused(session, monkeypatch):
-    monkeypatch.setattr("views.explore_session.MOST_REPLAYED", 50)
+def test_a_link_with_too_many_edits_is_refused_and_so_is_an_edit_too_many(session, monkeypatch):
+    monkeypatch.setattr("views.versions.MOST_EDITS", 2)
     edits = tuple(({**ADD, "at": 50 + n}, 1.0) for n in range(3))
     with pytest.raises(InputError, match="as a file"):
         session.open(Shared("lecture", edits=edits))
     session.open(Shared("lecture", edits=edits[:2]))
+    session.absorb([entry(1, ADD)])
+    assert (len(session.version.edits), session.notice["level"]) == (2, "error")
 
 
 def test_an_export_of_a_run_that_is_not_kept_changes_nothing(session, monkeypatch):
     """It asks from another thread, while an edit may be under way."""
-    session._scene = None
+    session.forget()
     assert session.scene.execution.scenario == session.scenario
     assert session._scene is None
 

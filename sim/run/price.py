@@ -1,0 +1,86 @@
+"""What a run will cost, estimated from its scenario alone: nothing is run.
+
+Everything is counted in steps, about as long as an ordinary step takes to run and to get ready for a diagram. So one
+limit holds for all, and the part that takes most says what would have to be smaller. Workloads and algorithms say what
+they cause (`Workload.events`, `SnapshotAlgorithm.messages`); both have a default.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+
+# Measured, in steps. A marker leaves three rows; a snapshot has a record, a cut and verdicts, a cut a line.
+PER_MARKER = 2.5
+PER_SNAPSHOT, PER_CUT = 20, 20
+EVENTS_CHECKED, CLOCKS_KEPT, LOOKED_AT = 200, 200, 120  # of events, of numbers in vector clocks, of queues: for a step
+
+
+class Part(NamedTuple):
+    """A part of a price: in steps, what causes it, and what would have to be smaller."""
+
+    steps: float
+    cause: str
+    advice: str
+
+
+class Price(NamedTuple):
+    """The price of a run, part by part."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def steps(self) -> int:
+        """All of it."""
+        return round(sum(part.steps for part in self.parts))
+
+    def refuse_beyond(self, most: int) -> None:
+        """Raises InputError, with what causes most of it, if the price is more than `most` steps."""
+        if self.steps > most:
+            first = max(self.parts)
+            raise InputError(
+                f"this run is too big for a page: {first.cause}, and a page has time for about {most:,} steps; "
+                f"use {first.advice}"
+            )
+
+
+def price_of(scenario: Scenario) -> Price:
+    """The price of running a valid `scenario`, and of getting it ready for a diagram."""
+    engine = scenario.engine()
+    processes, channels = len(scenario.processes), len(scenario.channels)
+    snapshots = len({start.snapshot for start in scenario.snapshots})
+    markers = engine.algorithm.messages()
+    scripted = sum(1 if line.to is None else 2 for line in scenario.script)
+    events = scripted + engine.workload.events()
+    steps = events + len(scenario.snapshots) + snapshots * markers
+    looks = 0 if scenario.scheduler.has_time else steps * (processes + channels)
+    checked = events / EVENTS_CHECKED  # for each cut
+    return Price(
+        (
+            Part(scripted, f"its script has {scripted:,} events", "a shorter script"),
+            Part(events - scripted, f"its workload makes about {events - scripted:,} events", "a smaller workload"),
+            Part(
+                snapshots * (PER_SNAPSHOT + PER_MARKER * markers + checked) + len(scenario.snapshots),
+                f"its {snapshots:,} snapshots send about {markers:,} markers or control messages each",
+                "fewer snapshots, processes or channels",
+            ),
+            Part(
+                len(scenario.cuts) * (PER_CUT + processes + checked),
+                f"its {len(scenario.cuts):,} cuts are each compared with its {events:,} events",
+                "fewer cuts",
+            ),
+            Part(
+                events * processes / CLOCKS_KEPT if snapshots else 0,
+                f"its {events:,} events each have a vector clock of {processes:,} numbers",
+                "fewer processes or events",
+            ),
+            Part(
+                looks / LOOKED_AT,
+                f"the {scenario.scheduler.kind} scheduler looks at {processes:,} processes and {channels:,} channels "
+                f"before each of {steps:,} steps",
+                'the scheduler "timed", or fewer channels or events',
+            ),
+        )
+    )

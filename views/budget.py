@@ -1,0 +1,116 @@
+"""What one answer of the app may take: its time, how big a run may be, and who makes a big one.
+
+An answer is all that a page does at once, such as opening a link, or taking the edits that a browser has sent. It has
+ANSWER_S seconds. A run is priced before it is made (sim/run/price.py). Those that are BIG are made one at a time in the
+whole app, from their beginning to the end of the answer, so that five of them take no more memory than one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from threading import Lock
+
+from sim.core.deadline import Deadline, OutOfTime, within
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.run.execution import Execution, run
+from sim.run.price import price_of
+
+ANSWER_S = 10.0
+WAIT_S = 5.0  # that an answer waits at most until it may make a big run
+BIG = 10_000  # steps of a price
+MOST_STEPS = 200_000  # of a price: a quiet machine takes about 8 s for it
+MOST_CHANNELS = 10_000
+
+
+class Busy(InputError):
+    """Somebody else's big run is being made: the same may be asked again."""
+
+    def __init__(self) -> None:
+        super().__init__("somebody else's big run is being made at this moment; try again in a few seconds")
+
+
+class Answer:
+    """One answer: its deadline, and whether it is its turn to make big runs."""
+
+    def __init__(self, deadline: Deadline) -> None:
+        self.deadline = deadline
+        self.has_turn = False
+        self.has_waited = False
+
+    def take_turn(self) -> None:
+        """Wait until no other answer makes a big run. Raises Busy after WAIT_S, OutOfTime if nobody waits."""
+        waited = Deadline(min(WAIT_S, self.deadline.left))
+        while not self.has_turn:
+            self.has_turn = _big_runs.acquire(timeout=min(0.1, waited.left))
+            if not self.has_turn:
+                self.has_waited = True
+                if not waited.left:
+                    raise Busy
+                self.deadline.check()
+
+    def end(self) -> None:
+        """Let others make big runs."""
+        if self.has_turn:
+            self.has_turn = False
+            _big_runs.release()
+
+
+_big_runs = Lock()
+_present: ContextVar[Answer | None] = ContextVar("answer", default=None)
+
+
+@contextmanager
+def answering(is_wanted: Callable[[], bool] = lambda: True, seconds: float | None = None) -> Iterator[Deadline]:
+    """The block makes one answer; within another answer it is a part of that one.
+
+    Raises InputError when its time (`seconds`; by default ANSWER_S) is spent, and OutOfTime when it is not wanted any
+    more.
+    """
+    outer = _present.get()
+    if outer is not None:
+        yield outer.deadline
+        return
+    seconds = ANSWER_S if seconds is None else seconds
+    deadline = Deadline(seconds, is_wanted)
+    answer = Answer(deadline)
+    token = _present.set(answer)
+    try:
+        with within(deadline):
+            yield deadline
+    except OutOfTime:
+        if not is_wanted():
+            raise
+        raise (Busy() if answer.has_waited else InputError(too_long(seconds))) from None
+    finally:
+        _present.reset(token)
+        answer.end()
+
+
+def too_long(seconds: float) -> str:
+    """The sentence for what takes longer than `seconds`."""
+    advice = "use fewer processes, messages or snapshots"
+    return f"this takes longer than the {seconds:.0f} seconds that there are for it; {advice}"
+
+
+def run_of(scenario: Scenario) -> Execution:
+    """The run of a scenario. Raises InputError when it cannot run, or is too big for a page."""
+    own = replace(scenario)  # a copy: values cached in a scenario are freed with its run
+    allow(own)
+    return run(own, most_steps=MOST_STEPS)
+
+
+def allow(scenario: Scenario) -> None:
+    """Raises InputError if a scenario is too big for a page; for a big one, waits for the turn of the answer."""
+    if len(scenario.channels) > MOST_CHANNELS:
+        raise InputError(
+            f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
+        )
+    price = price_of(scenario)
+    price.refuse_beyond(MOST_STEPS)
+    answer = _present.get()
+    if price.steps > BIG and answer is not None:
+        answer.take_turn()
