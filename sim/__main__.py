@@ -25,6 +25,7 @@ from sim.exchange import cos418
 from sim.exchange.snap_files import compare
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
+from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
@@ -62,8 +63,8 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         for number, sentence in enumerate(sentences(execution)):
             print(f"{number:4}  {sentence}")
-    for problem in problems:
-        print(f"{execution.scenario.name}: {problem}", file=sys.stderr)
+    for told in (*problems, *notes(execution)):
+        print(f"{execution.scenario.name}: {told}", file=sys.stderr)
     return 1 if problems else 0
 
 

@@ -24,7 +24,9 @@ from sim.document.toml_table import as_float
 from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
+from sim.explain.words import capital
 from sim.run.execution import Execution
+from sim.run.references import notes
 from views.budget import ANSWER_S, Busy, answering, run_of, too_long
 from views.look import Look, draw, read_look
 from views.page_words import sentence
@@ -99,12 +101,15 @@ class ExploreSession:
         """
         with answering(is_wanted) as deadline, within(deadline):
             execution = run_of(shared.base())
+            told = notes(execution)
             versions, execution = edited([Version(replace(execution.scenario))], execution, shared.edits)
             scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
             drawn = draw(scene, look)
         self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
         self._renumbered = self.revision + 1
         self._show(scene, look, drawn)
+        if told:
+            self.tell(". ".join(map(capital, told)), "info")
 
     def absorb(self, outbox: object, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Apply the new entries of the browser's outbox, in their order, and draw once.
@@ -207,6 +212,7 @@ class ExploreSession:
             self.wish = edit["do"]
         elif edit["do"] == "restore":
             self.open(read_query(dict(parse_qsl(str(edit.get("link", ""))))))
+            self.notice = None  # the user has read it when this run was opened first
         elif edit["do"] == "look":
             self.look = read_look(edit)
         elif edit["do"] in ("undo", "redo"):

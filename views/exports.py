@@ -96,6 +96,8 @@ async def _made(request: Request, session: ExploreSession, name: str) -> File:
         work.cancel()
         while not await _is_done(made):
             pass
+        if not made.cancelled():
+            made.exception()  # else asyncio reports that nobody has looked at it
         _UNDER_WAY.discard(session.id)
 
 

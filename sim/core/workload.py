@@ -15,7 +15,7 @@ from sim.core.model import Action, Message, Process
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
 
-MANY = 1_000_000  # events: so many that rounding the parameters for them means nothing
+MANY = 10**12  # events: so many that rounding the parameters for them means nothing
 
 
 class Refused(Exception):

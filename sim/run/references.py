@@ -49,21 +49,48 @@ def find(execution: Execution, reference: MessageReference) -> Flight | None:
 def message_at(execution: Execution, reference: MessageReference) -> Flight:
     """The message that `reference` names. Raises InputError if the run has no such message."""
     found = find(execution, reference)
-    if found is not None:
-        return found
+    if found is None:
+        raise InputError(_why_none(execution, reference))
+    return found
+
+
+def _why_none(execution: Execution, reference: MessageReference) -> str:
+    """Why a reference names no message of this run, and what is near."""
     if reference.label is not None:
         labels = {name.label for name in references(execution) if name.label}
-        raise InputError(f"no message is sent at {reference.label!r} in this run; {nearest(reference.label, labels)}")
+        return f"no message is sent at {reference.label!r} in this run; {nearest(reference.label, labels)}"
     channels = list(dict.fromkeys(flight.channel.name for flight in execution.flights if flight.kind == reference.kind))
     channels += [channel.name for channel in execution.engine.channels if channel.name not in channels]
     if reference.channel not in channels:
         given = reference.channel or ""
-        raise InputError(f"{given!r} is no channel of this run; {nearest(given, channels)}")
+        return f"{given!r} is no channel of this run; {nearest(given, channels)}"
     same = [name for name in _ids(execution) if name._replace(ordinal=reference.ordinal) == reference]
     algorithm = execution.engine.algorithm
     own = {MARKER: algorithm.marker, CONTROL: algorithm.control_message}
     what = "message" if reference.kind == APP else f"{own[reference.kind]} of {reference.snapshot!r}"
-    raise InputError(
+    return (
         f"there is no {what} number {reference.ordinal} on {reference.channel} in this run; "
         f"it carries {len(same)} of them"
     )
+
+
+MOST_NOTES = 3
+
+
+def notes(execution: Execution) -> list[str]:
+    """Sentences on what the scenario says in vain: a delay of a message that this run never sends.
+
+    It is no error, for an edit may have taken the message away. While a user chooses every step there are none, for the
+    message may still come.
+    """
+    scenario = execution.scenario
+    if scenario.scheduler.kind == "manual":
+        return []
+    stray = [reference for reference in scenario.delays if find(execution, reference) is None]
+    marker, control = execution.engine.algorithm.marker, execution.engine.algorithm.control_message
+    told = [
+        f"the delay of {reference.in_words(marker, control)} has no effect: {_why_none(execution, reference)}"
+        for reference in stray[:MOST_NOTES]
+    ]
+    more = len(stray) - MOST_NOTES
+    return [*told, f"{more} more delays have no effect either"] if more > 0 else told

@@ -1,0 +1,292 @@
+"""Links and outboxes that cost more than they look: refused before they run, or stopped, and nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+from sim.core import deadline
+from sim.core.deadline import Deadline, OutOfTime
+from sim.core.errors import InputError
+from sim.core.topology import Topology
+from sim.document.files import parse_toml
+from sim.edit.link import Shared
+from sim.run.execution import run
+from sim.run.price import price_of
+from views import budget, explore_session
+from views.budget import Busy, answering
+from views.explore_session import ExploreSession
+
+ADD = {"do": "internal", "process": "P1", "at": 50}
+IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
+HOLD = {"do": "hold", "message": {"label": "H"}}
+BANK = Shared(toml='processes = 3\nworkload = { kind = "bank", transfers = 40 }', name="bank")
+
+
+def snapshots(number: int) -> str:
+    return "".join(f'[[snapshots]]\nid = "{n}"\nprocess = "P1"\nat = 1\n' for n in range(number))
+
+
+def entries(*edits: dict[str, Any], first: int = 1) -> list[dict[str, Any]]:
+    return [{"seq": seq, "step": 0, "time": 0.0, "edit": edit} for seq, edit in enumerate(edits, first)]
+
+
+@pytest.fixture
+def session() -> ExploreSession:
+    session = ExploreSession()
+    session.open(Shared(scenario="lecture"))
+    return session
+
+
+@pytest.fixture
+def runs(monkeypatch) -> list[object]:
+    """What the page has run."""
+    made: list[object] = []
+
+    def running(scenario, **limits):
+        made.append(scenario)
+        return run(scenario, **limits)
+
+    monkeypatch.setattr(budget, "run", running)
+    return made
+
+
+# --------------------------------------------------------------------------- priced before they run
+
+PRICED = {
+    "markers": (f"processes = 100\n{snapshots(300)}", "300 snapshots send about 9,900 markers"),
+    "markers, as few as a link of 132 letters holds": (f"processes = 100\n{snapshots(12)}", "fewer snapshots"),
+    "the work of a random scheduler": (
+        'processes = 50\nscheduler = { kind = "random" }\nworkload = { kind = "bank", transfers = 200 }',
+        "random scheduler looks at 50 processes and 2,450 channels",
+    ),
+    "a workload": ('processes = 9\nworkload = { kind = "bank", transfers = 1000000000 }', "18,000,000,000 events"),
+    "another workload": ('processes = 9\nworkload = { kind = "token_ring", rounds = 1000000 }', "smaller workload"),
+    "counts instead of markers": (
+        f'processes = 100\nalgorithm = {{ kind = "lai_yang" }}\n{snapshots(12)}', "control messages",
+    ),
+    "channels": ("processes = 102", "10302 channels"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "why"), PRICED.values(), ids=PRICED)
+def test_what_costs_too_much_is_refused_before_it_runs(session, runs, text, why):
+    before = session.data()
+    with pytest.raises(InputError, match=why) as refused:
+        session.open(Shared(toml=text, name="dear"))
+    assert "use " in str(refused.value) and "\n" not in str(refused.value)
+    assert (runs, session.data()) == ([], before)
+
+
+CHEAP = {
+    "cuts": 'processes = 1\nscript = [{ process = "P1", at = 1 }]\n'
+    + "".join(f'[[cuts]]\nname = "{n}"\n' for n in range(60)),
+    "snapshots of one process": f"processes = 1\n{snapshots(60)}",
+    "script lines": 'processes = 2\nscript = [{ process = "P1", at = 1, to = "P2" }%s]'
+    % (', { process = "P1", at = 1, to = "P2" }' * 600),
+}
+
+
+@pytest.mark.parametrize("text", CHEAP.values(), ids=CHEAP)
+def test_many_small_things_have_a_price_too(session, runs, monkeypatch, text):
+    session.open(Shared(toml=text, name="small"))
+    monkeypatch.setattr(budget, "MOST_STEPS", 1_000)
+    runs.clear()
+    with pytest.raises(InputError, match="too big for a page: its"):
+        session.open(Shared(toml=text, name="dear"))
+    assert not runs
+
+
+def test_a_random_graph_is_counted_before_it_is_drawn(monkeypatch):
+    monkeypatch.setattr(Topology, "edges", lambda *_: pytest.fail("it is drawn"))
+    with pytest.raises(InputError, match="999000 channels"):
+        parse_toml('processes = 1000\ntopology = { kind = "random", extra = 1000000 }', "graph")
+
+
+def test_an_edit_that_makes_a_run_too_dear_is_refused(session, monkeypatch):
+    monkeypatch.setattr(budget, "MOST_STEPS", price_of(session.scenario).steps + 5)
+    session.absorb(entries({"do": "snapshot", "process": "P1", "at": 60}, ADD))
+    assert (session.ack, len(session.version.edits)) == (2, 1)
+    assert "too big for a page" in session.notice["text"]
+
+
+def test_more_messages_than_a_browser_draws_are_refused(session, monkeypatch):
+    monkeypatch.setattr("views.look.MOST_DRAWN", 30)
+    with pytest.raises(InputError, match="messages are on their way at once"):
+        session.open(Shared(toml=f"processes = 7\n{snapshots(1)}", name="crowd"))
+    monkeypatch.setattr("views.look.MOST_REASONS", 30)
+    with pytest.raises(InputError, match="of 2 snapshots"):
+        session.open(Shared(toml=f"processes = 4\n{snapshots(2)}", name="crowd"))
+
+
+# --------------------------------------------------------------------------- a budget of time
+
+
+@pytest.fixture
+def looks(monkeypatch) -> Callable[[int], Iterator[int]]:
+    """Has every deadline pass at the given look at the clock. Returns the counter of looks."""
+
+    def pass_at(most: int) -> Iterator[int]:
+        looked = count(1)
+
+        def check(self) -> None:
+            if next(looked) >= most or not self.is_wanted():
+                raise OutOfTime
+
+        monkeypatch.setattr(Deadline, "check", check)
+        return looked
+
+    monkeypatch.setattr(deadline, "EVERY", 4)
+    return pass_at
+
+
+DEAR = Shared(
+    toml='processes = 4\nworkload = { kind = "bank", transfers = 5 }\n' + snapshots(3).replace('"P1"', '"P2"')
+    + '[[cuts]]\nname = "c"\n',
+    name="dear",
+)  # fmt: skip
+
+
+def test_an_opening_stops_wherever_its_time_is_spent_and_the_run_before_stays(session, looks):
+    looked = looks(10**9)
+    ExploreSession().open(DEAR)
+    every = next(looked) - 1
+    assert every > 100, "few loops look at the clock"
+    before = session.data()
+    for most in range(1, every + 1, max(1, every // 15)):
+        looks(most)
+        with pytest.raises(InputError, match="10 seconds"):
+            session.open(DEAR)
+        assert session.data() == before
+    looks(10**9)
+    session.open(DEAR)
+    assert session.scenario.name == "dear"
+
+
+def test_an_edit_that_takes_too_long_is_refused_and_the_browser_hears_which(session, looks):
+    before = session.drawn
+    for seq in range(1, 40):
+        looks(seq)
+        session.absorb(entries(HOLD, first=seq))
+        if session.notice is None or session.notice["level"] != "error":
+            break
+        assert (session.ack, session.drawn, session.is_unfinished) == (seq, before, False)
+        assert session.notice["text"].startswith("This takes longer than")
+    looks(10**9)
+    session.absorb(entries({**ADD, "at": 51}, first=100))
+    assert session.version.edits[-1][0]["at"] == 51
+
+
+def test_what_there_is_no_time_for_comes_again_and_nothing_is_lost(session, monkeypatch):
+    """As the browser does: it sends again what is not acknowledged."""
+    monkeypatch.setattr(explore_session, "STARTING_S", 0.0)
+    outbox = entries(*({"do": "delay", "message": {"label": "H"}, "delay": 10 + n} for n in range(5)))
+    answers = 0
+    while answers == 0 or session.is_unfinished:
+        answers += 1
+        session.absorb([entry for entry in outbox if entry["seq"] > session.ack])
+        assert session.ack == answers
+    assert (answers, len(session.version.edits), session.data()["unfinished"]) == (5, 5, False)
+
+
+def test_an_outbox_of_2000_edits_is_run_once(session, runs):
+    session.absorb(entries(*({**ADD, "at": 50 + n % 100} for n in range(2_000))))
+    assert (len(runs), session.ack, session.at) == (1, 2_000, 2_000)
+    session.absorb(entries({"do": "undo"}, first=2_001))
+    assert (session.at, len(session.scenario.script)) == (1_999, len(session.versions[0].scenario.script) + 1_999)
+
+
+def test_a_link_with_2000_edits_is_run_twice(session, runs):
+    edits = tuple(({**ADD, "at": 50 + n % 100}, 1.0) for n in range(2_000))
+    session.open(Shared("lecture", edits=edits))
+    assert (len(runs), session.at) == (2, 2_000)
+
+
+def test_of_many_edits_that_come_together_only_the_bad_ones_are_refused(session, runs):
+    edits = [IMPOSSIBLE if n in (3, 40) else {**ADD, "at": 50 + n} for n in range(64)]
+    session.absorb(entries(*edits))
+    assert (session.ack, session.notice["seq"], session.at) == (64, 4, 62)
+    assert session.notice["text"].endswith("1 more change was refused.")
+    assert len(runs) < 30, "halves of them, not one by one"
+
+
+# --------------------------------------------------------------------------- a tab that has gone
+
+
+def test_work_for_a_tab_that_has_gone_is_dropped_and_may_come_again(session):
+    before, drawn = session.data(), session.drawn
+    for most in (0, 1, 5, 20):
+        asked = count()
+        is_open = lambda asked=asked, most=most: next(asked) < most  # noqa: E731
+        with pytest.raises(OutOfTime):
+            session.open(DEAR, is_open)
+        with pytest.raises(OutOfTime):
+            session.absorb(entries(ADD, HOLD, ADD), is_open)
+        assert (session.data(), session.drawn) == (before, drawn)
+    session.absorb(entries(ADD, HOLD, ADD))
+    assert (session.ack, session.at) == (3, 3)
+
+
+# --------------------------------------------------------------------------- one big run at a time
+
+
+@pytest.fixture
+def somebody_else(monkeypatch) -> Iterator[Callable[[], None]]:
+    """Somebody else makes a big run, until the function is called."""
+    monkeypatch.setattr(budget, "BIG", 100)
+    monkeypatch.setattr(budget, "WAIT_S", 0.05)
+    has_begun, may_end = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with answering():
+            ExploreSession().open(BANK)
+            has_begun.set()
+            may_end.wait(60)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    assert has_begun.wait(60)
+
+    def end() -> None:
+        may_end.set()
+        thread.join()
+
+    yield end
+    end()
+
+
+def test_a_big_run_waits_for_another_and_is_told_so_and_small_ones_do_not(session, somebody_else):
+    session.absorb(entries(ADD))
+    session.open(Shared(scenario="two_banks"))
+    before = session.data()
+    with pytest.raises(Busy, match="somebody else's big run"):
+        session.open(BANK)
+    assert session.data() == before
+    somebody_else()
+    session.open(BANK)
+    assert session.scenario.name == "bank"
+
+
+def test_edits_of_a_big_run_wait_in_the_browser_while_another_is_made(somebody_else, monkeypatch):
+    monkeypatch.setattr(budget, "BIG", 10_000)
+    session = ExploreSession()
+    session.open(BANK)
+    monkeypatch.setattr(budget, "BIG", 100)
+    session.absorb(entries(ADD, HOLD))
+    assert (session.ack, session.is_unfinished, session.notice["level"]) == (0, True, "info")
+    somebody_else()
+    session.absorb(entries(ADD, {"do": "undo"}))
+    assert (session.ack, session.is_unfinished, session.notice, len(session.versions)) == (2, False, None, 2)
+
+
+def test_the_turn_ends_with_the_answer_also_where_it_fails(session, monkeypatch, somebody_else):
+    somebody_else()
+    monkeypatch.setattr(explore_session, "draw", lambda scene, look: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        session.open(BANK)
+    monkeypatch.undo()
+    session.open(BANK)
