@@ -7,19 +7,21 @@ whole app, from their beginning to the end of the answer, so that five of them t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
 
-from sim.core.deadline import Deadline, OutOfTime, within
+from sim.core.deadline import PATIENCE, Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution, run
 from sim.run.price import price_of
 
 ANSWER_S = 10.0
+POLL_S = 0.1  # between two looks whether it is still wanted
 WAIT_S = 5.0  # that an answer waits at most until it may make a big run
 BIG = 10_000  # steps of a price
 MOST_STEPS = 200_000  # of a price: a quiet machine takes about 8 s for it
@@ -34,21 +36,19 @@ class Busy(InputError):
 
 
 class Answer:
-    """One answer: its deadline, and whether it is its turn to make big runs."""
+    """One answer: its deadline, and whether it is its turn to make big runs. Waiting costs none of its own time."""
 
     def __init__(self, deadline: Deadline) -> None:
         self.deadline = deadline
         self.has_turn = False
-        self.has_waited = False
 
     def take_turn(self) -> None:
         """Wait until no other answer makes a big run. Raises Busy after WAIT_S, OutOfTime if nobody waits."""
-        waited = Deadline(min(WAIT_S, self.deadline.left))
+        end = time.monotonic() + WAIT_S
         while not self.has_turn:
-            self.has_turn = _big_runs.acquire(timeout=min(0.1, waited.left))
+            self.has_turn = _big_runs.acquire(timeout=POLL_S)
             if not self.has_turn:
-                self.has_waited = True
-                if not waited.left:
+                if time.monotonic() >= end:
                     raise Busy
                 self.deadline.check()
 
@@ -64,7 +64,9 @@ _present: ContextVar[Answer | None] = ContextVar("answer", default=None)
 
 
 @contextmanager
-def answering(is_wanted: Callable[[], bool] = lambda: True, seconds: float | None = None) -> Iterator[Deadline]:
+def answering(
+    is_wanted: Callable[[], bool] = lambda: True, seconds: float | None = None, patience: float = PATIENCE
+) -> Iterator[Deadline]:
     """The block makes one answer; within another answer it is a part of that one.
 
     Raises InputError when its time (`seconds`; by default ANSWER_S) is spent, and OutOfTime when it is not wanted any
@@ -75,7 +77,7 @@ def answering(is_wanted: Callable[[], bool] = lambda: True, seconds: float | Non
         yield outer.deadline
         return
     seconds = ANSWER_S if seconds is None else seconds
-    deadline = Deadline(seconds, is_wanted)
+    deadline = Deadline(seconds, is_wanted, patience)
     answer = Answer(deadline)
     token = _present.set(answer)
     try:
@@ -84,7 +86,7 @@ def answering(is_wanted: Callable[[], bool] = lambda: True, seconds: float | Non
     except OutOfTime:
         if not is_wanted():
             raise
-        raise (Busy() if answer.has_waited else InputError(too_long(seconds))) from None
+        raise InputError(too_long(seconds)) from None
     finally:
         _present.reset(token)
         answer.end()

@@ -123,7 +123,7 @@ def _written(session: ExploreSession, name: str, asked: Mapping[str, str], begun
     begun.set()
     with answering(lambda: not is_gone.is_set()):
         scene = session.scene.arranged(session.look.arrangement)
-    with answering(lambda: not is_gone.is_set(), WRITING_S[is_long(name)]):
+    with answering(lambda: not is_gone.is_set(), WRITING_S[is_long(name)], patience=1):
         view = view_of(scene, name, asked)
         return exporter(name).export(scene, view), filename(scene, name, view)
 

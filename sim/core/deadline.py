@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from typing import TypeVar
 
 EVERY = 256  # items between two looks at the clock
+PATIENCE = 3.0
 
 Item = TypeVar("Item")
 
@@ -22,26 +23,28 @@ class OutOfTime(Exception):
 
 
 class Deadline:
-    """The end of the time for some work: `seconds` from now. `is_wanted` tells whether somebody still waits for it."""
+    """The end of the time for the work of this thread.
 
-    def __init__(self, seconds: float, is_wanted: Callable[[], bool] = lambda: True) -> None:
-        self.begin = time.monotonic()
-        self.end = self.begin + seconds
+    The thread has `seconds` of processor time, however busy the machine is with other work, but no more than `patience`
+    times as long by the clock. `is_wanted` tells whether somebody still waits for it.
+    """
+
+    def __init__(
+        self, seconds: float, is_wanted: Callable[[], bool] = lambda: True, patience: float = PATIENCE
+    ) -> None:
+        self.begin = time.thread_time()
+        self.most = seconds
+        self.end = time.monotonic() + patience * seconds
         self.is_wanted = is_wanted
 
     @property
     def spent(self) -> float:
-        """Seconds since it was set."""
-        return time.monotonic() - self.begin
-
-    @property
-    def left(self) -> float:
-        """Seconds until its end, at least 0."""
-        return max(0.0, self.end - time.monotonic())
+        """Seconds of processor time that the thread has worked since."""
+        return time.thread_time() - self.begin
 
     def check(self) -> None:
         """Raises OutOfTime."""
-        if time.monotonic() >= self.end or not self.is_wanted():
+        if self.spent >= self.most or time.monotonic() >= self.end or not self.is_wanted():
             raise OutOfTime
 
 
