@@ -101,7 +101,7 @@ class ExploreSession:
         """
         with answering(is_wanted) as deadline, within(deadline):
             execution = run_of(shared.base())
-            told = notes(execution)
+            told = notes(execution, most=1)
             versions, execution = edited([Version(replace(execution.scenario))], execution, shared.edits)
             scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
             drawn = draw(scene, look)

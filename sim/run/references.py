@@ -74,11 +74,8 @@ def _why_none(execution: Execution, reference: MessageReference) -> str:
     )
 
 
-MOST_NOTES = 3
-
-
-def notes(execution: Execution) -> list[str]:
-    """Sentences on what the scenario says in vain: a delay of a message that this run never sends.
+def notes(execution: Execution, most: int = 3) -> list[str]:
+    """Sentences on what the scenario says in vain: the first `most` delays of messages that this run never sends.
 
     It is no error, for an edit may have taken the message away. While a user chooses every step there are none, for the
     message may still come.
@@ -90,7 +87,9 @@ def notes(execution: Execution) -> list[str]:
     marker, control = execution.engine.algorithm.marker, execution.engine.algorithm.control_message
     told = [
         f"the delay of {reference.in_words(marker, control)} has no effect: {_why_none(execution, reference)}"
-        for reference in stray[:MOST_NOTES]
+        for reference in stray[:most]
     ]
-    more = len(stray) - MOST_NOTES
-    return [*told, f"{more} more delays have no effect either"] if more > 0 else told
+    more = len(stray) - most
+    if more > 0:
+        told.append(f"{more} more {'delay has' if more == 1 else 'delays have'} no effect either")
+    return told

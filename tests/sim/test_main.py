@@ -12,6 +12,8 @@ from sim.__main__ import main
 from sim.core.algorithm import ALGORITHMS
 from sim.core.workload import WORKLOADS
 from sim.document import library
+from sim.run.execution import run
+from sim.run.references import notes
 from tests.sim.bad import BANK, SNAPSHOT, TWO, delay, line
 
 
@@ -105,3 +107,37 @@ def test_the_list_names_everything_there_is(capsys: pytest.CaptureFixture[str]) 
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
     assert all(name in printed for name in [*library.names(), *ALGORITHMS, *WORKLOADS])
+
+
+STRAY = """
+processes = 2
+script = [{ process = "P1", at = 1, to = "P2", label = "H" }]
+snapshots = [{ id = "S1", process = "P1", at = 2 }]
+[[delays]]
+channel = "P1->P2"
+ordinal = 2
+delay = 7
+[[delays]]
+label = "P2.1"
+delay = 7
+"""
+
+
+def test_a_delay_of_a_message_that_is_never_sent_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is no error: an edit may have taken the message away."""
+    path = tmp_path / "stray.toml"
+    path.write_text(STRAY)
+    assert main(["run", str(path), "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["scenario"] == "stray"
+    assert told.err.splitlines() == [
+        "stray: the delay of message number 2 on P1->P2 has no effect: there is no message number 2 on P1->P2 in this "
+        "run; it carries 1 of them",
+        "stray: the delay of the message sent at P2.1 has no effect: no message is sent at 'P2.1' in this run; "
+        "known: H",
+    ]
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_no_bundled_scenario_has_a_stray_delay(name: str) -> None:
+    assert notes(run(library.load(name))) == []

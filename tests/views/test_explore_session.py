@@ -379,3 +379,21 @@ def test_another_run_where_no_snapshot_is_taken_is_refused_in_one_sentence(sessi
 @pytest.mark.parametrize("number", [-1, "many", 1.5, None])
 def test_the_number_of_a_run_is_a_whole_one(session, number):
     assert "number" in assert_refused(session, another(number))
+
+
+STRAY = """
+processes = 2
+script = [{ process = "P1", at = 1, to = "P2", label = "H" }]
+delays = [{ label = "H", delay = 3 }, { label = "P2.1", delay = 7 }, { label = "P1.2", delay = 7 }]
+"""
+
+
+def test_a_stray_delay_is_told_when_the_run_is_opened_and_not_after_an_edit_or_a_reload(session):
+    session.open(Shared(toml=STRAY, name="stray"))
+    assert session.notice["level"] == "info"
+    assert session.notice["text"].startswith("The delay of the message sent at P2.1 has no effect: no message")
+    assert session.notice["text"].endswith(". 1 more delay has no effect either.")
+    session.absorb([entry(1, {"do": "delete", "item": {"script": 0}})])
+    assert session.notice is None
+    session.absorb([entry(2, {"do": "restore", "link": session.link()})])
+    assert (session.scenario.name, session.notice) == ("stray", None)

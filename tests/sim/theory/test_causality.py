@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from sim.core.model import RECEIVE, SEND, Event
 from sim.document import library
-from sim.document.scenario import Scenario
+from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import Clock, Frontier, History
 from tests.scenarios.tools import frontiers
@@ -116,6 +116,20 @@ def test_the_lattice_counts_the_linearizations(scenario: Scenario) -> None:
     assume(len(events_of(history)) <= 9)
     top: Clock = tuple(len(row) for row in history.of.values())
     assert history.lattice()[top] == linearizations(graph_of(history))
+
+
+def test_a_lattice_that_is_too_big_is_given_up_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second level of 60 processes without messages has 1,770 cuts: none of them is kept beyond the limit."""
+    names = [f"P{n}" for n in range(60)]
+    history = history_of(system(" ".join(names), script=tuple(ScriptLine(name, 1.0) for name in names)))
+    seen = []
+    successors = History.successors
+    monkeypatch.setattr(History, "successors", lambda own, cut: (seen.append(cut), successors(own, cut))[1])
+    with pytest.raises(ValueError, match="more than 100 consistent cuts"):
+        history.lattice(most=100)
+    assert len(seen) < 5
+    with pytest.raises(ValueError, match="more than 55555 consistent cuts"):
+        history.lattice()
 
 
 # --------------------------------------------------------------------------- pinned

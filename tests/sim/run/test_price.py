@@ -1,0 +1,34 @@
+"""The price of a run, estimated before it is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.core.algorithm import ALGORITHMS
+from sim.core.workload import WORKLOADS
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.run.execution import run
+from sim.run.price import price_of
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_no_bundled_scenario_has_more_steps_than_its_price(name):
+    scenario = library.load(name)
+    assert run(scenario).steps <= price_of(scenario).steps
+
+
+@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name != "chandy_lamport"])
+@pytest.mark.parametrize("kind", [name for name in WORKLOADS if WORKLOADS[name].busy(4, 100)])
+def test_what_a_plug_in_causes_is_known_without_running_it(algorithm, kind):
+    """A workload says how busy it is, an algorithm has the graph: neither declares anything for its price."""
+    busy = ", ".join(f"{key} = {value}" for key, value in WORKLOADS[kind].busy(4, 1_000).items())
+    text = f'processes = 4\nworkload = {{ kind = "{kind}", {busy} }}\nalgorithm = {{ kind = "{algorithm}" }}\n'
+    scenario = parse_toml(text, "busy")
+    assert price_of(scenario).steps == scenario.engine().workload.events() == pytest.approx(1_000, rel=0.01)
+    assert run(scenario).steps <= 1_010
+
+
+def test_a_workload_without_work_of_its_own_costs_nothing():
+    assert price_of(parse_toml("processes = 3", "idle")).steps == 0
+    assert price_of(parse_toml('processes = 3\nworkload = { kind = "bank" }', "idle")).steps == 0
