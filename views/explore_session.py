@@ -69,7 +69,8 @@ class ExploreSession:
         self._execution: Execution | None = None
         self._scene: Scene | None = None
         self._refused: list[tuple[int, str]] = []  # the numbers of entries, and why, in this answer
-        self.is_unfinished = False  # the browser has to send entries again
+        self._answers = 0
+        self.unfinished = 0  # the number of the answer, where the browser has to send entries again; else 0
         self.drawn = b""  # the window of the scene as JSON
         self._renumbered = 0  # the first revision with the present numbers of script lines
         self._shown = self.versions, self.at, self.look, self._renumbered  # what `drawn` shows
@@ -114,7 +115,7 @@ class ExploreSession:
     def absorb(self, outbox: object, is_wanted: Callable[[], bool] = lambda: True) -> None:
         """Apply the new entries of the browser's outbox, in their order, and draw once.
 
-        What there is no time for in this answer is not acknowledged, so the browser sends it again (`is_unfinished`).
+        What there is no time for in this answer is not acknowledged, so the browser sends it again (`unfinished`).
         Only what takes too long by itself is refused. Raises OutOfTime if all this `is_wanted` no more; then nothing
         has changed.
         """
@@ -143,7 +144,7 @@ class ExploreSession:
             "session": self.id,
             "chosen": self.is_chosen,
             "ack": self.ack,
-            "unfinished": self.is_unfinished,
+            "unfinished": self.unfinished,
             "notice": self.notice,
             "undo": self.at,
             "redo": len(self.versions) - 1 - self.at,
@@ -170,7 +171,8 @@ class ExploreSession:
     def _take_all(self, entries: Sequence[Mapping[str, Any]], deadline: Deadline) -> None:
         """Apply entries, those of what is planned together, as long as there is time to begin with more."""
         begun = self.ack
-        self.is_unfinished = False
+        self._answers += 1
+        self.unfinished = 0
         batch: Sequence[Mapping[str, Any]] = ()
         try:
             with within(Deadline(TAKING_S, deadline.is_wanted)):
@@ -178,15 +180,16 @@ class ExploreSession:
                     if self.ack > begun and deadline.spent > STARTING_S:
                         break
                     self._take(batch)
-        except Busy as problem:
-            self.tell(str(problem), "info")
+        except Busy:
+            self.tell("somebody else's big run is being made at this moment; yours follows", "info")
         except OutOfTime:
             if not deadline.is_wanted():
                 raise
             if self.ack == begun:
                 self.ack = batch[-1]["seq"]
                 self._refused.append((batch[0]["seq"], too_long(TAKING_S)))
-        self.is_unfinished = bool(entries) and self.ack < entries[-1]["seq"]
+        if entries and self.ack < entries[-1]["seq"]:
+            self.unfinished = self._answers
 
     def _take(self, batch: Sequence[Mapping[str, Any]]) -> None:
         """Apply entries; where that fails, one half after the other, so that only what is wrong is refused."""

@@ -128,7 +128,7 @@ export class Explorer {
     if (this.visit !== visitOf(data)) this.enter(visitOf(data));
     const { outbox } = this.visit;
     outbox.acknowledge(data.ack);
-    if (data.unfinished && outbox.waiting.length) this.send(outbox.waiting.slice()); // there was no time for all of them
+    if (data.unfinished && outbox.waiting.length) this.send(outbox.again()); // there was no time for all of them
     this.showPending();
     const scheme = schemeOf(this.root);
     if (data.revision !== this.revision) this.takeScene(data.scene, data.revision);

@@ -174,7 +174,7 @@ def test_an_edit_that_takes_too_long_is_refused_and_the_browser_hears_which(sess
         session.absorb(entries(HOLD, first=seq))
         if session.notice is None or session.notice["level"] != "error":
             break
-        assert (session.ack, session.drawn, session.is_unfinished) == (seq, before, False)
+        assert (session.ack, session.drawn, session.unfinished) == (seq, before, 0)
         assert session.notice["text"].startswith("This takes longer than")
     looks(10**9)
     session.absorb(entries({**ADD, "at": 51}, first=100))
@@ -186,11 +186,11 @@ def test_what_there_is_no_time_for_comes_again_and_nothing_is_lost(session, monk
     monkeypatch.setattr(explore_session, "STARTING_S", 0.0)
     outbox = entries(*({"do": "delay", "message": {"label": "H"}, "delay": 10 + n} for n in range(5)))
     answers = 0
-    while answers == 0 or session.is_unfinished:
+    while answers == 0 or session.unfinished:
         answers += 1
         session.absorb([entry for entry in outbox if entry["seq"] > session.ack])
         assert session.ack == answers
-    assert (answers, len(session.version.edits), session.data()["unfinished"]) == (5, 5, False)
+    assert (answers, len(session.version.edits), session.data()["unfinished"]) == (5, 5, 0)
 
 
 def test_an_outbox_of_2000_edits_is_run_once(session, runs):
@@ -277,10 +277,14 @@ def test_edits_of_a_big_run_wait_in_the_browser_while_another_is_made(somebody_e
     session.open(BANK)
     monkeypatch.setattr(budget, "BIG", 100)
     session.absorb(entries(ADD, HOLD))
-    assert (session.ack, session.is_unfinished, session.notice["level"]) == (0, True, "info")
+    assert (session.ack, session.notice["level"]) == (0, "info")
+    assert session.notice["text"].endswith("yours follows.")
+    before = session.data()
+    session.absorb(entries(ADD, HOLD))
+    assert before["unfinished"] and session.data() != before, "what is the same does not reach the browser"
     somebody_else()
     session.absorb(entries(ADD, {"do": "undo"}))
-    assert (session.ack, session.is_unfinished, session.notice, len(session.versions)) == (2, False, None, 2)
+    assert (session.ack, session.unfinished, session.notice, len(session.versions)) == (2, 0, None, 2)
 
 
 def test_the_turn_ends_with_the_answer_also_where_it_fails(session, monkeypatch, somebody_else):

@@ -14,6 +14,12 @@ export class Outbox {
     return this.waiting.slice();
   }
 
+  /** The list once more. Streamlit tells Python only of a value that has changed, so the entries count how often. */
+  again() {
+    this.waiting = this.waiting.map((entry) => ({ ...entry, again: (entry.again ?? 0) + 1 }));
+    return this.waiting.slice();
+  }
+
   /** Forget what Python has applied. */
   acknowledge(ack) {
     this.waiting = this.waiting.filter((entry) => entry.seq > ack);
