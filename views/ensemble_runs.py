@@ -17,7 +17,7 @@ from sim.verify.checks import CHECKS
 from views import menus
 from views.errors import complaining
 from views.opening import open_run
-from views.page_words import as_text
+from views.page_words import as_cells, as_text
 
 
 def chart(
@@ -157,7 +157,12 @@ def table(store: Store, found: Overview) -> None:
         "Verdict": [_verdict(row) for row in rows],
     }
     event = st.dataframe(
-        columns, hide_index=True, on_select="rerun", selection_mode="single-row", key="ensemble-table", height=440
+        as_cells(columns),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="ensemble-table",
+        height=440,
     )
     chosen = [rows[number] for number in event.selection.rows if number < len(rows)]
     if chosen:

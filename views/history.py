@@ -14,7 +14,7 @@ from pipeline.store.catalog import Entry
 from views import visitors
 from views.errors import complain, complaining
 from views.history_words import STATUS, WHAT, asked_for, came_of, compared, details
-from views.page_words import as_text
+from views.page_words import as_cells, as_text
 
 TABLE = "history_table"
 PAGES = {"ensemble": "Ensembles", "trace": "Traces"}
@@ -59,7 +59,12 @@ def _table(entries: list[Entry]) -> list[Entry]:
     }
     with st.container(key="cut-history"):
         event = st.dataframe(
-            rows, column_config=shape, hide_index=True, on_select="rerun", selection_mode="multi-row", key=TABLE
+            as_cells(rows),
+            column_config=shape,
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="multi-row",
+            key=TABLE,
         )
     return [entries[number] for number in event.selection.rows if number < len(entries)]
 

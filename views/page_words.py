@@ -1,8 +1,12 @@
-"""Sentences as a page says them: whole, and without the flags of a command line; texts of users in Markdown."""
+"""Sentences as a page says them: whole, and without the flags of a command line; texts of users, made harmless."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sim.exchange.csv_cells import harmless
 
 _IN_BRACKETS = re.compile(r"\s*\([^()]*(?<![\w-])--[a-z][^()]*\)")
 _PARAMETER = re.compile(r"(?<![\w-])--set (?=\w)")
@@ -22,6 +26,14 @@ def as_text(text: str) -> str:
     """
     joined = _MADE_LATER.sub(_NOTHING, " ".join(text.split()))
     return _PUNCTUATION.sub(r"\\\g<0>", joined)
+
+
+def as_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """The columns of a table on a page, which its readers save as CSV: no cell is a formula of a spreadsheet."""
+    return {
+        harmless(name): [harmless(cell) if isinstance(cell, str) else cell for cell in cells]
+        for name, cells in columns.items()
+    }
 
 
 def without_flags(text: str) -> str:
