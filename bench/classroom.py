@@ -23,12 +23,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.async_api import async_playwright
 
-from bench.sessions import Findings, student, tab
+from bench.sessions import Ending, Findings, student, tab
 from bench.soak import Soak
 from bench.waits import at_rank, median
 from tests.conftest import BROWSERS, FLAGS
@@ -148,7 +149,8 @@ def main(arguments: list[str] | None = None) -> int:
         findings.errors += problems_in(log.read_text())
         if soak is not None:
             soak.conclude()
-    findings.errors += [problem for ending in findings.endings for problem in ending.problems()]
+    with ProcessPoolExecutor() as pool:
+        findings.errors += filter(None, pool.map(Ending.problem, findings.endings))
     if findings.sent != findings.acknowledged:
         findings.errors.append(f"{findings.sent - findings.acknowledged} edits were lost")
     print(f"{given.sessions} sessions, {given.tabs} of them in a browser, {seconds:g} s")

@@ -8,7 +8,6 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,6 +27,7 @@ THINKING_S = (2.0, 4.0)
 PATIENCE_S = 60
 BURST = 3  # edits that are made at once now and then, faster than the server answers
 EDITS = {"delay": 6, "hold": 2, "release": 2, "send": 2, "internal": 2, "snapshot": 1, "undo": 3}  # how often
+ANOTHER_AFTER = 50  # edits, after which a student opens another scenario: what one run keeps for undo has an end
 BODIES = {"amount": "1", "token": "token", "goods": '{"cash": 1}'}  # a word of the page's hint -> what is typed
 
 # Refusals of edits that users may well try; any other refusal is a bug in the page or in this benchmark.
@@ -43,13 +43,14 @@ class Ending:
     link: str
     edits: list[str]
 
-    def problems(self) -> Iterator[str]:
-        """What is not as the edits make it, when they are made once more, here."""
+    def problem(self) -> str | None:
+        """What is not as the edits make it, when they are made once more, here; None if all is."""
         session = ExploreSession()
         session.open(Shared(scenario=self.scenario))
         session.absorb(self.entries)
-        if (session.link(), session.data()["edits"]) != (self.link, self.edits):
-            yield f"on {self.scenario} the link at the end is not the one that {len(self.entries)} edits make"
+        if (session.link(), session.data()["edits"]) == (self.link, self.edits):
+            return None
+        return f"begun on {self.scenario}: the link at the end is not the one that {len(self.entries)} edits make"
 
 
 @dataclass
@@ -114,7 +115,9 @@ class Student:
             self._note_refusal()
 
     def any_edit(self) -> dict[str, Any]:
-        """A random edit that is possible in the current scene."""
+        """A random edit that is possible in the current scene; after many of them another scenario."""
+        if self.sent % ANOTHER_AFTER == ANOTHER_AFTER - 1:
+            return {"do": "restore", "link": f"scenario={self.random.choice(library.names())}"}
         scene, choose = self.data["scene"], self.random.choice
         do = self.random.choices([*EDITS], [*EDITS.values()])[0]
         if do in ("delay", "hold", "release"):
@@ -227,7 +230,10 @@ async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier,
             made += 1
             await asyncio.sleep(random.uniform(*THINKING_S))
         findings.sent += made
-        findings.acknowledged += min(made, int(await page.locator(".cc").get_attribute("data-ack") or 0))
+        acknowledged = int(await page.locator(".cc").get_attribute("data-ack") or 0)
+        if acknowledged < made:
+            findings.errors.append(f"a tab made {made} edits, of which {acknowledged} are acknowledged")
+        findings.acknowledged += min(made, acknowledged)
         findings.errors += trouble.found + ["a tab lost its connection"] * (len(sockets) - 1)
         await starts.wait()
     except asyncio.BrokenBarrierError:
