@@ -36,7 +36,7 @@ class Soak:
     """What goes on beside the class, for so many seconds; `seed` decides when Spark is killed.
 
     `killed` are the seconds from the start, `memory` (seconds from the start, MB), `ensembles` the seconds that each
-    took in the page, `told` what pages said of trouble, `errors` what must not happen.
+    took in the page, `told` what the page said of trouble (`telling` what it says now), `errors` what must not happen.
     """
 
     seconds: float
@@ -45,6 +45,7 @@ class Soak:
     memory: list[tuple[float, float]] = field(default_factory=list)
     ensembles: list[float] = field(default_factory=list)
     told: Counter[str] = field(default_factory=Counter)
+    telling: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
 
     async def go_on(self, page: Page, url: str, server: int, memory_mb: Callable[[], float]) -> None:
@@ -77,7 +78,8 @@ class Soak:
             while time.monotonic() - start < self.seconds:
                 await self._ensemble(page)
         except Exception as problem:
-            self.errors.append(f"the tab with the ensembles: {problem!r}")
+            shown = " ".join((await page.locator(".st-key-cut-results").inner_text()).split())
+            self.errors.append(f"the tab with the ensembles: {problem!r}; the page says: {shown}")
         self.errors += trouble.found
 
     async def _ensemble(self, page: Page) -> None:
@@ -94,7 +96,9 @@ class Soak:
 
     async def _has_charts(self, page: Page) -> bool:
         """Whether the page shows the results of an ensemble. Where it offers to go on, it is told to."""
-        self.told.update(set(await page.locator(".cut-error").all_inner_texts()))
+        telling = set(await page.locator(".cut-error").all_inner_texts())
+        self.told.update(telling - self.telling)
+        self.telling = telling
         for name in ("Go on", "Try again"):
             button = page.get_by_role("button", name=name, exact=True)
             if await button.count() and await button.is_enabled():
