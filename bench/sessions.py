@@ -108,7 +108,9 @@ class Student:
                 return
             await asyncio.sleep(thinking)
             for _ in range(BURST if self.random.random() < 0.05 else 1):
-                await self.make(self.any_edit())
+                await self.make(edit := self.any_edit())
+                if edit["do"] == "restore":  # further edits need the other scenario
+                    break
             start = now_ms()
             await self._until_acknowledged(self.sent)
             self.findings.edits.append(now_ms() - start)

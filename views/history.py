@@ -44,7 +44,7 @@ def page(pages: Mapping[str, Any]) -> None:
 
 def _table(entries: list[Entry]) -> list[Entry]:
     """Draw the table of all entries; returns the chosen ones."""
-    rows = {
+    rows: dict[str, list[Any]] = {
         "Name": [entry.name for entry in entries],
         "What": [WHAT.get(entry.kind, entry.kind) for entry in entries],
         "When": [datetime.fromisoformat(entry.created) for entry in entries],
