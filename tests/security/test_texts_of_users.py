@@ -27,9 +27,10 @@ SECOND_TOO = {"progress", "pills", "radio", "segmented_control"}  # its text; op
 
 PLAIN = {"as_text", "escape", "len"}  # calls that give a plain text, or a number
 OWN = {  # by page: words of our own sources only, or HTML in which the rest is escaped
-    "bring_log": {"option.label", "option.other.capitalize()", "words"},
+    "bring_log": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
     "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
     "ensemble_runs": {"how_to_read", "label", "more", "text", "title", "what_to_click"},
+    "ensembles": {"whose"},
     "expected_snaps": {"''.join(_table(comparison))"},
     "gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
     "grid_form": {"field.label", "help", "in_words(grid)", "label"},
