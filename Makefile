@@ -1,8 +1,13 @@
-# Everything runs in .venv, made on first use from the pinned requirements.
+# Everything runs in .venv, made on first use from the locks: every package that is needed, with version and hashes.
+# The pins that people edit are in requirements*.txt; `make lock` makes the locks of them.
 PYTHON ?= python3
 BIN := .venv/bin
+# PySpark comes as source only; it is built with the locked setuptools.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes
+PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class dev quick test bench picture examples clean
+.PHONY: help app class dev quick test bench lock audit picture examples clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -33,6 +38,14 @@ bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipelin
 	$(BIN)/python -m bench.classroom
 	$(BIN)/python -m bench.pipeline
 
+lock: .venv/dev ## after an edit of requirements*.txt; with UPGRADE=--upgrade also the newest of all that they ask for
+	$(LOCK) $(UPGRADE) requirements-build.txt -o requirements-build.lock
+	$(LOCK) $(UPGRADE) requirements.txt -o requirements.lock
+	$(LOCK) $(UPGRADE) requirements-dev.txt -c requirements.lock -c requirements-build.lock -o requirements-dev.lock
+
+audit: .venv/dev ## look the locked packages up among the known vulnerabilities (asks pypi.org); fails if one cannot be
+	$(BIN)/pip-audit --strict --require-hashes --disable-pip -r requirements-build.lock -r requirements-dev.lock
+
 picture: .venv/app ## draw the picture of the README anew
 	$(BIN)/python -m diagrams export lecture --format svg -o assets/lecture.svg
 
@@ -45,12 +58,15 @@ clean: ## remove the environment and caches
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 
-.venv/app: requirements.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.txt
+.venv/build: requirements-build.lock | .venv/bin/python
+	$(INSTALL) --only-binary :all: -r requirements-build.lock
 	@touch $@
 
-.venv/dev: requirements-dev.txt requirements.txt | .venv/bin/python
-	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+.venv/app: requirements.lock .venv/build
+	$(INSTALL) $(PACKAGES) -r requirements.lock
+	@touch $@
+
+.venv/dev: requirements-dev.lock .venv/build
+	$(INSTALL) $(PACKAGES) -r requirements-dev.lock
 	@touch $@ .venv/app

@@ -1,19 +1,21 @@
-"""A class at work: `python -m bench.classroom [--sessions 30] [--seconds 120]`.
+"""A class at work: `python -m bench.classroom [--sessions 30] [--seconds 120] [--soak]`.
 
 One server and thirty sessions, each with an edit every two to four seconds. Thirty browsers would measure how fast this
 machine draws, so all but two of the sessions speak Streamlit's protocol and draw nothing; the two are real tabs that
 step and drag. It reports waits, lost edits and errors, and the server's CPU time and memory.
 
-Exit status 1 for any error: an exception in the server's log, a lost edit, an unexpected refusal, an error in a tab.
+With `--soak` (20 minutes, if `--seconds` does not say) one tab more runs ensembles in a row, and Spark is killed at
+random: bench/soak.py. No ensemble may stay incomplete, and the memory has to stay flat.
+
+Exit status 1 for any error: an exception in the server's log, a lost edit, an unexpected refusal, an error in a tab, a
+run at the end that is not the one that the edits make.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
-import random
 import re
 import shutil
 import sys
@@ -21,224 +23,20 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from playwright.async_api import Page, async_playwright
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import ClientConnection, connect
-from websockets.typing import Subprotocol
+from playwright.async_api import async_playwright
 
-from bench.waits import HANDLE, WATCH, at_rank, median, path
-from sim.document import library
+from bench.sessions import Ending, Findings, student, tab
+from bench.soak import Soak
+from bench.waits import at_rank, median
 from tests.conftest import BROWSERS, FLAGS
-from tests.e2e.conftest import Trouble, serving
+from tests.e2e.conftest import serving
 
-THINKING_S = (2.0, 4.0)
-PATIENCE_S = 60
-BURST = 3  # edits that are made at once now and then, faster than the server answers
 SESSIONS_KEPT_S = 125  # Streamlit keeps a lost session for two minutes, in case its browser reconnects
-EDITS = {"delay": 6, "hold": 2, "release": 2, "send": 2, "internal": 2, "snapshot": 1, "undo": 3}  # how often
-BODIES = {"amount": "1", "token": "token", "goods": '{"cash": 1}'}  # a word of the page's hint -> what is typed
-
-# Refusals of edits that users may well try; any other refusal is a bug in the page or in this benchmark.
-EXPECTED = re.compile(r"cannot send|has no|already|knows no delays|list of choices|holds no|nobody owns|it carries")
-
-
-@dataclass
-class Findings:
-    """The measurements of all sessions."""
-
-    opened: list[float] = field(default_factory=list)  # ms
-    edits: list[float] = field(default_factory=list)  # ms
-    in_tabs: list[float] = field(default_factory=list)  # ms
-    sent: int = 0
-    acknowledged: int = 0
-    bytes_received: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-    errors: list[str] = field(default_factory=list)
-
-
-def now_ms() -> float:
-    """A clock in milliseconds."""
-    return time.perf_counter() * 1000
-
-
-class Student:
-    """One session without a browser: it keeps the outbox as assets/explore/run/outbox.js does."""
-
-    def __init__(self, connection: ClientConnection, findings: Findings, scenario: str, seed: int) -> None:
-        self.connection = connection
-        self.findings = findings
-        self.query = f"scenario={scenario}"
-        self.random = random.Random(seed)
-        self.data: dict[str, Any] = {"ack": -1}
-        self.widget = ""
-        self.fragment = ""
-        self.page = ""
-        self.sent = 0
-        self.waiting: list[dict[str, Any]] = []
-
-    async def open(self) -> None:
-        """Opens the page, as a browser does."""
-        start = now_ms()
-        await self._rerun()
-        await self._until_acknowledged(0)
-        self.findings.opened.append(now_ms() - start)
-
-    async def work_until(self, end: float) -> None:
-        """Repeats until `end`: think, edit, wait for the answer."""
-        while True:
-            thinking = self.random.uniform(*THINKING_S)
-            if time.monotonic() + thinking > end:
-                return
-            await asyncio.sleep(thinking)
-            for _ in range(BURST if self.random.random() < 0.05 else 1):
-                await self.make(self.any_edit())
-            start = now_ms()
-            await self._until_acknowledged(self.sent)
-            self.findings.edits.append(now_ms() - start)
-            self._note_refusal()
-
-    def any_edit(self) -> dict[str, Any]:
-        """A random edit that is possible in the current scene."""
-        scene, choose = self.data["scene"], self.random.choice
-        do = self.random.choices([*EDITS], [*EDITS.values()])[0]
-        if do in ("delay", "hold", "release"):
-            fitting = [message for message in scene["messages"] if message["held"] == (do == "release")]
-            if fitting:
-                edit = {"do": do, "message": choose(fitting)["reference"]}
-                return {**edit, "delay": self.random.randint(1, 60)} if do == "delay" else edit
-            do = "undo"
-        if do == "undo":
-            return {"do": do}
-        at = round(self.random.uniform(0, scene["steps"][-1]["time"]), 2)
-        if do == "send":
-            channel = choose(scene["channels"])
-            body = next((text for hint, text in BODIES.items() if hint in scene["body_hint"]), "hello")
-            return {"do": do, "process": channel["source"], "to": channel["target"], "body": body, "at": at}
-        return {"do": do, "process": choose(scene["processes"]), "at": at}
-
-    async def make(self, edit: dict[str, Any]) -> None:
-        """Puts an edit into the outbox and sends the whole outbox to the server."""
-        self.sent += 1
-        step = self.data["scene"]["steps"][0]
-        entry = {"seq": self.sent, "step": 0, "time": step["time"], "revision": self.data["revision"], "edit": edit}
-        self.waiting.append(entry)
-        await self._rerun()
-
-    async def _rerun(self) -> None:
-        message = BackMsg()
-        state = message.rerun_script
-        state.query_string = self.query
-        state.page_script_hash = self.page
-        if self.waiting:
-            widget = state.widget_states.widgets.add()
-            widget.id = self.widget
-            widget.json_value = json.dumps({"outbox": self.waiting})
-            state.fragment_id = self.fragment
-        await self.connection.send(message.SerializeToString())
-
-    async def _until_acknowledged(self, ack: int) -> None:
-        async with asyncio.timeout(PATIENCE_S):
-            while self.data["ack"] < ack:
-                content = await self.connection.recv()
-                assert isinstance(content, bytes)
-                self.findings.bytes_received += len(content)
-                self._take(ForwardMsg.FromString(content))
-
-    def _take(self, message: ForwardMsg) -> None:
-        if message.HasField("new_session"):
-            self.page = message.new_session.page_script_hash
-        element = message.delta.new_element
-        if element.HasField("exception"):
-            self.findings.errors.append(f"the page shows an exception: {element.exception.message}")
-        if not element.HasField("bidi_component"):
-            return
-        component = element.bidi_component
-        self.widget, self.fragment = component.id, message.delta.fragment_id
-        data = json.loads(component.bytes or component.json)
-        if "session" in self.data and data["session"] != self.data["session"]:
-            self.findings.errors.append("a session was lost and begun anew")
-        self.data = data
-        self.waiting = [entry for entry in self.waiting if entry["seq"] > data["ack"]]
-
-    def _note_refusal(self) -> None:
-        notice = self.data["notice"]
-        if notice is None or notice["level"] != "error" or notice["seq"] != self.sent:
-            return
-        self.findings.refused[re.sub(r"\d+(\.\d+)?", "0", notice["text"])] += 1
-        if not EXPECTED.search(notice["text"]):
-            self.findings.errors.append(f"refused: {notice['text']}")
-
-
-async def student(url: str, findings: Findings, number: int, starts: asyncio.Barrier, seconds: float) -> None:
-    """A whole session without a browser. All sessions start their work at the same time."""
-    names = library.names()
-    scenario = names[number % len(names)]
-    address = f"{url.replace('http', 'ws', 1)}/_stcore/stream"
-    try:
-        async with connect(address, subprotocols=[Subprotocol("streamlit")], max_size=None) as connection:
-            one = Student(connection, findings, scenario, seed=number)
-            await one.open()
-            await starts.wait()
-            await one.work_until(time.monotonic() + seconds)
-            findings.sent += one.sent
-            findings.acknowledged += one.data["ack"]
-            await starts.wait()
-    except asyncio.BrokenBarrierError:
-        pass  # the session that aborted it has noted the error
-    except Exception as problem:
-        findings.errors.append(f"session {number} on {scenario}: {problem!r}")
-        await starts.abort()
-
-
-async def tab(page: Page, url: str, findings: Findings, starts: asyncio.Barrier, seconds: float) -> None:
-    """A whole session in a real tab: steps with keys, drags arrow heads."""
-    sockets: list[Any] = []
-    try:
-        trouble = Trouble(page)
-        page.on("websocket", lambda socket: sockets.append(socket))
-        await page.goto(url)
-        await page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg", timeout=PATIENCE_S * 1000)
-        await starts.wait()
-        end = time.monotonic() + seconds
-        made = 0
-        while time.monotonic() < end:
-            await page.evaluate("document.activeElement.blur()")  # a handle that has the focus takes keys as edits
-            for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
-                await page.keyboard.press(key)
-            await edit_in_tab(page, back=made % 2 == 1)
-            findings.in_tabs.append(await page.evaluate("window.benchWait"))
-            made += 1
-            await asyncio.sleep(random.uniform(*THINKING_S))
-        findings.sent += made
-        findings.acknowledged += min(made, int(await page.locator(".cc").get_attribute("data-ack") or 0))
-        findings.errors += trouble.found + ["a tab lost its connection"] * (len(sockets) - 1)
-        await starts.wait()
-    except asyncio.BrokenBarrierError:
-        pass
-    except Exception as problem:
-        findings.errors.append(f"a tab: {problem!r}")
-        await starts.abort()
-
-
-async def edit_in_tab(page: Page, back: bool) -> None:
-    """Drags an arrow head, or adds an internal event if there is none to drag."""
-    handle = await page.evaluate(HANDLE)
-    if handle:
-        await page.mouse.move(handle["x"], handle["y"])
-        await page.mouse.down()
-        for x, y in path(handle, back):
-            await page.mouse.move(x, y)
-        await page.evaluate(WATCH, ["pointerup", "answered"])
-        await page.mouse.up()
-    else:
-        await page.get_by_role("tab", name="Change").click()
-        await page.evaluate(WATCH, ["click", "answered"])
-        await page.get_by_role("button", name="Add", exact=True).click()
+SECONDS, SOAK_SECONDS = 120, 1200
 
 
 @dataclass
@@ -258,22 +56,27 @@ class Gauge:
         return int(found[1]) / 1024 if found else float("nan")
 
 
-async def lesson(url: str, gauge: Gauge, sessions: int, tabs: int, seconds: float) -> tuple[Findings, dict[str, float]]:
-    """Runs the whole class. Returns the measurements, and the server's CPU time and memory."""
+async def lesson(
+    url: str, gauge: Gauge, sessions: int, tabs: int, seconds: float, soak: Soak | None = None
+) -> tuple[Findings, dict[str, float]]:
+    """Runs the whole class, and the soak beside it. Returns the measurements, and the server's CPU time and memory."""
     await student(url, Findings(), 0, asyncio.Barrier(1), 0)  # so that the server has imported everything
     findings, cost = Findings(), {"memory before": gauge.memory_mb()}
     starts = asyncio.Barrier(sessions + 1)
     executable = next(filter(None, map(shutil.which, BROWSERS)))
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        contexts = [await browser.new_context(viewport={"width": 1280, "height": 720}) for _ in range(tabs)]
+        size = {"width": 1280, "height": 720}
+        contexts = [await browser.new_context(viewport=size) for _ in range(tabs + (soak is not None))]
         pages = [await context.new_page() for context in contexts]
-        tasks = [asyncio.create_task(tab(page, url, findings, starts, seconds)) for page in pages]
+        tasks = [asyncio.create_task(tab(page, url, findings, starts, seconds)) for page in pages[:tabs]]
         others = range(sessions - tabs)
         tasks += [asyncio.create_task(student(url, findings, number, starts, seconds)) for number in others]
         try:
             await starts.wait()
             cost["memory, all open"], cpu, start = gauge.memory_mb(), gauge.cpu_s(), time.monotonic()
+            if soak is not None:
+                tasks.append(asyncio.create_task(soak.go_on(pages[-1], url, gauge.process, gauge.memory_mb)))
             await starts.wait()
             cost["CPU, share of a core"] = (gauge.cpu_s() - cpu) / (time.monotonic() - start)
             cost["memory, at the end"] = gauge.memory_mb()
@@ -328,23 +131,33 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bench.classroom", description=__doc__, allow_abbrev=False)
     parser.add_argument("--sessions", type=int, default=30)
     parser.add_argument("--tabs", type=int, default=2, help="how many of the sessions are real browser tabs")
-    parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--seconds", type=float, help=f"default: {SECONDS}, with --soak {SOAK_SECONDS}")
+    parser.add_argument("--soak", action="store_true", help="run ensembles beside the class, and kill Spark at random")
+    parser.add_argument("--seed", type=int, default=0, help="decides when --soak kills Spark")
     parser.add_argument("--no-afterwards", action="store_true", help="do not wait until sessions are forgotten")
     given = parser.parse_args(arguments)
+    seconds = given.seconds or (SOAK_SECONDS if given.soak else SECONDS)
+    soak = Soak(seconds, given.seed) if given.soak else None
     with tempfile.TemporaryDirectory() as folder:
+        os.environ["CONSISTENT_CUT_DATA"] = str(Path(folder) / "data")
         log = Path(folder) / "server.log"
         with serving("app.py", log) as (url, server):
-            findings, cost = asyncio.run(
-                lesson(url, gauge := Gauge(server.pid), given.sessions, given.tabs, given.seconds)
-            )
+            gauge = Gauge(server.pid)
+            findings, cost = asyncio.run(lesson(url, gauge, given.sessions, given.tabs, seconds, soak))
             if not given.no_afterwards:
                 cost["memory, sessions forgotten"] = asyncio.run(afterwards(url, gauge))
         findings.errors += problems_in(log.read_text())
+        if soak is not None:
+            soak.conclude()
+    with ProcessPoolExecutor() as pool:
+        findings.errors += filter(None, pool.map(Ending.problem, findings.endings))
     if findings.sent != findings.acknowledged:
         findings.errors.append(f"{findings.sent - findings.acknowledged} edits were lost")
-    print(f"{given.sessions} sessions, {given.tabs} of them in a browser, {given.seconds:g} s")
+    print(f"{given.sessions} sessions, {given.tabs} of them in a browser, {seconds:g} s")
     report(findings, cost, given.sessions)
-    return 1 if findings.errors else 0
+    if soak is not None:
+        print(*soak.report(), sep="\n")
+    return 1 if findings.errors or (soak is not None and soak.errors) else 0
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from sim.verify.checks import CHECKS
 from views import menus
 from views.errors import complaining
 from views.opening import open_run
+from views.page_words import as_cells, as_text
 
 
 def chart(
@@ -81,7 +82,7 @@ def _picked(store: Store, found: Overview, pick: Sequence[Any], measure: Measure
 
 
 def _offer(store: Store, text: str, rows: Mapping[str, Row]) -> None:
-    """Show a text, and a button for each of `rows`, which opens that run."""
+    """Show a text in Markdown, and a button for each of `rows`, which opens that run."""
     with st.container(border=True, key="cut-picked"):
         container, *containers = st.columns([5, *[2] * len(rows)], vertical_alignment="center", gap="small")
         container.markdown(text)
@@ -99,11 +100,11 @@ def _of_cell(store: Store, cell: Row, measure: Measure) -> dict[str, Row]:
 
 
 def _in_words(row: Row, cells: Rows, is_cell: bool) -> str:
-    """A run, or the cell that it stands for, in words."""
-    told = ", ".join(f"{d.name} {d.label(row)}" for d in varying(cells))
+    """A run, or the cell that it stands for, in words, as Markdown."""
+    told = as_text(", ".join(f"{d.name} {d.label(row)}" for d in varying(cells)))
     if is_cell:
         return f"**{told or 'All runs'}**"
-    return f"**Run {row['run_id']}**, {told}{', ' if told else ''}{outcome(row)}"
+    return f"**Run {row['run_id']}**, {told}{', ' if told else ''}{as_text(outcome(row))}"
 
 
 def outcome(row: Row) -> str:
@@ -156,7 +157,12 @@ def table(store: Store, found: Overview) -> None:
         "Verdict": [_verdict(row) for row in rows],
     }
     event = st.dataframe(
-        columns, hide_index=True, on_select="rerun", selection_mode="single-row", key="ensemble-table", height=440
+        as_cells(columns),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-row",
+        key="ensemble-table",
+        height=440,
     )
     chosen = [rows[number] for number in event.selection.rows if number < len(rows)]
     if chosen:

@@ -10,6 +10,7 @@ import streamlit as st
 from sim.exchange.cos418 import snap_texts
 from sim.exchange.snap_files import Comparison, SnapLine, compare
 from sim.run.execution import Execution
+from views.page_words import as_text
 
 
 def expected_snaps(execution: Execution, expected: Mapping[str, str], *, has_delays: bool) -> None:
@@ -22,7 +23,7 @@ def expected_snaps(execution: Execution, expected: Mapping[str, str], *, has_del
     for comparison in compare(execution, expected):
         st.html("".join(_table(comparison)))
     for text in snap_texts(execution):
-        st.caption(f"Snapshot {text.splitlines()[0]} of this run, as a .snap file")
+        st.caption(f"Snapshot {as_text(text.splitlines()[0])} of this run, as a .snap file")
         st.code(text, language=None)
 
 

@@ -18,7 +18,7 @@ from sim.run.execution import run
 from views.budget import answering, run_of
 from views.errors import complaining
 from views.expected_snaps import expected_snaps
-from views.page_words import sentence
+from views.page_words import as_text, sentence
 from views.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
 
 CARDS_PER_ROW = 4
@@ -34,7 +34,7 @@ def gallery(open_run: Open) -> None:
     groups = list(dict.fromkeys(scenario.group for scenario in scenarios))
     scenarios.sort(key=lambda scenario: groups.index(scenario.group))
     for group, members in groupby(scenarios, key=lambda scenario: scenario.group):
-        st.subheader(group)
+        st.subheader(as_text(group))
         columns = st.columns(CARDS_PER_ROW)
         for number, scenario in enumerate(members):
             with columns[number % CARDS_PER_ROW]:
@@ -44,8 +44,8 @@ def gallery(open_run: Open) -> None:
 def _card(scenario: Scenario, open_run: Open) -> None:
     with st.container(border=True, height="stretch", gap="small"):
         st.html(_picture(scenario.name, st.context.theme.type or "light"))
-        st.markdown(f"**{scenario.title or scenario.name}**")
-        st.caption(teaser(scenario.story))
+        st.markdown(f"**{as_text(scenario.title or scenario.name)}**")
+        st.caption(as_text(teaser(scenario.story)))
         if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
             open_run(Shared(scenario=scenario.name))
             st.rerun()

@@ -14,6 +14,7 @@ from pipeline.store.catalog import Entry
 from views import visitors
 from views.errors import complain, complaining
 from views.history_words import STATUS, WHAT, asked_for, came_of, compared, details
+from views.page_words import as_cells, as_text
 
 TABLE = "history_table"
 PAGES = {"ensemble": "Ensembles", "trace": "Traces"}
@@ -43,7 +44,7 @@ def page(pages: Mapping[str, Any]) -> None:
 
 def _table(entries: list[Entry]) -> list[Entry]:
     """Draw the table of all entries; returns the chosen ones."""
-    rows = {
+    rows: dict[str, list[Any]] = {
         "Name": [entry.name for entry in entries],
         "What": [WHAT.get(entry.kind, entry.kind) for entry in entries],
         "When": [datetime.fromisoformat(entry.created) for entry in entries],
@@ -58,7 +59,12 @@ def _table(entries: list[Entry]) -> list[Entry]:
     }
     with st.container(key="cut-history"):
         event = st.dataframe(
-            rows, column_config=shape, hide_index=True, on_select="rerun", selection_mode="multi-row", key=TABLE
+            as_cells(rows),
+            column_config=shape,
+            hide_index=True,
+            on_select="rerun",
+            selection_mode="multi-row",
+            key=TABLE,
         )
     return [entries[number] for number in event.selection.rows if number < len(entries)]
 
@@ -70,7 +76,7 @@ def in_a_line(entry: Entry) -> str:
 
 def _one(entry: Entry, pages: Mapping[str, Any]) -> None:
     with st.container(border=True):
-        st.subheader(entry.name, anchor=False)
+        st.subheader(as_text(entry.name), anchor=False)
         with st.container(horizontal=True):
             target = pages.get(PAGES.get(entry.kind, ""))
             if target is not None and st.button(f"Open in {PAGES[entry.kind]}", type="primary", key="history-open"):
@@ -83,10 +89,10 @@ def _two(first: Entry, second: Entry) -> None:
     """Draw in which fields two entries differ, and what came of them."""
     with st.container(border=True):
         names = (first.name, second.name)
-        st.subheader(f"{names[0]} and {names[1]}", anchor=False)
+        st.subheader(f"{as_text(names[0])} and {as_text(names[1])}", anchor=False)
         asked = compared(*({"What": WHAT.get(one.kind, one.kind), **asked_for(one)} for one in (first, second)))
         if not asked:
-            st.write("Both were asked for the same.")
+            st.markdown("Both were asked for the same.")
         rows = [*asked, *compared({"Version": first.version}, {"Version": second.version})]
         with complaining():
             came = [came_of(catalog.outcome(entry)) for entry in (first, second)]
@@ -115,7 +121,7 @@ def _delete_button(entries: list[Entry]) -> None:
 
 @st.dialog("Delete for good?")
 def _confirm(names: list[str]) -> None:
-    st.write("This deletes all that is kept of: " + ", ".join(names))
+    st.markdown(f"This deletes all that is kept of: {as_text(', '.join(names))}")
     if st.button("Delete", type="primary", key="history-delete-for-good"):
         with complaining():
             for name in names:

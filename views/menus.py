@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from diagrams.measures import Dimension, Measure, Rows, values
+from views.page_words import as_text
 
 Option = Dimension | Measure
 Containers = list[Any]  # of Streamlit, for the next menus, from left to right
@@ -38,7 +39,7 @@ def choose_values(
         labels: dict[Any, str] = values(dimension, cells)
         options = [None, *labels] if any_too else list(labels)
         value = containers.pop(0).selectbox(
-            f"With {dimension.name}", options, key=f"ensemble-{key}-{dimension.column}",
+            f"With {as_text(dimension.name)}", options, key=f"ensemble-{key}-{dimension.column}",
             format_func=lambda value, labels=labels: labels.get(value, "any"),
         )  # fmt: skip
         if value is not None:

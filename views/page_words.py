@@ -1,12 +1,39 @@
-"""Sentences as a page says them: whole, and without the flags of a command line."""
+"""Sentences as a page says them: whole, and without the flags of a command line; texts of users, made harmless."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sim.exchange.csv_cells import harmless
 
 _IN_BRACKETS = re.compile(r"\s*\([^()]*(?<![\w-])--[a-z][^()]*\)")
 _PARAMETER = re.compile(r"(?<![\w-])--set (?=\w)")
 _FLAG = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+# Where Streamlit makes emoji, links and arrows even of escaped letters: before the colon of :smile: and https:, the at
+# sign of an address, the point of www., and inside ->, -- and their like between blanks.
+_MADE_LATER = re.compile(r"(?=:\S)|(?=@)|(?<=www)(?=\.)|(?<=(?<!\S)[-<>~])(?=(?:[-=]>?|>)(?!\S))", re.IGNORECASE)
+_NOTHING = "\u2060"  # the word joiner, which nobody sees
+
+
+def as_text(text: str) -> str:
+    """Markdown that shows `text` letter by letter, on one line: for whatever comes from users, files and links.
+
+    Streamlit reads Markdown in captions, headings and notices, and in the labels and tooltips of all its widgets.
+    """
+    joined = _MADE_LATER.sub(_NOTHING, " ".join(text.split()))
+    return _PUNCTUATION.sub(r"\\\g<0>", joined)
+
+
+def as_cells(columns: Mapping[str, Sequence[Any]]) -> dict[str, list[Any]]:
+    """The columns of a table on a page, which its readers save as CSV: no cell is a formula of a spreadsheet."""
+    return {
+        harmless(name): [harmless(cell) if isinstance(cell, str) else cell for cell in cells]
+        for name, cells in columns.items()
+    }
 
 
 def without_flags(text: str) -> str:

@@ -12,6 +12,7 @@ from pipeline.store.folder import Store
 from views import menus
 from views.ensemble_runs import chart
 from views.errors import complaining
+from views.page_words import as_text
 
 TRIES = ("rate * marker_delay * channels", EXAMPLE, "rate * (delay + marker_delay / 2) * channels")
 
@@ -24,8 +25,8 @@ def predicting(store: Store, found: Overview) -> None:
     left, right = st.columns([1, 3], gap="small")
     measure = menus.choose([left], "Predict", list(MEASURES.values()), "predicted", first=1)
     text = right.text_input(
-        f"as (names: {', '.join(names)})", TRIES[0], key="predict-formula", persist_state="session",
-        help="  \n".join(f"`{name}`: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),
+        f"as (names: {as_text(', '.join(names))})", TRIES[0], key="predict-formula", persist_state="session",
+        help="  \n".join(f"{as_text(name)}: {QUANTITIES.get(name, 'a parameter of the workload')}" for name in names),
     )  # fmt: skip
     formula = read_formula(text, names)
     predicted = [formula.value(each) for each in quantities]

@@ -29,6 +29,7 @@ from sim.exchange.reconstruct import reconstruct
 from sim.run.execution import run
 from sim.theory.causality import Frontier, History
 from views.opening import open_scenario
+from views.page_words import as_cells
 
 SIZES = (50, 100, 200, 400)  # rows of a window
 MOST_IN_MEMORY = 20_000  # rows of an execution; of a bigger one Spark reads what a cut needs, in a second or so
@@ -170,11 +171,13 @@ def _frontier(
     version, frontier = st.session_state[kept]
     controls.markdown("**The cut.** Click an event: it is then the last one inside. Or write how many are inside:")
     edited = controls.data_editor(
-        {"Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values())},
+        as_cells({
+            "Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values()),
+        }),
         column_config={"Inside": st.column_config.NumberColumn(min_value=0, step=1, required=True)},
         disabled=["Process", "Of"], hide_index=True, key=f"edit-{key}-{version}",
     )  # fmt: skip
-    inside = dict(zip(edited["Process"], map(int, edited["Inside"]), strict=True))
+    inside = dict(zip(events, map(int, edited["Inside"]), strict=True))
     wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
     if controls.button("Make it consistent", key=f"below-{key}", width="stretch"):
         _keep(key, examiner.consistent_below(wanted))

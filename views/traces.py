@@ -26,6 +26,7 @@ from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
 from views.jobs import DONE, FAILED, JOBS
 from views.on_show import on_show, show
+from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
 from views.waiting import waiting
 
@@ -168,10 +169,11 @@ def _range(values: set[int]) -> str:
 
 def _understood(rows: Rows) -> None:
     """Draw a row for each execution, and the notes on the log."""
-    st.dataframe([_in_columns(row) for row in rows[:MOST_LISTED]], hide_index=True)
+    told = [_in_columns(row) for row in rows[:MOST_LISTED]]
+    st.dataframe(as_cells({name: [row[name] for row in told] for name in told[0]}), hide_index=True)
     notes = [f"{row['name']}: {note}" for row in rows for note in row["notes"] or ()]
     for note in notes[:MOST_NOTES]:
-        st.caption(note)
+        st.caption(as_text(note))
     if any(row["exact"] is False for row in rows):
         st.caption(
             "Vector clocks do not show every message: one that was never received, or that told its receiver nothing "

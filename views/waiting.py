@@ -12,6 +12,7 @@ from sim.core.errors import InputError
 from views import visitors
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
+from views.page_words import as_text
 
 POLL_S = 0.4
 UNITS = {"ensembles": "runs", "traces": "executions"}  # of the progress of a page's jobs
@@ -67,9 +68,9 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
 def _progress(job: Job) -> None:
     place, button = st.columns([6, 1], vertical_alignment="bottom")
     if job.state == RUNNING:
-        place.progress(job.done / job.total if job.total else 0.0, f"**{job.name}**: {_how_far(job)}")
+        place.progress(job.done / job.total if job.total else 0.0, f"**{as_text(job.name)}**: {_how_far(job)}")
     else:
-        place.caption(f"**{job.name}** waits for its turn")
+        place.caption(f"**{as_text(job.name)}** waits for its turn")
     if not visitors.may_change(job):
         return
     if button.button("Cancel", key=f"cancel-{job.name}", disabled=job.stop.is_set()):

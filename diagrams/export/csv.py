@@ -8,6 +8,7 @@ from io import StringIO
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.model import EVENT_TYPES
+from sim.exchange.csv_cells import harmless
 
 TITLE = "Event table, CSV"
 SUFFIX = ".csv"
@@ -16,9 +17,10 @@ ORDER = 100
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """A line of column names, then a line for each row; null is an empty cell. UTF-8."""
+    """A line of column names, then a line for each row; null is an empty cell, and no cell is a formula. UTF-8."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EVENT_TYPES)
-    writer.writerows(scene.execution.events)
+    for event in scene.execution.events:
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in event])
     return text.getvalue().encode("utf-8")

@@ -1,4 +1,7 @@
-"""Event tables as CSV: a line of column names (EVENT_TYPES), then a record for each row; an empty cell is null."""
+"""Event tables as CSV: a line of column names (EVENT_TYPES), then a record for each row; an empty cell is null.
+
+The apostrophe before a text that a spreadsheet would take for a formula (sim/exchange/csv_cells.py) is no part of it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from pipeline.logs.format import NEVER, Options, Piece, Reading, check_rows
 from pipeline.logs.lines import MOST_LINE, Line, lines, text_of, too_long
 from pipeline.logs.split_by_run import SAME, Record, pieces_by_run
 from sim.core.errors import InputError
+from sim.exchange.csv_cells import original
 
 TITLE = "an event table, comma-separated, with a line of column names"
 SUFFIXES = (".csv",)
@@ -88,7 +92,7 @@ def read(piece: Piece) -> Reading:
             right = f"{len(names)} cells, as the first line has names"
             raise InputError(f"{piece.source}:{line}: has {len(record)} cells; a record has {right}")
         for name, cell in zip(names, record, strict=False):
-            columns[name].append(cell or None)
+            columns[name].append(original(cell) or None)
         numbers += [line] if record else []
         check_rows(len(numbers), f"{piece.source}:{piece.first_line}")
         line = piece.first_line + reader.line_num

@@ -1,0 +1,112 @@
+"""Nothing that a user or a file says reaches Streamlit's Markdown, or HTML, without being made a plain text first.
+
+tests/e2e/test_hostile_texts.py looks at the pages themselves.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tools import ROOT, check_none
+from views.page_words import as_text
+
+# Where Streamlit reads Markdown (or HTML): of each call the first argument, and these keywords.
+READ = {
+    "badge", "button", "caption", "checkbox", "date_input", "dialog", "download_button", "error", "expander",
+    "file_uploader", "form_submit_button", "header", "html", "info", "link_button", "markdown", "metric",
+    "multiselect", "number_input", "page_link", "pills", "popover", "progress", "radio", "segmented_control",
+    "select_slider", "selectbox", "slider", "spinner", "status", "subheader", "success", "table", "tabs", "text_area",
+    "text_input", "title", "toast", "toggle", "warning", "write",
+}  # fmt: skip
+KEYWORDS = {"body", "help", "label", "text", "title"}
+SECOND_TOO = {"progress", "pills", "radio", "segmented_control"}  # its text; options, which are Markdown here
+
+PLAIN = {"as_text", "escape", "len"}  # calls that give a plain text, or a number
+OWN = {  # by page: words of our own sources only, or HTML in which the rest is escaped
+    "bring_log": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
+    "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
+    "ensemble_runs": {"how_to_read", "label", "more", "text", "title", "what_to_click"},
+    "ensembles": {"whose"},
+    "expected_snaps": {"''.join(_table(comparison))"},
+    "gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
+    "grid_form": {"field.label", "help", "in_words(grid)", "label"},
+    "history": {
+        "PAGES[entry.kind]", "as_table([*asked_for(entry).items(), *details(entry).items()])",
+        "as_table(rows, ('', *names))",
+    },
+    "menus": {"label"},
+    "pages": {"page_styles()"},
+    "predicting": {"QUANTITIES.get(name, 'a parameter of the workload')"},
+    "trace_window": {"_verdict(finding, list(frontier))", "_ends(window, frontier)"},
+    "traces": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
+    "waiting": {"_how_far(job)", "job.done / job.total", "meanwhile"},
+}  # fmt: skip
+
+
+def told(source: str) -> Iterator[tuple[int, ast.expr]]:
+    """(line, expression) of each part of a text that Streamlit reads as Markdown or HTML, but constants."""
+    for call in ast.walk(ast.parse(source)):
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in READ:
+            texts = call.args[: 2 if call.func.attr in SECOND_TOO else 1]
+            texts += [keyword.value for keyword in call.keywords if keyword.arg in KEYWORDS]
+            yield from ((call.lineno, part) for text in texts for part in _parts(text))
+
+
+def _parts(text: ast.expr) -> Iterator[ast.expr]:
+    """What a text is put together from, but constants and numbers."""
+    match text:
+        case ast.Constant() | ast.FormattedValue(format_spec=ast.JoinedStr()):
+            return
+        case ast.FormattedValue(value=value):
+            yield from _parts(value)
+        case ast.JoinedStr(values=parts) | ast.BoolOp(values=parts):
+            for part in parts:
+                yield from _parts(part)
+        case ast.IfExp(body=one, orelse=other) | ast.BinOp(left=one, op=ast.Add(), right=other):
+            yield from _parts(one)
+            yield from _parts(other)
+        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="join"), args=[ast.GeneratorExp(elt=part)]):
+            yield from _parts(part)
+        case ast.Name(id=name) if name.isupper():
+            return
+        case ast.Call(func=ast.Name(id=name)) if name in PLAIN:
+            return
+        case _:
+            yield text
+
+
+VIEWS = sorted((ROOT / "views").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", VIEWS, ids=lambda path: path.stem)
+def test_a_page_says_nothing_of_users_as_markdown(path: Path) -> None:
+    parts = [(line, ast.unparse(part)) for line, part in told(path.read_text("utf-8"))]
+    check_none(
+        f"{path.name}:{line}: {part} reaches Streamlit's Markdown; write as_text({part}), or add it to OWN if no user "
+        "can have written it" for line, part in parts if part not in OWN.get(path.stem, ())
+    )  # fmt: skip
+
+
+def test_this_test_sees_a_name_in_a_caption_a_label_and_a_tooltip() -> None:
+    source = "st.caption(name)\nplace.button(f'{as_text(a)} {b}')\nst.text_input('x', help='' if y else y.name)\n"
+    source += "left.progress(0.5, f'{n:,} of {job.name}')\nst.html(f'<b>{escape(a)}{c}</b>')\nst.caption('x' + d)"
+    assert [ast.unparse(part) for _, part in told(source)] == ["name", "b", "y.name", "job.name", "c", "d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "markdown"),
+    [
+        ("![x](y)", r"\!\[x\]\(y\)"),
+        ("<img src=x>", r"\<img src\=x\>"),
+        ("# one\n\n    two", r"\# one two"),
+        ("bank-2026, P1->P2: 3", r"bank\-2026\, P1\-\>P2\: 3"),
+        (":smile: https://x a@b www.x", "\u2060\\:smile\\: https\u2060\\:\\/\\/x a\u2060\\@b www\u2060\\.x"),
+        ("a -> b <-> c -- d >= e", "a \\-\u2060\\> b \\<\u2060\\-\\> c \\-\u2060\\- d \\>\u2060\\= e"),
+    ],
+)
+def test_a_text_in_markdown(text: str, markdown: str) -> None:
+    assert as_text(text) == markdown
