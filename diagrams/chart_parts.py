@@ -112,7 +112,7 @@ def number(value: float | None) -> str:
     """A number with three significant digits, as charts write it."""
     if value is None:
         return "none"
-    if abs(value) >= 1000 or value == int(value):
+    if abs(value) >= 1000 or value % 1 == 0:
         return f"{value:,.0f}"
     return f"{value:.3g}"
 

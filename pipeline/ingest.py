@@ -9,7 +9,6 @@ is set aside.
 from __future__ import annotations
 
 import gc
-import shutil
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,7 +22,7 @@ from pipeline import formats
 from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece, Reading, check_executions
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.progress import Progress, silent
-from pipeline.store.folder import MANIFEST, Store
+from pipeline.store.folder import Store
 from pipeline.store.schema import TRACE_TYPES, arrow_schema, spark_schema
 from sim import VERSION
 from sim.core.errors import InputError
@@ -115,11 +114,8 @@ def _all_or_nothing(store: Store) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        with suppress(OSError):
-            for table in ("events", "traces"):
-                shutil.rmtree(store.folder(table), ignore_errors=True)
-            (store.path / MANIFEST).unlink(missing_ok=True)
-            store.path.rmdir()
+        with suppress(InputError):  # it cannot be: History says so, and deletes it
+            store.delete()
         raise
 
 

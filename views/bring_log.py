@@ -12,8 +12,10 @@ import streamlit as st
 
 from pipeline import formats
 from pipeline.logs.format import Option, Options
+from pipeline.store.data_root import free_name
 from views import visitors
 from views.errors import complaining
+from views.jobs import JOBS
 from views.uploads import by_name
 
 
@@ -62,9 +64,9 @@ def _field(form: str, option: Option) -> str:
 
 
 def folder_name(names: list[str]) -> str:
-    """A valid name of a data folder, such as simpledb-2026-11-21-140501."""
+    """A free name of a data folder, such as simpledb-2026-11-21-140501."""
     stem = re.sub(r"[^A-Za-z0-9]+", "-", PurePath(names[0]).stem).strip("-")[:40] or "log"
-    return f"{stem}-{datetime.now():%Y-%m-%d-%H%M%S}"
+    return free_name(f"{stem}-{datetime.now():%Y-%m-%d-%H%M%S}", [job.name for job in JOBS.active()])
 
 
 def in_the_forms_words(problem: str) -> str:

@@ -51,7 +51,7 @@ def _wait(answer: Future[Overview]) -> None:
 def asked(store: Store) -> Future[Overview]:
     """What Spark says of what is in `store` now: asked once for all sessions, in the background."""
     manifest = store.manifest
-    return _asked(store.path, f"{manifest.get('finished')} {manifest.get('rows')}")
+    return _asked(store.path, f"{manifest and manifest.finished} {manifest and manifest.rows}")
 
 
 @lru_cache(maxsize=20)

@@ -15,16 +15,17 @@ from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
 from pipeline.store import examples
-from pipeline.store.data_root import folder_path
+from pipeline.store.data_root import new_folder_path
 from pipeline.store.folder import Store
+from pipeline.store.manifest import ENSEMBLE, RUNNING, STOPPED
 from sim.core.errors import InputError
 from views import visitors
 from views.addresses import ENSEMBLES
 from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form, in_the_forms_words
-from views.jobs import FAILED, JOBS, Job
-from views.on_show import on_show, show
+from views.jobs import DONE, FAILED, JOBS, Job
+from views.on_show import on_show, show, store_of
 from views.waiting import waiting
 
 PAGE = ENSEMBLES
@@ -50,7 +51,9 @@ def page() -> None:
 
 def _menu(name: str | None) -> None:
     """Draw the menu of ensembles; `name` is the one on show."""
-    known = queries.ensembles()
+    known: list[str] = []
+    with complaining():
+        known = queries.ensembles()
     st.session_state[CHOSEN] = name if name in known else None
     st.selectbox("On show", known, None, placeholder="The example", key=CHOSEN, on_change=_choose)
 
@@ -61,30 +64,31 @@ def _choose() -> None:
 
 def _start(wanted: Wanted) -> None:
     """Submit a new ensemble as a job, and show it. Raises InputError."""
-    path = folder_path(wanted.name)
+    path = new_folder_path(wanted.name)
     visitors.check_grid(wanted.grid)
-    if path.exists():
-        raise InputError(f"name: there is an ensemble called {wanted.name} already; choose another name")
     with st.spinner("Trying each combination …"):
         cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
 
-    visitors.submit(wanted.name, partial(_carry_out, path, wanted.grid, visitors.visitor()), PAGE)
+    visitors.submit(wanted.name, partial(_begin, path, wanted.grid, visitors.visitor()), PAGE)
     show(PAGE, wanted.name)
     st.rerun()
 
 
-def _carry_out(path: Path, grid: Grid, owner: str | None, progress: Progress, stop: threading.Event) -> None:
-    """The work of a job: run what is missing of `grid` in the folder at `path`, then summarize.
+def _begin(path: Path, grid: Grid, owner: str | None, progress: Progress, stop: threading.Event) -> None:
+    """The work of a job: run `grid` into a new folder, which is signed by `owner`."""
+    spark_session.session()  # without Spark there is no folder
+    _carry_out(Store.create(path, ENSEMBLE, grid.to_json(), owner), grid, progress, stop)
 
-    A new folder is signed by `owner`.
-    """
+
+def _go_on(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
+    """The work of a job: run what is missing of `grid`."""
+    _carry_out(Store.open(path), grid, progress, stop)
+
+
+def _carry_out(store: Store, grid: Grid, progress: Progress, stop: threading.Event) -> None:
+    """Run what is missing of `grid` in a folder, then summarize."""
     spark = spark_session.session()
     JOBS.close_first()
-    if path.exists():
-        store = Store.open(path)
-    else:
-        store = Store.create(path, "ensemble", grid.to_json())
-        visitors.sign(store, owner)
     run_ensemble(spark, store, grid, progress, stop)
     if store.has("runs"):
         asked(store).exception()  # waits; the page shows the exception, if any
@@ -110,26 +114,31 @@ def _right(name: str | None) -> None:
 def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
     """Draw the results of ensemble `name`, as far as it went."""
     try:
-        store = Store.open(folder_path(name))
+        store = store_of(name, ENSEMBLE)
+        status = store.status
+        if status == STOPPED:
+            _stopped(store)
+        elif status == RUNNING:
+            st.info("Another program is writing this ensemble. What it has finished is shown; reload to see more.")
+        elif not store.has("runs"):
+            raise InputError(f"{name}: holds no runs; delete it on the page History, and run the ensemble anew")
+        if is_warm and store.has("runs"):
+            results(store)
     except InputError as problem:
-        if job is None:  # else it failed before there was a folder, and the page shows why
+        if job is None or job.state == DONE:  # else it ended before there was a folder, and the page has said why
             complain(str(problem))
-        return
-    if store.status == "stopped":
-        _stopped(store)
-    if is_warm and store.has("runs"):
-        results(store)
 
 
 def _stopped(store: Store) -> None:
-    container, button = st.columns([5, 1], vertical_alignment="center")
-    total = Grid.from_json(store.manifest["about"]).run_count
-    may_go_on = visitors.may_change(store)
-    whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
-    container.warning(f"This was stopped before all of its {total:,} runs were done.{whose}")
-    if may_go_on and button.button("Go on", key="ensemble-go-on"):
-        with complaining():  # such as of a version that this one cannot resume
-            visitors.submit(store.name, partial(_carry_out, store.path, grid_of(store), visitors.visitor()), PAGE)
+    """Draw that an ensemble was stopped, and a button to go on, or why this version or visitor cannot."""
+    with complaining():
+        grid = grid_of(store)
+        may_go_on = visitors.may_change(store)
+        whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
+        container, button = st.columns([5, 1], vertical_alignment="center")
+        container.warning(f"This was stopped before all of its {grid.run_count:,} runs were done.{whose}")
+        if may_go_on and button.button("Go on", key="ensemble-go-on"):
+            visitors.submit(store.name, partial(_go_on, store.path, grid), PAGE)
             st.rerun()
 
 

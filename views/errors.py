@@ -25,5 +25,10 @@ def complaining() -> Iterator[None]:
 
 def complain(text: str) -> None:
     """Show one sentence, without the folders of the server."""
-    told = text.replace(f"{data_root()}{os.sep}", "")
-    st.html(f'<p class="cut-error" role="alert">{escape(sentence(told))}</p>')
+    st.html(f'<p class="cut-error" role="alert">{escape(as_sentence(text))}</p>')
+
+
+def as_sentence(text: str) -> str:
+    """A problem as a sentence of the page, without the folders of the server."""
+    root = str(data_root())
+    return sentence(text.replace(f"{root}{os.sep}", "").replace(root, "the folder of the data"))

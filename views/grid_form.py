@@ -11,7 +11,7 @@ import streamlit as st
 from pipeline.ensembles.cells import is_busy
 from pipeline.ensembles.grid import DEFAULTS, NO, OPTIONS, YES, Grid
 from pipeline.ensembles.parameter_values import mean_delay
-from pipeline.store.data_root import folder_path
+from pipeline.store.data_root import free_name
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
@@ -169,11 +169,7 @@ def _field(container: Any, label: str, key: str, first: str = "", placeholder: s
 def _automatic(subject: str) -> str:
     """A new name, such as bank-2026-11-21-1405."""
     name = f"{subject.replace('_', '-')}-{datetime.now():%Y-%m-%d-%H%M}"
-    number, found = 1, name
-    while folder_path(found).exists() or JOBS.find(found) is not None:
-        number += 1
-        found = f"{name}-{number}"
-    return found
+    return free_name(name, [job.name for job in JOBS.active()])
 
 
 def in_words(grid: Grid) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from hashlib import sha256
 from html import escape
 from typing import Any
 
@@ -11,44 +11,57 @@ import streamlit as st
 
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
+from pipeline.store.manifest import ENSEMBLE, TRACE
+from sim.core.errors import InputError
 from views import visitors
-from views.errors import complain, complaining
+from views.errors import as_sentence, complain, complaining
 from views.history_words import STATUS, WHAT, asked_for, came_of, compared, details
 from views.page_words import as_cells, as_text
 
 TABLE = "history_table"
-PAGES = {"ensemble": "Ensembles", "trace": "Traces"}
+PROBLEMS = "history_problems"  # of the last attempt to delete
+PAGES = {ENSEMBLE: "Ensembles", TRACE: "Traces"}
 
 
+@complaining()
 def page(pages: Mapping[str, Any]) -> None:
     """Draw the page; `pages` are the pages that open an entry, by title."""
     st.html('<h2 class="cut-sentence">What has been run, and which logs have been read</h2>')
+    for problem in st.session_state.pop(PROBLEMS, ()):
+        complain(problem)
     entries = catalog.entries()
-    readable = [entry for entry in entries if entry.problem is None]
     if not entries:
         st.info("Nothing yet. Run an ensemble on the page Ensembles, or bring a log on the page Traces.")
         return
-    chosen = _table(readable)
-    for entry in entries:
+    chosen = _table(entries)
+    for entry in chosen:
         if entry.problem is not None:
             complain(entry.problem)
-    if len(chosen) == 1:
-        _one(chosen[0], pages)
+    if not chosen:
+        st.caption(_what_to_do(sum(entry.problem is not None for entry in entries)))
+    elif len(chosen) > 2 or any(entry.problem is not None for entry in chosen):
+        _delete_button(chosen)
     elif len(chosen) == 2:
         _two(*chosen)
-    elif chosen:
-        _delete_button(chosen)
     else:
-        st.caption("Tick one row to open or delete it, two rows to compare them.")
+        _one(chosen[0], pages)
+
+
+def _what_to_do(unreadable: int) -> str:
+    told = "Tick one row to open or delete it, two rows to compare them."
+    if not unreadable:
+        return told
+    folders = "1 folder" if unreadable == 1 else f"{unreadable} folders"
+    return f"{told} {folders} cannot be read. Tick one to see why, or to delete it."
 
 
 def _table(entries: list[Entry]) -> list[Entry]:
     """Draw the table of all entries; returns the chosen ones."""
     rows: dict[str, list[Any]] = {
         "Name": [entry.name for entry in entries],
-        "What": [WHAT.get(entry.kind, entry.kind) for entry in entries],
-        "When": [datetime.fromisoformat(entry.created) for entry in entries],
-        "Status": [STATUS.get(entry.status, entry.status) for entry in entries],
+        "What": [WHAT[entry.kind] for entry in entries],
+        "When": [entry.created for entry in entries],
+        "Status": [STATUS[entry.status] for entry in entries],
         "Asked for": [in_a_line(entry) for entry in entries],
         "Size": [entry.size for entry in entries],
     }
@@ -59,18 +72,25 @@ def _table(entries: list[Entry]) -> list[Entry]:
     }
     with st.container(key="cut-history"):
         event = st.dataframe(
-            as_cells(rows),
-            column_config=shape,
-            hide_index=True,
-            on_select="rerun",
-            selection_mode="multi-row",
-            key=TABLE,
-        )
+            as_cells(rows), column_config=shape, hide_index=True, on_select="rerun", selection_mode="multi-row",
+            key=_key(entries), placeholder="",
+        )  # fmt: skip
     return [entries[number] for number in event.selection.rows if number < len(entries)]
 
 
+def _key(entries: list[Entry]) -> str:
+    """The key of the table of these entries: another list has another one, and nothing in it is ticked.
+
+    A browser remembers the numbers of the rows that are ticked. They would mean other folders, which nobody has chosen.
+    """
+    names = "/".join(entry.name for entry in entries)
+    return f"{TABLE}-{sha256(names.encode()).hexdigest()[:16]}"
+
+
 def in_a_line(entry: Entry) -> str:
-    """What an entry was asked for, on one line."""
+    """What an entry was asked for, on one line; or why it cannot be read."""
+    if entry.problem is not None:
+        return as_sentence(entry.problem)
     return "; ".join(f"{label}: {text}" for label, text in asked_for(entry).items())
 
 
@@ -78,7 +98,7 @@ def _one(entry: Entry, pages: Mapping[str, Any]) -> None:
     with st.container(border=True):
         st.subheader(as_text(entry.name), anchor=False)
         with st.container(horizontal=True):
-            target = pages.get(PAGES.get(entry.kind, ""))
+            target = pages.get(PAGES[entry.kind])
             if target is not None and st.button(f"Open in {PAGES[entry.kind]}", type="primary", key="history-open"):
                 st.switch_page(target, query_params={"data": entry.name})
             _delete_button([entry])
@@ -90,7 +110,7 @@ def _two(first: Entry, second: Entry) -> None:
     with st.container(border=True):
         names = (first.name, second.name)
         st.subheader(f"{as_text(names[0])} and {as_text(names[1])}", anchor=False)
-        asked = compared(*({"What": WHAT.get(one.kind, one.kind), **asked_for(one)} for one in (first, second)))
+        asked = compared(*({"What": WHAT[one.kind], **asked_for(one)} for one in (first, second)))
         if not asked:
             st.markdown("Both were asked for the same.")
         rows = [*asked, *compared({"Version": first.version}, {"Version": second.version})]
@@ -123,8 +143,10 @@ def _delete_button(entries: list[Entry]) -> None:
 def _confirm(names: list[str]) -> None:
     st.markdown(f"This deletes all that is kept of: {as_text(', '.join(names))}")
     if st.button("Delete", type="primary", key="history-delete-for-good"):
-        with complaining():
-            for name in names:
+        st.session_state[PROBLEMS] = problems = []
+        for name in names:
+            try:
                 catalog.delete(name)
-            st.session_state.pop(TABLE, None)
-            st.rerun()
+            except InputError as problem:
+                problems.append(str(problem))
+        st.rerun()

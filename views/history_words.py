@@ -9,16 +9,18 @@ from typing import Any
 from diagrams.chart_parts import number
 from diagrams.measures import delay_words
 from pipeline import formats
-from pipeline.ensembles.grid import ALL, NONE, SAMPLE, YES
+from pipeline.ensembles.grid import ALL, NONE, SAMPLE, YES, Grid
 from pipeline.store.catalog import Entry
+from pipeline.store.manifest import COMPLETE, ENSEMBLE, RUNNING, STOPPED, TRACE
 from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
 from views.grid_form import LABELS
 
 Fields = dict[str, str]
 
-WHAT = {"ensemble": "ensemble", "trace": "log"}
-STATUS = {"running": "running", "stopped": "stopped early", "complete": "complete"}
+WHAT = {ENSEMBLE: "ensemble", TRACE: "log", "": ""}
+STATUS = {RUNNING: "running", STOPPED: "stopped early", COMPLETE: "complete", "": "cannot be read"}
 MISSING = "–"  # in a comparison: only the other one has this field
 
 _EVENTS = {SAMPLE: "of the first run of each combination, and of runs that fail", ALL: "of all runs", NONE: "of no run"}
@@ -38,53 +40,67 @@ _OUTCOMES = {
 
 def asked_for(entry: Entry) -> Fields:
     """What was asked for, by the labels of the forms."""
-    fields = _of_a_grid(entry.about) if entry.kind == "ensemble" else _of_a_log(entry.about)
+    if entry.problem is not None:
+        return {}
+    if entry.kind == TRACE:
+        fields = _of_a_log(entry.about)
+    else:
+        try:
+            fields = _of_a_grid(Grid.from_json(entry.about))
+        except InputError as problem:
+            return {"What runs": str(problem)}
     return {label: text for label, text in fields if text}
 
 
-def _of_a_grid(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    name, workload = str(about.get("name") or ""), str(about.get("workload") or "")
-    title = WORKLOADS[workload].title if workload in WORKLOADS else workload
-    yield "What runs", f"{name} (scenario)" if about.get("scenario") else f"{title} (workload)"
-    yield LABELS["processes"], _listed(about.get("processes"))
-    yield LABELS["topology"], _listed(about.get("topologies"))
-    yield LABELS["delay"], _listed(map(delay_words, about.get("delays") or ()))
-    yield LABELS["marker_delay"], _listed(map(delay_words, about.get("marker_delays") or ()))
-    yield LABELS["fifo"], _listed("FIFO" if text == YES else "not FIFO" for text in about.get("fifo") or ())
-    algorithms = (ALGORITHMS[one].title if one in ALGORITHMS else one for one in about.get("algorithms") or ())
-    yield LABELS["algorithm"], _listed(algorithms)
-    yield LABELS["initiators"], _listed(about.get("initiators"))
-    yield LABELS["snapshots"], _listed([about["snapshots"]] if about.get("snapshots") else ())
-    yield LABELS["at"], "" if about.get("at") is None else f"time {about['at']:g}"
-    for parameter, values in (about.get("parameters") or {}).items():
-        yield str(parameter).replace("_", " ").capitalize(), _listed(values)
-    yield LABELS["runs"], _listed([about["runs"]] if "runs" in about else ())
-    yield LABELS["seed"], _listed([about["seed"]] if "seed" in about else ())
-    yield LABELS["events"], _EVENTS.get(about.get("events", ""), "")
+def _of_a_grid(grid: Grid) -> Iterator[tuple[str, str]]:
+    title = WORKLOADS[grid.workload].title if grid.workload in WORKLOADS else grid.workload
+    yield "What runs", f"{grid.name} (scenario)" if grid.scenario else f"{title} (workload)"
+    yield LABELS["processes"], _listed(grid.processes)
+    yield LABELS["topology"], _listed(grid.topologies)
+    yield LABELS["delay"], _listed(map(delay_words, grid.delays))
+    yield LABELS["marker_delay"], _listed(map(delay_words, grid.marker_delays))
+    yield LABELS["fifo"], _listed("FIFO" if text == YES else "not FIFO" for text in grid.fifo)
+    yield LABELS["algorithm"], _listed(ALGORITHMS[one].title if one in ALGORITHMS else one for one in grid.algorithms)
+    yield LABELS["initiators"], _listed(grid.initiators)
+    yield LABELS["snapshots"], _listed([grid.snapshots] if grid.snapshots else ())
+    yield LABELS["at"], "" if grid.at is None else f"time {grid.at:g}"
+    for parameter, values in grid.parameters.items():
+        yield parameter.replace("_", " ").capitalize(), _listed(values)
+    yield LABELS["runs"], number(grid.runs)
+    yield LABELS["seed"], number(grid.seed)
+    yield LABELS["events"], _EVENTS[grid.events]
 
 
 def _of_a_log(about: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    form = str(about.get("format") or "")
+    """The fields of a log; what in `about` is not written as ingest writes it is left out."""
+    form, files = about.get("format"), about.get("files")
     is_known = form in formats.names()
-    yield "Format", formats.find(form).TITLE if is_known else form
-    yield "Files", _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in about.get("files") or ())
-    for option in formats.options_of(form) if is_known else ():
+    yield "Format", formats.find(str(form)).TITLE if is_known else _word(form or "")
+    paths = files if isinstance(files, list) else []
+    yield "Files", _listed(str(path).replace("\\", "/").rpartition("/")[2] for path in paths)
+    for option in formats.options_of(str(form)) if is_known else ():
         names = {value: label for label, value in option.choices.items() if value}
-        value = about.get(option.name)
-        yield option.label, str(names.get(value, value)) if value else ""
+        value = _word(about.get(option.name) or "")
+        yield option.label, names.get(value, value)
     yield "Executions that contradict themselves", "skipped" if about.get("quarantine") else ""
 
 
 def details(entry: Entry) -> Fields:
     """When and by which version it was made, and how big it is."""
-    finished = _date(entry.finished) if entry.finished else STATUS.get(entry.status, entry.status)
     return {
-        "Begun": _date(entry.created),
-        "Finished": finished,
+        "Begun": _date(entry.created) if entry.created else "",
+        "Finished": _finished(entry),
         "Version": entry.version,
         "Size": f"{entry.size / 1e6:.1f} MB" if entry.size >= 1e6 else f"{entry.size / 1e3:.0f} kB",
         "Rows": ", ".join(f"{table} {count:,}" for table, count in entry.rows.items()) or "none yet",
     }
+
+
+def _finished(entry: Entry) -> str:
+    if entry.finished is None or entry.created is None:
+        return STATUS[entry.status]
+    text = _date(entry.finished)
+    return f"{text} (the computer's clock was set back meanwhile)" if entry.finished < entry.created else text
 
 
 def came_of(outcome: Mapping[str, float | None]) -> Fields:
@@ -99,8 +115,8 @@ def compared(first: Fields, second: Fields, *, all_fields: bool = False) -> list
     return [row for row in rows if all_fields or row[1] != row[2]]
 
 
-def _date(text: str) -> str:
-    return f"{datetime.fromisoformat(text):%Y-%m-%d %H:%M} UTC"
+def _date(date: datetime) -> str:
+    return f"{date:%Y-%m-%d %H:%M} UTC"
 
 
 def _listed(values: Any) -> str:

@@ -7,8 +7,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pipeline.store import catalog
+from pipeline.store.folder import Store
+from pipeline.store.manifest import ENSEMBLE, TRACE
+from sim.core.errors import InputError
 from views import visitors
 from views.jobs import JOBS
+
+HOLDS = {ENSEMBLE: "an ensemble: open it on the page Ensembles", TRACE: "a log: open it on the page Traces"}
 
 
 def on_show(page: str) -> str | None:
@@ -32,6 +38,14 @@ def on_show(page: str) -> str | None:
 def show(page: str, name: str | None) -> None:
     """Show the folder `name` on the page `page` from now on."""
     st.session_state[_key(page)] = name
+
+
+def store_of(name: str, kind: str) -> Store:
+    """The folder `name` of a page that shows folders of one kind. Raises InputError if it cannot show this one."""
+    entry = catalog.find(name)
+    if entry.kind != kind:
+        raise InputError(f"{name}: holds {HOLDS[entry.kind]}")
+    return entry.store
 
 
 def _key(page: str) -> str:

@@ -17,15 +17,16 @@ from pipeline.ingest import carry_out, plan
 from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
 from pipeline.store import catalog, examples
-from pipeline.store.data_root import folder_path
+from pipeline.store.data_root import new_folder_path
 from pipeline.store.folder import Store
+from pipeline.store.manifest import TRACE
 from sim.core.errors import InputError
 from views import visitors
 from views.addresses import TRACES
 from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
 from views.jobs import DONE, FAILED, JOBS
-from views.on_show import on_show, show
+from views.on_show import on_show, show, store_of
 from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
 from views.waiting import waiting
@@ -33,6 +34,7 @@ from views.waiting import waiting
 PAGE = TRACES
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
+KNOWN = ("name", "source", "first_line", "processes", "events", "pairing")  # of every execution that was read
 
 Rows = list[dict[str, Any]]
 
@@ -71,7 +73,7 @@ def page() -> None:
             )
         elif job is None or job.state == DONE:
             with complaining():
-                _trace(Store.open(folder_path(name)), controls)
+                _trace(store_of(name, TRACE), controls)
 
 
 def _show(name: str | None) -> None:
@@ -83,7 +85,9 @@ def _show(name: str | None) -> None:
 def _choose(name: str | None) -> None:
     """The form for a log, and the way to earlier ones; `name` is the one on show."""
     bring_log(_start)
-    earlier = [entry.name for entry in catalog.entries() if entry.kind == "trace" and entry.name != name]
+    earlier: list[str] = []
+    with complaining():
+        earlier = [entry.name for entry in catalog.entries() if entry.kind == TRACE and entry.name != name]
     if earlier:
         chosen = st.selectbox("Or open an earlier one", earlier, index=None, placeholder="Choose", key="trace-earlier")
         if chosen:
@@ -94,7 +98,7 @@ def _choose(name: str | None) -> None:
 
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
-    path, owner = folder_path(brought.name), visitors.visitor()
+    path, owner = new_folder_path(brought.name), visitors.visitor()
 
     def work(progress: Progress, stop: threading.Event) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -109,9 +113,7 @@ def _start(brought: Brought) -> None:
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine, stop=stop)
                 spark = spark_session.session()
-                store = Store.create(path, "trace", about)
-                visitors.sign(store, owner)
-                carry_out(spark, store, todo, progress, stop)
+                carry_out(spark, Store.create(path, TRACE, about, owner), todo, progress, stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
@@ -138,6 +140,8 @@ def _trace(store: Store, controls: DeltaGenerator) -> None:
         raise InputError(f"{store.path}: {why}; bring the log again, or open another one")
     rows = one_execution.executions(store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
+    if not told or any(row[column] is None for row in told.values() for column in KNOWN):
+        raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
     run_id = next(iter(told))
     if len(told) > 1:
         run_id = controls.selectbox(
@@ -152,7 +156,7 @@ def _trace(store: Store, controls: DeltaGenerator) -> None:
 def _in_a_sentence(told: Rows, count: int) -> str:
     """A summary of `count` executions as HTML; `told` are the rows of those that could be read."""
     sizes = {len(row["processes"]) for row in told}
-    how = " or ".join(PAIRINGS[pairing] for pairing in dict.fromkeys(row["pairing"] for row in told))
+    how = " or ".join(PAIRINGS.get(pairing, pairing) for pairing in dict.fromkeys(row["pairing"] for row in told))
     text = f"{sum(row['events'] for row in told):,} events of {_range(sizes)} processes"
     if len(told) > 1:
         text += f" in {len(told):,} executions"

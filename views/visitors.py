@@ -70,13 +70,13 @@ def may_change(*made: Entry | Job | Store) -> bool:
 
 def _owner(made: Entry | Job | Store) -> str | None:
     """Who made it; None: somebody at the command line, or before this server was for a class."""
-    if isinstance(made, Job):
+    if isinstance(made, Job | Entry):
         return made.owner
     try:
-        found = Store(made.path).manifest.get("owner")
+        manifest = made.manifest
     except InputError:
         return None
-    return found if isinstance(found, str) else None
+    return None if manifest is None else manifest.owner
 
 
 # ------------------------------------------------------------------ how much
@@ -111,12 +111,6 @@ def submit(name: str, work: Work, page: str) -> Job:
         _check_kept()
         work = _no_longer(work)
     return JOBS.submit(name, work, page, visitor())
-
-
-def sign(store: Store, owner: str | None) -> None:
-    """Write into a folder's manifest who made it."""
-    if owner is not None:
-        store.update_manifest(owner=owner)
 
 
 def _check_kept() -> None:

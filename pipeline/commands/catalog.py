@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 
 from pipeline.commands import Commands
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.data_root import ROOT_VARIABLE, data_root
+from pipeline.store.manifest import ENSEMBLE
 from sim.core.errors import InputError
 from sim.document.command_line import Parser
 from sim.document.writing import dumps
@@ -64,15 +66,20 @@ def _list(arguments: argparse.Namespace) -> int:
         print(json.dumps([_as_json(entry) for entry in found], ensure_ascii=False))
         return 0
     for entry in found:
-        print(entry.problem or f"{entry.name:32} {entry.created:26} {entry.status:9} {_what(entry)}")
+        print(entry.problem or f"{entry.name:32} {_date(entry.created):26} {entry.status:9} {_what(entry)}")
     if not found:
         print(f"nothing has been run in {root} yet: see python -m pipeline ensemble --help", file=sys.stderr)
     return 0
 
 
 def _as_json(entry: Entry) -> dict[str, object]:
-    names = ("name", "kind", "status", "about", "created", "finished", "version", "rows", "size", "problem")
-    return {**{name: getattr(entry, name) for name in names}, "path": str(entry.path)}
+    names = ("name", "kind", "status", "about", "version", "rows", "size", "problem")
+    dates = {"created": _date(entry.created), "finished": entry.finished and _date(entry.finished)}
+    return {**{name: getattr(entry, name) for name in names}, **dates, "path": str(entry.path)}
+
+
+def _date(date: datetime | None) -> str:
+    return "" if date is None else date.isoformat(timespec="seconds")
 
 
 def _what(entry: Entry) -> str:
@@ -90,7 +97,7 @@ def _open(arguments: argparse.Namespace) -> int:
     from pipeline.opening import scenario_of_run, scenario_of_window
 
     entry = catalog.find(arguments.name, arguments.root)
-    if entry.kind == "ensemble":
+    if entry.kind == ENSEMBLE:
         scenario = scenario_of_run(entry.store, arguments.run)
     else:
         scenario = scenario_of_window(entry.store, arguments.run, arguments.from_row, arguments.rows)

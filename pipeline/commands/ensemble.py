@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pyarrow import compute, dataset
+from pyarrow import compute
+from pyarrow.dataset import field
 
 from pipeline.commands import Commands
 from pipeline.ensembles.cells import cells_of
@@ -22,6 +23,7 @@ from pipeline.spark.progress import bar
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
+from pipeline.store.manifest import ENSEMBLE
 from sim.core.errors import InputError
 
 _ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
@@ -55,7 +57,8 @@ def _ensemble(arguments: argparse.Namespace) -> int:
     else:
         grid = Grid.read(given, parameters)
         cells_of(grid)  # an invalid cell is refused before a folder is made
-        store = Store.create(arguments.out, "ensemble", grid.to_json())
+        spark_session.session()  # so is all, without Spark
+        store = Store.create(arguments.out, ENSEMBLE, grid.to_json())
     if not is_done(store, grid):
         spark = spark_session.session()
         with _stopped_by_signals() as stop, bar(grid.name, "runs") as progress:
@@ -97,18 +100,17 @@ def _print_result(store: Store, grid: Grid) -> None:
     """Prints the counts, the first failure, and how to open a run or resume."""
     if not store.has("runs"):
         return
-    rows = dataset.dataset([str(part) for part in store.parts("runs")])
-    is_snapshot, is_failed = dataset.field("snapshot_id").is_valid(), dataset.field("failed")
-    runs = compute.count_distinct(rows.to_table(columns=["run_id"])["run_id"]).as_py()
-    failures = rows.count_rows(filter=is_failed)
-    first = rows.head(1, filter=is_failed if failures else None).to_pylist()[0]
-    snapshots = rows.count_rows(filter=is_snapshot)
+    rows = store.rows("runs")
+    found = rows.to_table(["run_id", "snapshot_id"])
+    failures = rows.to_table(["run_id", "snapshot_id", "error", "witness"], field("failed")).to_pylist()
+    runs, snapshots = compute.count_distinct(found["run_id"]), compute.count(found["snapshot_id"])
     print(f"{grid.name}: {runs} of {grid.run_count} runs; cells: {grid.cell_count}; ", end="")
-    print(f"snapshots: {snapshots}; failures: {failures}")
+    print(f"snapshots: {snapshots}; failures: {len(failures)}")
     if failures:
-        print(f"the first failure: run {first['run_id']}, {_failure(first)}")
-    print(f"in {store.path}{_how_to_open(store.path.resolve(), first['run_id'])}")
-    if runs < grid.run_count:
+        print(f"the first failure: run {failures[0]['run_id']}, {_failure(failures[0])}")
+    first = failures[0]["run_id"] if failures else found["run_id"][0]
+    print(f"in {store.path}{_how_to_open(store.path.resolve(), first)}")
+    if runs.as_py() < grid.run_count:
         print(f"to complete it: python -m pipeline ensemble --out {shlex.quote(str(store.path))} --resume")
 
 

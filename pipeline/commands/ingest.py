@@ -12,6 +12,7 @@ from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
+from pipeline.store.manifest import TRACE
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
@@ -53,9 +54,10 @@ def _ingest(arguments: argparse.Namespace) -> int:
         **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
     check_free_space(arguments.out)
-    store = Store.create(arguments.out, "trace", about)
+    spark = spark_session.session()  # first: without Spark there is no folder
+    store = Store.create(arguments.out, TRACE, about)
     with bar("ingest", "executions") as progress:
-        rows = carry_out(spark_session.session(), store, todo, progress)
+        rows = carry_out(spark, store, todo, progress)
     for row in rows[:MOST_LISTED]:
         _print_execution(row)
     if len(rows) > MOST_LISTED:

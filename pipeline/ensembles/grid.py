@@ -7,7 +7,7 @@ parameters. The runs of every cell have the same seeds, so cells differ in their
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -90,7 +90,7 @@ class Grid:
         else:
             plain = {"workload": "bank", **DEFAULTS}
         grid = cls(**_read_fields({**plain, **given}, parameters or {}))
-        if grid.cell_count > MOST_CELLS or grid.run_count > MOST_RUNS:
+        if not grid.is_small_enough:
             raise InputError(
                 f"the grid has {grid.cell_count} cells and {grid.run_count} runs; "
                 f"{MOST_CELLS} cells and {MOST_RUNS} runs are the most, so give shorter lists or fewer runs (--runs)"
@@ -110,6 +110,11 @@ class Grid:
     def run_count(self) -> int:
         """The number of runs of all cells."""
         return self.cell_count * self.runs
+
+    @property
+    def is_small_enough(self) -> bool:
+        """Whether it has no more cells and runs than an ensemble may have."""
+        return self.cell_count <= MOST_CELLS and self.run_count <= MOST_RUNS
 
     def agree(self, given: Mapping[str, str], parameters: Mapping[str, str]) -> None:
         """Raises InputError if an option or parameter differs from this grid."""
@@ -135,11 +140,13 @@ class Grid:
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Grid:
         """The grid that `to_json` wrote. Raises InputError if `values` are no such grid."""
-        try:
+        is_known = _REQUIRED <= values.keys() <= _IS_RIGHT.keys()
+        if is_known and all(_IS_RIGHT[name](value) for name, value in values.items()):
             parameters = {name: tuple(listed) for name, listed in values["parameters"].items()}
-            return cls(**{**{name: _frozen(value) for name, value in values.items()}, "parameters": parameters})
-        except (KeyError, TypeError, AttributeError):
-            raise InputError("the manifest describes no grid that this version knows; run the ensemble anew") from None
+            grid = cls(**{**{name: _frozen(value) for name, value in values.items()}, "parameters": parameters})
+            if grid.is_small_enough and _is_complete(grid):
+                return grid
+        raise InputError("the manifest describes no grid that this version knows; run the ensemble anew")
 
 
 def _frozen(value: Any) -> Any:
@@ -148,6 +155,66 @@ def _frozen(value: Any) -> Any:
 
 def _quoted(value: Any) -> str:
     return brief(list(value) if isinstance(value, tuple) else value)
+
+
+# ------------------------------------------------------------------ from JSON
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(least: int, most: int) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _is_list_of(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(is_right, value))
+
+
+def _is_list_as_read_by(read: Callable[[str, str], Sequence[str]]) -> Callable[[Any], bool]:
+    """Whether a value is a list of texts that the reader of an option writes."""
+
+    def is_right(value: Any) -> bool:
+        try:
+            return _is_list_of(_is_text)(value) and (not value or list(read("", ",".join(value))) == value)
+        except InputError:
+            return False
+
+    return is_right
+
+
+def _are_lists(value: Any) -> bool:
+    """Whether it holds a list for each parameter; its workload says what is in it."""
+    return isinstance(value, Mapping) and all(isinstance(listed, list) and listed for listed in value.values())
+
+
+# By field of Grid: whether a JSON value is one of it.
+_IS_RIGHT: Mapping[str, Callable[[Any], bool]] = {
+    "name": _is_text,
+    "scenario": lambda value: value is None or _is_text(value),
+    "workload": lambda value: _is_text(value) and value in WORKLOADS,
+    "topologies": _is_list_as_read_by(parameter_values.topology_texts),
+    "processes": _is_list_of(_is_whole(1, MOST_PROCESSES)),
+    "parameters": _are_lists,
+    "delays": _is_list_as_read_by(parameter_values.delay_texts),
+    "marker_delays": _is_list_as_read_by(parameter_values.delay_texts),
+    "fifo": _is_list_of(lambda value: value in (YES, NO)),
+    "algorithms": _is_list_of(lambda value: _is_text(value) and value in ALGORITHMS),
+    "initiators": _is_list_of(_is_whole(1, MOST_PROCESSES)),
+    "snapshots": _is_whole(0, MOST_SNAPSHOTS),
+    "at": lambda value: value is None or (isinstance(value, int | float) and 0 <= value < MOST_NUMBER),
+    "runs": _is_whole(1, MOST_RUNS),
+    "seed": _is_whole(-MOST_NUMBER, MOST_NUMBER),
+    "events": lambda value: value in (SAMPLE, ALL, NONE),
+}
+_REQUIRED = {"name", "parameters", "workload"}
+
+
+def _is_complete(grid: Grid) -> bool:
+    """Whether a grid without a scenario says what each run needs."""
+    has_all = grid.topologies and grid.processes and grid.initiators
+    return grid.scenario is not None or bool(has_all)
 
 
 # ------------------------------------------------------------------ from texts

@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 from pyarrow import compute
-from pyarrow.dataset import Dataset, Expression, field
+from pyarrow.dataset import Expression, field
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
 from pipeline.store.catalog import entries
 from pipeline.store.folder import Store
+from pipeline.store.manifest import ENSEMBLE
+from pipeline.store.parquet_files import Rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -62,8 +64,8 @@ class RunQuery:
 
 
 def ensembles() -> list[str]:
-    """The names of the ensembles in the data root that have runs, newest first."""
-    return [entry.name for entry in entries() if entry.kind == "ensemble" and Store(entry.path).has("runs")]
+    """The names of the ensembles in the data root that have runs, newest first. Raises InputError like `entries`."""
+    return [entry.name for entry in entries() if entry.kind == ENSEMBLE and Store(entry.path).has("runs")]
 
 
 def load_overview(spark: SparkSession, store: Store) -> Overview:
@@ -89,7 +91,7 @@ def warm_up_queries(spark: SparkSession) -> None:
         return
     grid = Grid.read({"workload": "bank", "processes": "2", "runs": "8"}, {"transfers": "1"})
     with TemporaryDirectory(prefix="consistent-cut-rehearsal-") as folder:
-        store = Store.create(Path(folder) / "runs", "ensemble", grid.to_json())
+        store = Store.create(Path(folder) / "runs", ENSEMBLE, grid.to_json())
         run_ensemble(spark, store, grid)
         load_overview(spark, store)
 
@@ -173,5 +175,5 @@ def _rows_of(store: Store, keys: pyarrow.Table) -> list[Row]:
     return [rows[key] for key in wanted]
 
 
-def _without_documents(rows: Dataset, condition: Expression | None = None) -> pyarrow.Table:
-    return rows.to_table([name for name in rows.schema.names if name != "document"], condition)
+def _without_documents(rows: Rows, condition: Expression | None = None) -> pyarrow.Table:
+    return rows.to_table([name for name in rows.columns if name != "document"], condition)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -17,6 +16,7 @@ from pipeline.ensembles.grid import Grid
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
+from pipeline.store.manifest import COMPLETE, ENSEMBLE, STOPPED
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from sim import VERSION
 from sim.core.errors import InputError
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 def grid_of(store: Store) -> Grid:
     """The grid of an ensemble that is to be resumed. Raises InputError if this version cannot resume it."""
     manifest = store.manifest
-    if manifest.get("kind") != "ensemble":
+    if manifest is None or manifest.kind != ENSEMBLE:
         raise InputError(f"{store.path}: holds no ensemble; name a folder that ensemble has begun")
-    if manifest["version"] != VERSION:
+    if manifest.version != VERSION:
         raise InputError(
-            f"{store.path}: was begun by version {manifest['version']}, whose runs may differ from those of this one "
+            f"{store.path}: was begun by version {manifest.version}, whose runs may differ from those of this one "
             f"({VERSION}); go on with that one, or begin anew in another folder"
         )
-    return Grid.from_json(manifest["about"])
+    return Grid.from_json(manifest.about)
 
 
 def run_ensemble(
@@ -50,22 +50,20 @@ def run_ensemble(
     `progress` counts runs. Raises InputError for an invalid grid, a folder that cannot be written or that another
     process writes, and if Spark fails. Finished chunks are kept.
     """
-    if store.status == "running" and store.manifest.get("pid") != os.getpid():
-        raise InputError(f"{store.path}: is being written by another process; stop that one first")
     plan = plan_of(store, grid)
-    chunks = _undone(store, plan)
-    done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
-    progress(done, grid.run_count)
     store.mark_running()
     try:
+        chunks = _undone(store, plan)
+        done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
+        progress(done, grid.run_count)
         for runs in _run_on_workers(spark, plan, chunks, stop or threading.Event()):
             done += runs
             progress(done, grid.run_count)
     except BaseException:
-        with suppress(OSError, InputError):  # such as a full disk, which the first exception reports
-            store.finish("stopped")
+        with suppress(InputError):  # such as a full disk, which the first exception reports
+            store.finish(STOPPED)
         raise
-    store.finish("stopped" if _undone(store, plan) else "complete")
+    store.finish(STOPPED if _undone(store, plan) else COMPLETE)
 
 
 def is_done(store: Store, grid: Grid) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,13 +14,15 @@ from typing import Any, NamedTuple
 from pyarrow import compute
 
 from pipeline.store.data_root import data_root, folder_path
-from pipeline.store.folder import Store, write_error
+from pipeline.store.folder import HIDDEN, MANIFEST, Store
+from pipeline.store.manifest import ENSEMBLE
+from pipeline.store.schema import TABLES
 from sim.core.errors import InputError, nearest
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One data folder. `about` is the user's request; times are ISO 8601, UTC; `rows` counts the rows of each table.
+    """One data folder. `about` is the user's request; times are in UTC; `rows` counts the rows of each table.
 
     `problem` says why the folder cannot be read, and the other fields are empty then; None if it can be read.
     """
@@ -29,19 +32,21 @@ class Entry:
     kind: str = ""
     status: str = ""
     about: Mapping[str, Any] = field(default_factory=dict)
-    created: str = ""
-    finished: str | None = None
+    created: datetime | None = None
+    finished: datetime | None = None
     version: str = ""
     rows: Mapping[str, int] = field(default_factory=dict)
+    owner: str | None = None
     problem: str | None = None
 
     @cached_property
     def size(self) -> int:
         """Bytes on disk."""
         size = 0
-        for file in self.path.rglob("*"):
-            with suppress(OSError):  # a part that was renamed just now
-                size += file.stat().st_size
+        for folder, _, files in os.walk(self.path):
+            for name in files:
+                with suppress(OSError):  # a part that was renamed just now
+                    size += os.lstat(os.path.join(folder, name)).st_size
         return size
 
     @property
@@ -59,56 +64,113 @@ class Difference(NamedTuple):
 
 
 def entries(root: Path | None = None) -> list[Entry]:
-    """Every data folder of the root, newest first; folders that cannot be read come last."""
-    root = root or data_root()
-    folders = sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
-    found = [entry_of(path) for path in folders if path.name[0] not in "._"]
-    return sorted(found, key=lambda entry: entry.created, reverse=True)
+    """Every data folder of the root, newest first; folders that cannot be read come last.
+
+    Raises InputError if the root itself cannot be read.
+    """
+    found = [entry_of(path) for path in _folders(root or data_root())]
+    return sorted(found, key=lambda entry: entry.created or datetime.min.replace(tzinfo=UTC), reverse=True)
+
+
+def _folders(root: Path) -> list[Path]:
+    """The folders in the root that may be data folders, by name; none if there is no root yet. Raises InputError."""
+    try:
+        return sorted(path for path in root.iterdir() if path.name[0] not in "._" and path.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as problem:
+        raise InputError(
+            f"{root}: cannot be listed ({problem.strerror}); it has to be a folder that you may read"
+        ) from None
 
 
 def entry_of(path: Path) -> Entry:
-    """The entry of the folder at `path`; its `problem` is set if the manifest is missing or damaged."""
-    store = Store(path)
+    """The entry of the folder at `path`; its `problem` is set if its name or its manifest is not what it has to be."""
+    name, store = _shown(path), Store(path)
     try:
+        folder_path(path.name, path.parent)
         manifest = store.manifest
+        status = store.status_by(manifest)
     except InputError as problem:
-        return Entry(path.name, path, problem=str(problem))
-    if not manifest:
-        return Entry(path.name, path, problem=f"{path}: has no manifest, so it is no data folder of ours")
+        return Entry(name, path, problem=str(problem))
+    if manifest is None:
+        return Entry(name, path, problem=f"{path}: has no manifest, so {_why_none(store)}")
     return Entry(
-        name=path.name,
+        name=name,
         path=path,
-        kind=manifest["kind"],
-        status=store.status,
-        about=manifest["about"],
-        created=manifest["created"],
-        finished=manifest["finished"],
-        version=manifest["version"],
-        rows=manifest["rows"],
+        kind=manifest.kind,
+        status=status,
+        about=manifest.about,
+        created=manifest.created,
+        finished=manifest.finished,
+        version=manifest.version,
+        rows=manifest.rows,
+        owner=manifest.owner,
     )
+
+
+def _shown(path: Path) -> str:
+    """A folder's name as a text, also if it holds bytes that are none."""
+    return path.name.encode("utf-8", "backslashreplace").decode()
+
+
+def _why_none(store: Store) -> str:
+    if store.is_being_written:
+        return "its writing is about to begin"
+    foreign = _foreign(store.path)
+    if foreign is not None:
+        return f"it is no data folder of ours: it holds {foreign!r}"
+    return "its writing never began, or somebody has deleted it in part; delete it"
+
+
+def _foreign(path: Path) -> str | None:
+    """Something in a folder that is in no data folder of ours; None if there is nothing of that kind."""
+    for folder, folders, files in os.walk(path):
+        is_top = Path(folder) == path
+        for name in folders if is_top else ():
+            if name not in (*TABLES, MANIFEST) and name[0] not in _SKIPPED:
+                return name
+        for name in files:
+            if not (is_top and name == MANIFEST) and not name.endswith(".parquet") and name[0] not in _SKIPPED:
+                return name
+    return None
+
+
+_SKIPPED = f"{HIDDEN}."  # the first letters of names that readers skip
 
 
 def find(name: str, root: Path | None = None) -> Entry:
     """The entry called `name`. Raises InputError if it does not exist, naming the nearest one, or cannot be read."""
-    path = folder_path(name, root)
-    if not path.is_dir():
-        known = [entry.name for entry in entries(root)]
-        raise InputError(f"there is no data folder {name!r}; {nearest(name, known)}")
-    entry = entry_of(path)
+    entry = _find(name, root or data_root())
     if entry.problem:
         raise InputError(entry.problem)
     return entry
 
 
+def _find(name: str, root: Path) -> Entry:
+    """The entry called `name`, which may have a problem. Raises InputError if it does not exist."""
+    known = {_shown(path): path for path in _folders(root)}
+    if name not in known:
+        folder_path(name, root)
+        raise InputError(f"there is no data folder {name!r}; {nearest(name, list(known))}")
+    return entry_of(known[name])
+
+
 def delete(name: str, root: Path | None = None) -> None:
-    """Deletes a data folder with its content. Raises InputError if it is being written or is not a data folder."""
-    entry = find(name, root)
-    if entry.status == "running":
+    """Deletes a data folder with its content. Raises InputError if it is being written or is not a data folder.
+
+    A folder without a readable manifest is deleted as well, if nothing in it is foreign.
+    """
+    entry = _find(name, root or data_root())
+    store = Store(entry.path)
+    if store.is_being_written:
         raise InputError(f"{entry.path}: is being written; stop that first")
-    try:
-        shutil.rmtree(entry.path)
-    except OSError as problem:
-        raise write_error(entry.path, problem) from None
+    if entry.path.is_symlink():
+        raise InputError(f"{entry.path}: is a link to a folder elsewhere; remove the link yourself")
+    foreign = None if entry.problem is None else _foreign(entry.path)
+    if foreign is not None:
+        raise InputError(f"{entry.path}: holds {foreign!r}, so it is no data folder of ours; delete it yourself")
+    store.delete()
 
 
 def differences(first: Entry, second: Entry) -> list[Difference]:
@@ -129,7 +191,7 @@ def _facts(entry: Entry) -> Iterator[tuple[str, Any]]:
 
 def outcome(entry: Entry) -> dict[str, float | None]:
     """The result in a few numbers, by name: of an ensemble with runs, else the row counts. Raises InputError."""
-    if entry.kind != "ensemble" or not entry.store.has("runs"):
+    if entry.kind != ENSEMBLE or not entry.store.has("runs"):
         return dict(entry.rows)
     columns = ["run_id", "snapshot_id", "failed", "latency", "recorded_messages", "markers"]
     runs = entry.store.rows("runs").to_table(columns)

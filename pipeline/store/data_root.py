@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 
 from sim.core.errors import InputError, brief
 
 ROOT_VARIABLE = "CONSISTENT_CUT_DATA"
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,78}[A-Za-z0-9_-])?")  # Windows drops a dot at the end
+_DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # which Windows takes for no file
 
 
 def data_root() -> Path:
@@ -19,12 +21,47 @@ def data_root() -> Path:
 
 
 def folder_path(name: str, root: Path | None = None) -> Path:
-    """The path of the data folder `name` in the data root. Raises InputError for a name that leads out of the root."""
+    """The path of the data folder `name` in the data root.
+
+    Raises InputError for a name that leads out of the root, or that not every operating system takes for a folder's.
+    """
     root = root or data_root()
-    path = root / name
-    if not _NAME.fullmatch(name) or path.resolve().parent != root.resolve():
+    if not _NAME.fullmatch(name) or _DEVICE.fullmatch(name) or _leads_out(root / name, root):
         raise InputError(
-            f"{brief(name)}: is no name of a data folder; use letters, digits, dots, - and _, such as bank-8, "
-            f"for a folder in {root}"
+            f"{brief(name)}: is no name of a data folder; use letters, digits, dots, - and _, such as bank-8"
         )
+    return root / name
+
+
+def _leads_out(path: Path, root: Path) -> bool:
+    """Whether a path in the root is a link to something that is not in it, or to nothing."""
+    return path.is_symlink() and os.path.dirname(os.path.realpath(path)) != os.path.realpath(root)
+
+
+def new_folder_path(name: str, root: Path | None = None) -> Path:
+    """The path of a data folder that is to be made. Raises InputError like folder_path, and for a name that is taken.
+
+    Names that differ by capitals alone are the same: on some file systems they are one folder.
+    """
+    path = folder_path(name, root)
+    for other in _names(path.parent):
+        if other.lower() == name.lower():
+            raise InputError(f"name: there is a data folder called {other} already; choose another name")
     return path
+
+
+def free_name(wanted: str, others: Collection[str] = (), root: Path | None = None) -> str:
+    """`wanted`, or the first of wanted-2, wanted-3, ... that neither a folder in the root has nor one of `others`."""
+    taken = {name.lower() for name in (*_names(root or data_root()), *others)}
+    name, number = wanted, 1
+    while name.lower() in taken:
+        number += 1
+        name = f"{wanted}-{number}"
+    return name
+
+
+def _names(root: Path) -> list[str]:
+    try:
+        return os.listdir(root)
+    except OSError:  # it is made with its first data folder, or cannot be: whoever makes that one says why
+        return []

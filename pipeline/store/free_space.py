@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -12,7 +13,7 @@ LEAST_FREE_MB = 500
 
 def check_free_space(path: Path) -> None:
     """Raises InputError where the disk that has `path`, or will have it, is nearly full."""
-    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
+    there = next(folder for folder in (path.absolute(), *path.absolute().parents) if os.path.exists(folder))
     free = shutil.disk_usage(there).free / 1e6
     if free < LEAST_FREE_MB:
         raise InputError(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow
-from pyarrow import parquet
+from pyarrow import dataset, parquet
 
 from pipeline.store.schema import Types, arrow_schema, check_known, spark_schema, spark_type
 from sim.core.errors import InputError
@@ -16,13 +17,46 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+class Rows:
+    """The rows of a table of a data folder, as far as they are asked for. `path` is the table's folder, for errors."""
+
+    def __init__(self, path: Path, found: dataset.Dataset) -> None:
+        self._path = path
+        self._found = found
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the table's columns."""
+        names: list[str] = self._found.schema.names
+        return names
+
+    def to_table(self, columns: Sequence[str] | None = None, filter: dataset.Expression | None = None) -> pyarrow.Table:
+        """The columns (None: all) of the rows that pass the filter. Raises InputError for a damaged part."""
+        with _whole(self._path):
+            return self._found.to_table(columns if columns is None else list(columns), filter=filter)
+
+    def to_batches(self, columns: Sequence[str], filter: dataset.Expression) -> Iterator[pyarrow.RecordBatch]:
+        """The same, bit by bit."""
+        with _whole(self._path):
+            yield from self._found.to_batches(columns=list(columns), filter=filter)
+
+
 def metadata_of(file: Path) -> parquet.FileMetaData:
     """The metadata at the end of a Parquet file. Raises InputError for a file that is cut off."""
-    try:
+    with _whole(file):
+        if not file.is_file():
+            raise FileNotFoundError
         return parquet.read_metadata(file)
+
+
+@contextmanager
+def _whole(path: Path) -> Iterator[None]:
+    """Turns what Arrow says of a damaged file in `path` into an InputError."""
+    try:
+        yield
     except (OSError, pyarrow.ArrowException):
         raise InputError(
-            f"{file}: is cut off or no Parquet file; "
+            f"{path}: is cut off or no Parquet file; "
             "delete it and go on with the ensemble (--resume), or bring the log again"
         ) from None
 

@@ -17,6 +17,7 @@ from sim.run.execution import Execution
 
 def folder_of(path: Path, events: Sequence[Event], parts: int = 1) -> Store:
     """A data folder without a manifest, with `events` in so many parts."""
+    path.mkdir(parents=True, exist_ok=True)
     store = Store(path)
     size = -(-len(events) // parts) or 1
     for first in range(0, max(len(events), 1), size):

@@ -12,7 +12,8 @@ from pipeline.ensembles.run import grid_of
 from pipeline.ingest import _read_execution, plan
 from pipeline.store import catalog
 from pipeline.store.examples import ENSEMBLE, FOLDER, LOG, LOG_FILE
-from pipeline.store.folder import FORMAT, Store
+from pipeline.store.folder import Store
+from pipeline.store.manifest import COMPLETE, FORMAT
 from sim import VERSION
 from sim.core.model import Event
 
@@ -20,8 +21,8 @@ from sim.core.model import Event
 @pytest.mark.parametrize("path", [ENSEMBLE, LOG], ids=lambda path: path.name)
 def test_an_example_is_whole_and_of_this_version(path):
     manifest = Store.open(path).manifest
-    assert (manifest["format"], manifest["version"], manifest["status"]) == (FORMAT, VERSION, "complete")
-    assert (manifest["host"], manifest["pid"]) == (None, None)
+    assert (manifest.format, manifest.version, manifest.status) == (FORMAT, VERSION, COMPLETE)
+    assert (manifest.host, manifest.pid) == (None, None)
 
 
 @pytest.mark.parametrize("run_id", [0, 333, 999])

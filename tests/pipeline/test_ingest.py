@@ -74,7 +74,7 @@ def test_executions_of_all_files_are_numbered_in_order(spark: SparkSession, tmp_
     names = [(row["run_id"], row["name"], row["first_line"], row["events"], row["messages"]) for row in rows]
     assert names == [(0, "run 0", 2, 2, 1), (1, "run 1", 7, 4, 2), (2, "two", 1, 3, 2)]
     assert counts == [(0, 3), (1, 3), (2, 3), (3, 3)]
-    assert store.status == "complete" and store.manifest["rows"] == {"events": 11, "traces": 3}
+    assert store.status == "complete" and store.manifest.rows == {"events": 11, "traces": 3}
     table = store.read(spark, "events").orderBy("run_id", "row").toArrow().to_pylist()
     alone = [find("shiviz").read(piece) for piece in plan(logs, "shiviz", {"delimiter": DELIMITER}).pieces]
     expected = [event._replace(run_id=run_id) for run_id, reading in enumerate(alone) for event in events_of(reading)]
@@ -117,7 +117,7 @@ def test_the_command_prints_what_it_has_read(spark: SparkSession, tmp_path: Path
         "     messages that left no trace are not in the table: a channel holds at least what a cut finds in it",
         f"3 events of 1 executions in {one}",
     ]
-    assert Store.open(one).manifest["about"] == {
+    assert Store.open(one).manifest.about == {
         "files": [str(log)], "format": "shiviz", "pattern": None, "delimiter": None, "quarantine": False,
     }  # fmt: skip
     parts = [str(part) for part in (one / "events").iterdir()]

@@ -66,7 +66,7 @@ def folder(root: Path, name: str, owner: object = None, status: str = "complete"
     store.finish(status)
     if owner is not None:
         store.update_manifest(owner=owner)
-    return catalog.find(name)
+    return catalog.entry_of(root / name)
 
 
 # ------------------------------------------------------------------ who it is

@@ -12,7 +12,7 @@ from pipeline.ensembles.grid import Grid
 from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, arrow_schema
-from views.history import as_table, in_a_line
+from views.history import _key, as_table, in_a_line
 from views.history_words import asked_for, came_of, compared, details
 
 GIVEN = {"workload": "bank", "processes": "3,5", "topology": "ring", "marker_delay": "exponential:2", "runs": "2"}
@@ -91,6 +91,15 @@ def history() -> None:
 def test_a_folder_that_cannot_be_read_is_told_without_its_path(root):
     (root / "strange").mkdir()
     page = AppTest.from_function(history, default_timeout=60).run()
-    told = "".join(element.proto.body for element in page.get("html"))
-    assert "trange: has no manifest" in told
-    assert str(root) not in told
+    (row,) = page.dataframe[0].value.to_dict("records")
+    assert (row["Name"], row["Status"]) == ("strange", "cannot be read")
+    assert row["Asked for"].startswith("strange: has no manifest, so its writing never began")
+    assert str(root) not in str(row)
+
+
+def test_another_list_is_another_table_in_which_nothing_is_ticked(root):
+    (root / "first").mkdir()
+    before = _key(catalog.entries())
+    assert _key(catalog.entries()) == before
+    (root / "another").mkdir()
+    assert _key(catalog.entries()) != before

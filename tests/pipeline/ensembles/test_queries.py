@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from datetime import UTC, datetime
 
 import pyarrow
 import pytest
@@ -100,9 +101,9 @@ def test_ensembles_are_listed_by_name_the_newest_first_and_nothing_else(tmp_path
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
     assert queries.ensembles() == []
     for name, kind, created in (
-        ("old", "ensemble", "2026-01-01"),
-        ("new", "ensemble", "2026-02-01"),
-        ("log", "trace", ""),
+        ("old", "ensemble", datetime(2026, 1, 1, tzinfo=UTC)),
+        ("new", "ensemble", datetime(2026, 2, 1, tzinfo=UTC)),
+        ("log", "trace", datetime(2026, 3, 1, tzinfo=UTC)),
     ):
         other = Store.create(tmp_path / name, kind, {})
         other.update_manifest(created=created)

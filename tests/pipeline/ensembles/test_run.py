@@ -45,7 +45,7 @@ def test_every_run_is_there_once_with_its_cell_and_its_seed(mixed: Store) -> Non
     for row in found:
         assert (row["snapshot_id"] is None) == (row["error"] is not None)
     assert list(found[0]) == list(RUN_TYPES)
-    assert (mixed.status, mixed.manifest["rows"]["runs"]) == ("complete", len(found))
+    assert (mixed.status, mixed.manifest.rows["runs"]) == ("complete", len(found))
 
 
 def test_the_rows_have_the_verdicts_of_the_runs(mixed: Store) -> None:

@@ -13,7 +13,8 @@ from pipeline.commands import ingest as command
 from pipeline.formats import all_options, check_options, find, guess, names, options_of, suffixes_of
 from pipeline.ingest import Plan, plan
 from pipeline.logs.format import ANYTHING
-from pipeline.store.folder import Store
+from pipeline.store.folder import MANIFEST
+from pipeline.store.manifest import read_manifest
 from sim.core.errors import InputError
 from tests.pipeline.some_logs import events_of
 from tests.tools import dropped, example
@@ -73,7 +74,7 @@ def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch
     arguments = ["ingest", str(plain), "--format", "plain", "--out", str(tmp_path / "out")]
     assert main([*arguments, "--comment", ";"]) == 0
     assert [piece.how for piece in done[0].pieces] == [";"]
-    assert Store(tmp_path / "out").manifest["about"] == {
+    assert read_manifest(tmp_path / "out" / MANIFEST).about == {
         "files": [str(plain)], "format": "plain", "comment": ";", "quarantine": False,
     }  # fmt: skip
     assert main([*arguments, "--pattern", "x"]) == 2

@@ -60,7 +60,7 @@ def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, 
     store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
     lost = store.parts("runs")[3]
     lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
-    store.update_manifest(status="running", host=socket.gethostname(), pid=2**22 + 1)
+    store.update_manifest(status="running", host=socket.gethostname(), pid=os.getpid())
     assert store.status == "stopped"
     run_ensemble(spark, store, grid_of(store))
     assert content(store) == content(undisturbed)
@@ -125,10 +125,10 @@ def test_a_path_that_cannot_be_written_is_an_error_in_one_sentence(spark: Any, t
 
 
 def test_a_folder_that_another_process_writes_is_left_alone(spark: Any, tmp_path: Path) -> None:
-    store, grid = begin(tmp_path / "busy", {"processes": "2", "runs": "2"})
-    store.update_manifest(pid=os.getppid())
+    busy, grid = begin(tmp_path / "busy", {"processes": "2", "runs": "2"})
     with pytest.raises(InputError, match="is being written by another process; stop that one first"):
-        run_ensemble(spark, store, grid)
+        run_ensemble(spark, Store(busy.path), grid)
+    assert busy.status == "running"
 
 
 class Broken:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pyarrow
 import pytest
 
@@ -19,19 +21,20 @@ def root(monkeypatch, tmp_path):
     return tmp_path
 
 
-def written(root, name: str, created: str, **about) -> Store:
+def written(root, name: str, day: int = 1, **about) -> Store:
     store = Store.create(root / name, "ensemble", about)
     rows = [{"run_id": run, "snapshot_id": "S1", "failed": run == 1, "latency": run * 10.0} for run in range(3)]
     store.write_part("runs", "chunk-0", pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
     store.finish()
-    store.update_manifest(created=created)
+    store.update_manifest(created=datetime(2026, 1, day, tzinfo=UTC))
     return store
 
 
 def test_the_newest_comes_first_and_what_cannot_be_read_last(root) -> None:
-    written(root, "old", "2026-01-01T00:00:00+00:00")
-    written(root, "new", "2026-02-01T00:00:00+00:00")
+    written(root, "old", 1)
+    written(root, "new", 2)
     (root / "strange").mkdir()
+    (root / "strange" / "notes.txt").write_text("")
     (root / "a-file").write_text("")
     found = catalog.entries()
     assert [entry.name for entry in found] == ["new", "old", "strange"]
@@ -45,8 +48,8 @@ def test_an_empty_root_has_no_entries(root) -> None:
 
 
 def test_what_two_were_asked_for_differently(root) -> None:
-    written(root, "a", "1", processes=[4, 8], runs=10, parameters={"pace": [1.0]})
-    written(root, "b", "2", processes=[4, 8], runs=20, parameters={"pace": [2.0]}, extra=True)
+    written(root, "a", processes=[4, 8], runs=10, parameters={"pace": [1.0]})
+    written(root, "b", processes=[4, 8], runs=20, parameters={"pace": [2.0]}, extra=True)
     assert catalog.differences(catalog.find("a"), catalog.find("b")) == [
         Difference("runs", 10, 20),
         Difference("parameters.pace", [1.0], [2.0]),
@@ -55,7 +58,7 @@ def test_what_two_were_asked_for_differently(root) -> None:
 
 
 def test_the_outcome_of_an_ensemble(root) -> None:
-    written(root, "a", "1")
+    written(root, "a")
     outcome = catalog.outcome(catalog.find("a"))
     assert outcome["runs"] == 3
     assert outcome["failed"] == 1
@@ -64,8 +67,9 @@ def test_the_outcome_of_an_ensemble(root) -> None:
 
 
 def test_only_a_data_folder_that_nobody_writes_is_deleted(root) -> None:
-    written(root, "a", "1")
+    written(root, "a")
     (root / "strange").mkdir()
+    (root / "strange" / "notes.txt").write_text("")
     busy = Store.create(root / "busy", "ensemble", {})
     catalog.delete("a")
     assert not (root / "a").exists()
@@ -78,7 +82,7 @@ def test_only_a_data_folder_that_nobody_writes_is_deleted(root) -> None:
 
 
 def test_the_command(root, capsys) -> None:
-    written(root, "a", "2026-01-01", runs=10)
+    written(root, "a", runs=10)
     assert main(["catalog"]) == 0
     assert "a  " in (listed := capsys.readouterr().out)
     assert "3 runs" in listed

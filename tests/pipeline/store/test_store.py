@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
+import socket
+import subprocess
+import sys
+
 import pyarrow
 import pytest
 from pyarrow import parquet
 
 from pipeline.store.data_root import data_root, folder_path
-from pipeline.store.folder import FORMAT, Store
+from pipeline.store.folder import Store
+from pipeline.store.manifest import FORMAT
 from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
 from sim import VERSION
 from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES
 from tests.pipeline.some_tables import full_disk
+from tests.tools import ROOT
 
 EVENTS = arrow_schema(EVENT_TYPES)
 
@@ -62,13 +70,14 @@ def test_a_table_is_replaced_whole_or_not_at_all(store) -> None:
         staging.mkdir()
         (staging / "new.parquet").write_bytes(b"whole")
     assert [part.name for part in store.parts("audits")] == ["new.parquet"]
-    assert sorted(path.name for path in store.path.iterdir()) == ["audits", "manifest.json"]
+    assert sorted(path.name for path in store.path.iterdir()) == ["_lock", "audits", "manifest.json"]
 
 
 def test_a_folder_that_is_there_is_not_written_into(store, tmp_path) -> None:
     with pytest.raises(InputError, match="one: the folder exists and is not empty; name a new one"):
         Store.create(store.path, "trace", {})
-    assert store.manifest["kind"] == "ensemble"
+    assert store.manifest is not None
+    assert store.manifest.kind == "ensemble"
     (tmp_path / "empty").mkdir()
     Store.create(tmp_path / "empty", "trace", {})
 
@@ -126,13 +135,53 @@ def test_a_damaged_manifest(store, text: str) -> None:
         Store.open(store.path)
 
 
-def test_work_whose_process_is_gone_has_stopped(store) -> None:
+def test_whoever_writes_a_folder_is_seen_while_it_does(store) -> None:
+    other = Store(store.path)
+    assert other.status == "running"
+    with pytest.raises(InputError, match="one: is being written by another process; stop that one first"):
+        other.mark_running()
+    store.finish("stopped")
+    assert other.status == "stopped"
+    other.mark_running()
     assert store.status == "running"
-    store.update_manifest(pid=2**22 + 1)  # above the highest there can be
+    other.finish()
+    assert store.status == "complete"
+    assert [path.name for path in store.path.iterdir()] == ["manifest.json"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from pipeline.store.folder import Store
+store = Store.create(Path(sys.argv[1]), "ensemble", {})
+print("begun", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_work_whose_process_is_gone_has_stopped_whatever_has_its_number_now(tmp_path) -> None:
+    store = Store(tmp_path / "one")
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(store.path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        assert store.status == "running"
+        writer.kill()
+    store.update_manifest(pid=os.getpid())  # as in a container, in which every app has the same number
     assert store.status == "stopped"
     store.mark_running()
-    store.finish()
-    assert store.status == "complete"
+    assert store.status == "running"
+
+
+def test_a_manifest_of_a_version_that_knew_no_locks_is_read(tmp_path) -> None:
+    (tmp_path / "manifest.json").write_text(
+        json.dumps({
+            "format": FORMAT, "kind": "trace", "about": {}, "created": "2026-01-01T00:00:00+00:00", "rows": {},
+            "version": "0.1.0", "status": "running", "finished": None, "host": socket.gethostname(), "pid": 1,
+        })
+    )  # fmt: skip
+    assert Store(tmp_path).status == "stopped"
 
 
 @pytest.mark.parametrize("name", ["", "..", ".", "../elsewhere", "/etc", "a/b", "a b", ".hidden", "_x", "x" * 81, "ä"])
