@@ -38,7 +38,7 @@ def page(pages: Mapping[str, Any]) -> None:
         if entry.problem is not None:
             complain(entry.problem)
     if not chosen:
-        st.caption(_what_to_do(sum(entry.problem is not None for entry in entries)))
+        st.caption(as_text(_what_to_do(sum(entry.problem is not None for entry in entries))))
     elif len(chosen) > 2 or any(entry.problem is not None for entry in chosen):
         _delete_button(chosen)
     elif len(chosen) == 2:

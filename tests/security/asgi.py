@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from starlette.types import ASGIApp
@@ -38,5 +39,6 @@ def ask(app: ASGIApp, scope: dict[str, Any]) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    with ThreadPoolExecutor(1) as thread:  # this one may have the event loop of the tests with a browser
+        thread.submit(asyncio.run, app(scope, receive, send)).result()
     return sent

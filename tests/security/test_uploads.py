@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
@@ -93,7 +94,8 @@ def put(app: Any, path: str, length: int | None, method: str = "PUT") -> int:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    with ThreadPoolExecutor(1) as thread:  # this one may have the event loop of the tests with a browser
+        thread.submit(asyncio.run, app(scope, receive, send)).result()
     return int(sent[0]["status"])
 
 
