@@ -14,6 +14,7 @@ from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
+from pipeline.spark.restarting import carried_out
 from pipeline.store import examples
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
@@ -23,7 +24,7 @@ from views.addresses import ENSEMBLES
 from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form, in_the_forms_words
-from views.jobs import FAILED, JOBS, Job
+from views.jobs import FAILED, JOBS, Job, wait_for_promise
 from views.on_show import on_show, show
 from views.waiting import waiting
 
@@ -78,16 +79,15 @@ def _carry_out(path: Path, grid: Grid, owner: str | None, progress: Progress, st
 
     A new folder is signed by `owner`.
     """
-    spark = spark_session.session()
-    JOBS.close_first()
+    spark_session.session(stop)  # without Spark there is no folder
     if path.exists():
         store = Store.open(path)
     else:
         store = Store.create(path, "ensemble", grid.to_json())
         visitors.sign(store, owner)
-    run_ensemble(spark, store, grid, progress, stop)
+    carried_out(lambda spark, report: run_ensemble(spark, store, grid, report, stop), progress, stop)
     if store.has("runs"):
-        asked(store).exception()  # waits; the page shows the exception, if any
+        wait_for_promise(asked(store), stop)  # the page shows what came of it
 
 
 # ------------------------------------------------------------------ the right side
