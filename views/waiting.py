@@ -67,7 +67,7 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
     if _situation() != before:
         st.rerun()
     if before.is_starting:
-        st.info(start_in_words(before, meanwhile))
+        st.info(as_text(start_in_words(before, meanwhile)))
     for job in JOBS.active():
         if job.state == RUNNING or visitors.may_change(job):
             _progress(job)
@@ -76,7 +76,7 @@ def _watch(before: Situation, meanwhile: str | None) -> None:
 def start_in_words(now: Situation, meanwhile: str | None) -> str:
     """That Spark is starting, why it has to start again, and what the user can do meanwhile."""
     if now.loss:
-        return f"{as_text(sentence(now.loss))} {AGAIN}"
+        return f"{sentence(now.loss)} {AGAIN}"
     return f"{STARTING} {meanwhile}" if meanwhile and not now.active else STARTING
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from views.page_words import as_text
 from views.waiting import Situation, start_in_words
 
 MEANWHILE = "You can press Run already."
@@ -18,6 +17,6 @@ def test_the_first_start_is_told_with_what_can_be_done_meanwhile():
 def test_a_loss_is_told_and_what_comes_of_it():
     again = Situation((("a", "running"),), is_warm=False, problem=None, loss="Spark has ended: it ran out of memory")
     assert start_in_words(again, MEANWHILE) == (
-        f"{as_text('Spark has ended: it ran out of memory.')} It is starting again (about 10 s). What was under way "
-        "goes on by itself."
+        "Spark has ended: it ran out of memory. It is starting again (about 10 s). What was under way goes on by "
+        "itself."
     )
