@@ -4,6 +4,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from views import addresses, exports, vendor
+from views.farewell import farewell
 from views.gate import Gate, check_settings
 from views.held_uploads import HeldUploads
 
@@ -12,4 +13,5 @@ app = st.App(
     "views/pages.py",
     routes=[*vendor.ROUTES, *exports.ROUTES, *addresses.ROUTES],
     middleware=[Middleware(Gate), Middleware(HeldUploads)],
+    lifespan=farewell,
 )

@@ -27,7 +27,7 @@ import pandas
 from bench.event_tables import MESSAGES, write_cuts, write_events
 from pipeline.cuts.audits import audit
 from pipeline.cuts.cut_sources import from_file
-from pipeline.spark import spark_session
+from pipeline.spark import local_server, spark_session
 from pipeline.store.folder import Store
 
 ROUNDS = 5
@@ -58,7 +58,7 @@ def by_spark(folder: Path) -> Answer:
 
 def by_duckdb(folder: Path) -> Answer:
     """The audit in SQL: a join of sends with cuts, then two small tables of the messages that cross a cut."""
-    base = duckdb.connect(config={"threads": spark_session.cores()})
+    base = duckdb.connect(config={"threads": local_server.cores()})
     base.execute("SET enable_progress_bar = false")
     base.execute(f"CREATE TABLE cuts AS FROM '{folder}/cuts.parquet'")
     base.execute(f"""
@@ -217,7 +217,7 @@ def compare(folder: Path, events: int) -> None:
 def measure_audits(sizes: tuple[int, ...] = EVENTS) -> None:
     """Prints the table."""
     print(
-        f"on {spark_session.cores()} cores; asked of Spark: {LEAST_RATE / 1e6:g} M events/s, "
+        f"on {local_server.cores()} cores; asked of Spark: {LEAST_RATE / 1e6:g} M events/s, "
         f"{MOST_RATIO:g} of DuckDB's time,"
     )
     print(f"less than pandas, {MOST_MEMORY / 1e9:g} GB, and five times the time for five times the events")

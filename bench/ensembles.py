@@ -25,7 +25,7 @@ from pipeline.ensembles.chunks import Plan, event_table, measured, plan_of
 from pipeline.ensembles.grid import ALL, NONE, Grid
 from pipeline.ensembles.measure import Row
 from pipeline.ensembles.run import run_ensemble
-from pipeline.spark import spark_session
+from pipeline.spark import local_server, spark_session
 from pipeline.store.folder import Store
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def to_charts(spark: SparkSession, store: Store, of: Grid) -> None:
 
 def against_pool(spark: SparkSession, pool: Pool, runs: int) -> None:
     """Prints the times of the pool and of Spark for an ensemble."""
-    print(f"\n{runs:,} runs of 8 processes and some 500 events, on {spark_session.cores()} cores")
+    print(f"\n{runs:,} runs of 8 processes and some 500 events, on {local_server.cores()} cores")
     print(f"  {'':24} {'pool, s':>10} {'Spark, s':>10} {'ratio':>8} {'at most':>8}")
     for events, limit in LIMITS.items():
         pairs = [compared(spark, pool, grid(runs, events)) for _ in range(ROUNDS)]
@@ -121,7 +121,7 @@ def after_a_click(spark: SparkSession) -> None:
 def measure_ensembles(runs: int = RUNS) -> None:
     """Prints both tables."""
     spark = spark_session.session()
-    with multiprocessing.get_context("spawn").Pool(spark_session.cores()) as pool:
+    with multiprocessing.get_context("spawn").Pool(local_server.cores()) as pool:
         for events in LIMITS:  # the first time costs more
             compared(spark, pool, grid(200, events))
         against_pool(spark, pool, runs)

@@ -1,6 +1,7 @@
 """python -m pipeline: run ensembles of executions, read logs that others wrote, audit both.
 
-Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C: finished parts are kept.
+Exit status: 0 done; 2 bad input, with one line on stderr; 130 stopped by Ctrl-C (SIGINT), 143 by SIGTERM: what was
+finished is kept. A second signal ends the command at once.
 """
 
 from __future__ import annotations
@@ -19,11 +20,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     logging.getLogger("pipeline").setLevel(logging.INFO)
     parser = Parser(prog="python -m pipeline", description="Ensembles and logs on Spark.")
     add_all(parser.add_subparsers(required=True, metavar="COMMAND"))
-    try:
-        return answer(parser, arguments)
-    except KeyboardInterrupt:
-        print("stopped; what was finished is kept", file=sys.stderr)
-        return 130
+    return answer(parser, arguments, "stopped; what was finished is kept")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ import pyarrow
 from pipeline import formats
 from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece, Reading, check_executions
 from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from pipeline.store.schema import TRACE_TYPES, arrow_schema, spark_schema
@@ -89,8 +90,8 @@ def carry_out(
 ) -> list[Row]:
     """Reads the executions of `todo` into `store`, a new folder: its events and traces. Returns the rows of traces.
 
-    `progress` counts executions. Raises InputError for the first problem, or when `stop` is set, and then removes the
-    folder.
+    `progress` counts executions. Raises InputError for the first problem, SparkLost if Spark has ended, or when `stop`
+    is set, and then removes the folder.
     """
     with _all_or_nothing(store):
         rows: list[Row] = []
@@ -123,22 +124,22 @@ def _read_on_workers(
     spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event
 ) -> Iterator[Row]:
     """The rows of traces, each as soon as its execution is read. Raises InputError for the first that is refused."""
-    from pyspark.errors import PySparkException
-
     tasks = todo.tasks()
     work = partial(_run_task, str(store.path.resolve()), staging, todo, tasks)
     frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
+    kept = "; nothing of it is kept, so bring the log again"
     try:
-        with interrupted_by(stop, spark):
+        with in_one_sentence(spark, f"{store.path}: ", kept), interrupted_by(stop, spark):
             for result in frame.toLocalIterator():
                 row = result.asDict()
                 problem = row.pop("failure") or (None if todo.quarantine else row["problem"])
                 if problem is not None:
                     raise InputError(problem)
                 yield row
-    except PySparkException as problem:
-        words = "it was stopped" if stop.is_set() else f"Spark gave up: {' '.join(str(problem).split())[:200]}"
-        raise InputError(f"{store.path}: {words}; nothing of it is kept, so bring the log again") from None
+    except InputError:
+        if stop.is_set():
+            raise InputError(f"{store.path}: it was stopped{kept}") from None
+        raise
 
 
 # ------------------------------------------------------------------ on a worker

@@ -15,13 +15,13 @@ from diagrams.chart_parts import amount, number
 from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import Overview
-from pipeline.spark import spark_session
+from pipeline.spark.background import in_background
+from pipeline.spark.restarting import ask
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from views import menus
 from views.ensemble_runs import chart, table
 from views.errors import complain
-from views.jobs import in_background
 from views.predicting import predicting
 
 POLL_S = 0.3
@@ -63,11 +63,11 @@ def _asked(path: Path, stamp: str) -> Future[Overview]:
 @cache
 def get_ready() -> Future[None]:
     """Start Spark and have it rehearse, once, so that the first ensemble takes no longer than the next."""
-    return in_background(lambda: queries.warm_up_queries(spark_session.session()))
+    return in_background(lambda: ask(queries.warm_up_queries))
 
 
 def _ask(path: Path) -> Overview:
-    return _for_charts(queries.load_overview(spark_session.session(), Store.open(path)))
+    return _for_charts(ask(lambda spark: queries.load_overview(spark, Store.open(path))))
 
 
 def example(store: Store) -> None:

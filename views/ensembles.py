@@ -12,8 +12,8 @@ from pipeline.ensembles import queries
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import grid_of, run_ensemble
-from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
+from pipeline.spark.restarting import carried_out
 from pipeline.store import examples
 from pipeline.store.data_root import new_folder_path
 from pipeline.store.folder import Store
@@ -24,7 +24,7 @@ from views.addresses import ENSEMBLES
 from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form, in_the_forms_words
-from views.jobs import DONE, FAILED, JOBS, Job
+from views.jobs import DONE, FAILED, JOBS, Job, wait_for_promise
 from views.on_show import on_show, show, store_of
 from views.waiting import waiting
 
@@ -75,9 +75,9 @@ def _start(wanted: Wanted) -> None:
 
 
 def _begin(path: Path, grid: Grid, owner: str | None, progress: Progress, stop: threading.Event) -> None:
-    """The work of a job: run `grid` into a new folder, which is signed by `owner`."""
-    spark_session.session()  # without Spark there is no folder
-    _carry_out(Store.create(path, ENSEMBLE, grid.to_json(), owner), grid, progress, stop)
+    """The work of a job: run `grid` into a new folder, which is signed by `owner`. Without Spark there is no folder."""
+    store = carried_out(lambda *_: Store.create(path, ENSEMBLE, grid.to_json(), owner), stop=stop)
+    _carry_out(store, grid, progress, stop)
 
 
 def _go_on(path: Path, grid: Grid, progress: Progress, stop: threading.Event) -> None:
@@ -87,11 +87,9 @@ def _go_on(path: Path, grid: Grid, progress: Progress, stop: threading.Event) ->
 
 def _carry_out(store: Store, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """Run what is missing of `grid` in a folder, then summarize."""
-    spark = spark_session.session()
-    JOBS.close_first()
-    run_ensemble(spark, store, grid, progress, stop)
+    carried_out(lambda spark, report: run_ensemble(spark, store, grid, report, stop), progress, stop)
     if store.has("runs"):
-        asked(store).exception()  # waits; the page shows the exception, if any
+        wait_for_promise(asked(store), stop)  # the page shows what came of it
 
 
 # ------------------------------------------------------------------ the right side

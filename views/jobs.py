@@ -6,12 +6,11 @@ here imports Streamlit or Spark.
 
 from __future__ import annotations
 
-import atexit
 import logging
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -25,7 +24,8 @@ Result = TypeVar("Result")
 MOST_WAITING = 5
 MOST_WAITING_IN_A_CLASS = 40  # where each visitor has one
 MOST_KEPT = 100  # finished jobs that are remembered
-GOODBYE_S = 5.0  # that the app waits at exit for a job that it has told to stop
+GOODBYE_S = 6.0  # that the app waits at its end for a job that it has told to stop
+POLL_S = 0.1
 
 WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped", "failed"
 
@@ -163,11 +163,6 @@ class Jobs:
             waiting[0].state = RUNNING
             return waiting[0]
 
-    def close_first(self) -> None:
-        """Close at exit before everything that was registered earlier, such as Spark."""
-        atexit.unregister(self.close)
-        atexit.register(self.close)
-
     def close(self) -> None:
         """Stop all jobs, and wait up to GOODBYE_S for the running one to save its work."""
         with self._lock:
@@ -180,19 +175,10 @@ class Jobs:
             worker.join(GOODBYE_S)
 
 
-def in_background(work: Callable[[], Result]) -> Future[Result]:
-    """Runs `work` in a daemon thread; returns its Future."""
-    promise: Future[Result] = Future()
-
-    def keep() -> None:
-        try:
-            promise.set_result(work())
-        except Exception as problem:
-            promise.set_exception(problem)
-
-    threading.Thread(target=keep, daemon=True).start()
-    return promise
+def wait_for_promise(promise: Future[Result], stop: threading.Event) -> None:
+    """Wait until `promise` is kept or broken, or `stop` is set."""
+    while not wait([promise], POLL_S).done and not stop.is_set():
+        pass
 
 
 JOBS = Jobs()  # the app's own
-JOBS.close_first()

@@ -20,7 +20,7 @@ from diagrams.still import still
 from diagrams.theme import PALETTES
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_cut import CutReport, report_in_memory, report_on_cut
-from pipeline.spark import spark_session
+from pipeline.spark.restarting import ask
 from pipeline.store.folder import Store
 from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
 from sim.core.notation import captions
@@ -110,8 +110,8 @@ class _Examiner(NamedTuple):
     def consistent_below(self, frontier: Frontier) -> dict[str, int]:
         """The biggest consistent cut inside `frontier`."""
         if self.rows > MOST_IN_MEMORY:
-            spark = spark_session.session()
-            return one_execution.consistent_below(spark, self.store, self.trace["run_id"], frontier)
+            run_id = self.trace["run_id"]
+            return ask(lambda spark: one_execution.consistent_below(spark, self.store, run_id, frontier))
         return self._history().consistent_below(frontier)
 
     def _history(self) -> History:
@@ -143,7 +143,7 @@ def _history(path: str, run_id: int, rows: int) -> History:
 
 @st.cache_data(max_entries=200, show_spinner=False)
 def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> CutReport:
-    return report_on_cut(spark_session.session(), Store(Path(path)), run_id, dict(frontier))
+    return ask(lambda spark: report_on_cut(spark, Store(Path(path)), run_id, dict(frontier)))
 
 
 # ------------------------------------------------------------------ what is chosen

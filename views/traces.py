@@ -6,7 +6,7 @@ import os
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,8 +14,8 @@ from streamlit.delta_generator import DeltaGenerator
 from pipeline import formats
 from pipeline.cuts import one_execution
 from pipeline.ingest import carry_out, plan
-from pipeline.spark import spark_session
 from pipeline.spark.progress import Progress
+from pipeline.spark.restarting import carried_out
 from pipeline.store import catalog, examples
 from pipeline.store.data_root import new_folder_path
 from pipeline.store.folder import Store
@@ -30,6 +30,9 @@ from views.on_show import on_show, show, store_of
 from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
 from views.waiting import waiting
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PAGE = TRACES
 MOST_LISTED = 1_000  # executions of one log
@@ -112,8 +115,11 @@ def _start(brought: Brought) -> None:
             }  # fmt: skip
             try:
                 todo = plan(files, form, options, quarantine=brought.quarantine, stop=stop)
-                spark = spark_session.session()
-                carry_out(spark, Store.create(path, TRACE, about, owner), todo, progress, stop)
+
+                def read(spark: SparkSession, _: Progress) -> None:
+                    carry_out(spark, Store.create(path, TRACE, about, owner), todo, progress, stop)
+
+                carried_out(read, stop=stop)
             except InputError as problem:  # names the file by the user's name, not by our copy's
                 raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 

@@ -8,23 +8,29 @@ from typing import NamedTuple
 import streamlit as st
 
 from pipeline.spark import spark_session
+from pipeline.spark.restarting import warm_up
 from sim.core.errors import InputError
 from views import visitors
 from views.errors import complain
 from views.jobs import JOBS, RUNNING, Job
-from views.page_words import as_text
+from views.page_words import as_text, sentence
 
 POLL_S = 0.4
 UNITS = {"ensembles": "runs", "traces": "executions"}  # of the progress of a page's jobs
 STARTING = "Spark is starting (about 10 s, once)."
+AGAIN = "It is starting again (about 10 s). What was under way goes on by itself."
 
 
 class Situation(NamedTuple):
-    """What a page polls: the active jobs with their states, and the state of Spark."""
+    """What a page polls: the active jobs with their states, and the state of Spark.
+
+    `problem` is why Spark cannot start, `loss` why it has ended and is started again; None: that is not so.
+    """
 
     active: tuple[tuple[str, str], ...]
     is_warm: bool
     problem: str | None
+    loss: str | None
 
     @property
     def is_starting(self) -> bool:
@@ -39,7 +45,7 @@ def waiting(meanwhile: str | None) -> Situation:
     nothing of it unless there is work.
     """
     if spark_session.problem() is None:
-        spark_session.warm_up()
+        warm_up()
     now = _situation()
     if meanwhile is None and not now.active:
         return now
@@ -52,17 +58,26 @@ def waiting(meanwhile: str | None) -> Situation:
 
 def _situation() -> Situation:
     active = tuple((job.name, job.state) for job in JOBS.active())
-    return Situation(active, spark_session.is_warm(), None if spark_session.is_warm() else spark_session.problem())
+    if spark_session.is_warm():
+        return Situation(active, is_warm=True, problem=None, loss=None)
+    return Situation(active, False, spark_session.problem(), spark_session.loss())
 
 
 def _watch(before: Situation, meanwhile: str | None) -> None:
     if _situation() != before:
         st.rerun()
     if before.is_starting:
-        st.info(f"{STARTING} {meanwhile}" if meanwhile and not before.active else STARTING)
+        st.info(as_text(start_in_words(before, meanwhile)))
     for job in JOBS.active():
         if job.state == RUNNING or visitors.may_change(job):
             _progress(job)
+
+
+def start_in_words(now: Situation, meanwhile: str | None) -> str:
+    """That Spark is starting, why it has to start again, and what the user can do meanwhile."""
+    if now.loss:
+        return f"{sentence(now.loss)} {AGAIN}"
+    return f"{STARTING} {meanwhile}" if meanwhile and not now.active else STARTING
 
 
 def _progress(job: Job) -> None:

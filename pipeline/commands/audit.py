@@ -5,12 +5,18 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipeline.commands import Commands
-from pipeline.spark import spark_session
-from pipeline.spark.progress import bar
+from pipeline.spark.progress import Progress, bar
+from pipeline.spark.restarting import ask
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from pipeline.cuts.audits import Audit
 
 MOST_RANDOM = 10_000
 
@@ -31,23 +37,11 @@ def add(commands: Commands) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from pipeline.cuts import cut_sources
-    from pipeline.cuts.audits import audit
-
     store = Store.open(arguments.dir)
     if arguments.random is not None and not 1 <= arguments.random <= MOST_RANDOM:
         raise InputError(f"--random {arguments.random}: ask for 1 to {MOST_RANDOM} cuts of each run")
-    spark = spark_session.session()
-    if arguments.cuts is not None:
-        wanted = cut_sources.from_file(spark, arguments.cuts)
-    elif arguments.snapshots:
-        wanted, left_out = cut_sources.from_snapshots(store.read(spark, "events"))
-        if left_out:
-            print(f"{left_out} snapshots were left out: not every process recorded", file=sys.stderr)
-    else:
-        wanted = cut_sources.at_random(store.read(spark, "events"), arguments.random, arguments.seed)
     with bar("audit", "steps") as progress:
-        found = audit(spark, store, wanted, progress)
+        found = ask(lambda spark: _found(spark, store, arguments, progress))
     print(
         f"{found.cuts} cuts, {found.inconsistent or 'none'} of them inconsistent; {found.messages} messages in channels"
     )
@@ -56,3 +50,19 @@ def _audit(arguments: argparse.Namespace) -> int:
         print(f"the first: cut {cut_id} of run {run_id}; message {witness} was received inside it and sent outside")
     print(f"in {store.folder('audits')} and {store.folder('channels')}")
     return 0
+
+
+def _found(spark: SparkSession, store: Store, arguments: argparse.Namespace, progress: Progress) -> Audit:
+    """What the audit of the cuts that `arguments` ask for has found."""
+    from pipeline.cuts import cut_sources
+    from pipeline.cuts.audits import audit
+
+    if arguments.cuts is not None:
+        wanted = cut_sources.from_file(spark, arguments.cuts)
+    elif arguments.snapshots:
+        wanted, left_out = cut_sources.from_snapshots(store.read(spark, "events"))
+        if left_out:
+            print(f"{left_out} snapshots were left out: not every process recorded", file=sys.stderr)
+    else:
+        wanted = cut_sources.at_random(store.read(spark, "events"), arguments.random, arguments.seed)
+    return audit(spark, store, wanted, progress)

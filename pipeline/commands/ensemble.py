@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import signal
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +14,8 @@ from pipeline.commands import Commands
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
 from pipeline.ensembles.run import grid_of, is_done, run_ensemble
-from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
+from pipeline.spark.restarting import ask, carried_out
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
@@ -57,33 +53,16 @@ def _ensemble(arguments: argparse.Namespace) -> int:
     else:
         grid = Grid.read(given, parameters)
         cells_of(grid)  # an invalid cell is refused before a folder is made
-        spark_session.session()  # so is all, without Spark
-        store = Store.create(arguments.out, ENSEMBLE, grid.to_json())
-    if not is_done(store, grid):
-        spark = spark_session.session()
-        with _stopped_by_signals() as stop, bar(grid.name, "runs") as progress:
-            run_ensemble(spark, store, grid, progress, stop)
-    _print_result(store, grid)
-    if not is_done(store, grid):
-        raise KeyboardInterrupt
-    return 0
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C or SIGTERM sets. A second one ends the command at once."""
-    stop = threading.Event()
-
-    def request_stop(number: int, frame: object) -> None:
-        stop.set()
-        signal.signal(number, signal.default_int_handler)
-
-    before = {number: signal.signal(number, request_stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        store = ask(lambda _: Store.create(arguments.out, ENSEMBLE, grid.to_json()))  # so is all, without Spark
     try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        if not is_done(store, grid):
+            with bar(grid.name, "runs") as progress:
+                carried_out(lambda spark, report: run_ensemble(spark, store, grid, report), progress)
+    except KeyboardInterrupt:
+        _print_result(store, grid)
+        raise
+    _print_result(store, grid)
+    return 0
 
 
 def _parameters(given: list[str]) -> dict[str, str]:

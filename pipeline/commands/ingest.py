@@ -8,8 +8,8 @@ from pathlib import Path
 from pipeline import formats
 from pipeline.commands import Commands
 from pipeline.ingest import Row, carry_out, plan
-from pipeline.spark import spark_session
 from pipeline.spark.progress import bar
+from pipeline.spark.restarting import ask
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
 from pipeline.store.manifest import TRACE
@@ -54,10 +54,8 @@ def _ingest(arguments: argparse.Namespace) -> int:
         **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
     }  # fmt: skip
     check_free_space(arguments.out)
-    spark = spark_session.session()  # first: without Spark there is no folder
-    store = Store.create(arguments.out, TRACE, about)
     with bar("ingest", "executions") as progress:
-        rows = carry_out(spark, store, todo, progress)
+        rows = ask(lambda spark: carry_out(spark, Store.create(arguments.out, TRACE, about), todo, progress))
     for row in rows[:MOST_LISTED]:
         _print_execution(row)
     if len(rows) > MOST_LISTED:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from pipeline.commands import Commands
-from pipeline.spark import spark_session
+from pipeline.spark.restarting import ask
 from pipeline.store.folder import Store
 
 _ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), and the failing, longest, fullest and
@@ -24,15 +24,14 @@ def _summarize(arguments: argparse.Namespace) -> int:
     from pipeline.ensembles.summaries import summarize
 
     store = Store.open(arguments.dir)
-    spark = spark_session.session()
-    summarize(spark, store)
-    cells = store.read(spark, "summaries").collect()
-    for row in cells:
+    ask(lambda spark: summarize(spark, store))
+    for row in store.rows("summaries").to_table().to_pylist():
         middle = [
             f"{name} {row[f'{name}_50']:g}"
             for name in ("latency", "recorded_messages")
             if row[f"{name}_50"] is not None
         ]
-        print(f"cell {row.cell:4}: {row.runs} runs, {row.failures} failures; medians: {', '.join(middle) or 'none'}")
+        head = f"cell {row['cell']:4}: {row['runs']} runs, {row['failures']} failures"
+        print(f"{head}; medians: {', '.join(middle) or 'none'}")
     print(f"in {store.folder('summaries')} and {store.folder('extremes')}")
     return 0

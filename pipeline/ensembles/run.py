@@ -14,6 +14,7 @@ import pyarrow
 from pipeline.ensembles.chunks import Plan, carry_out, plan_of
 from pipeline.ensembles.grid import Grid
 from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, STOPPED
@@ -48,7 +49,7 @@ def run_ensemble(
     """Carries out the missing runs of `grid` in `store`, until all are done or `stop` is set; the status tells which.
 
     `progress` counts runs. Raises InputError for an invalid grid, a folder that cannot be written or that another
-    process writes, and if Spark fails. Finished chunks are kept.
+    process writes, and if Spark fails (SparkLost if it has ended). Finished chunks are kept.
     """
     plan = plan_of(store, grid)
     store.mark_running()
@@ -79,24 +80,20 @@ def _undone(store: Store, plan: Plan) -> list[int]:
 
 def _run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
     """The number of runs of each chunk, as soon as it is done, in order. Ends early when `stop` is set."""
-    from pyspark.errors import PySparkException
-
     if not chunks or stop.is_set():
         return
     work = partial(_run_task, plan, chunks)
     frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
+    kept = "; what was finished is kept: go on later (--resume)"
     try:
-        with interrupted_by(stop, spark):
+        with in_one_sentence(spark, f"{plan.path}: ", kept), interrupted_by(stop, spark):
             for result in frame.toLocalIterator():
                 if result.problem is not None:
                     raise InputError(result.problem)
                 yield result.runs
-    except PySparkException as problem:
+    except InputError:
         if not stop.is_set():
-            words = " ".join(str(problem).split())[:200]
-            raise InputError(
-                f"{plan.path}: Spark gave up ({words}); what was finished is kept: go on later (--resume)"
-            ) from None
+            raise
 
 
 # ------------------------------------------------------------------ on a worker

@@ -5,22 +5,39 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
+from concurrent.futures import wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from pipeline.spark import spark_session
+from pipeline.spark.background import in_background
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+PATIENCE_S = 4.0  # that Spark has to interrupt a job, before it is ended itself
+GRACE_S = 1.0  # that a caller who has failed waits for that
+
 
 @contextmanager
 def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]:
-    """Interrupts the Spark jobs of the block when `stop` is set, and when the block raises an exception."""
+    """Interrupts the Spark jobs of the block when `stop` is set, and when the block raises an exception.
+
+    A Spark that does not interrupt them in time is lost: so the block ends in any case.
+    """
     tag = f"cut-{secrets.token_hex(8)}"
     finished = threading.Event()
 
+    def interrupt() -> None:
+        while not spark.interruptTag(tag) and not finished.wait(0.1):  # there may be no job as yet
+            pass
+
     def watch() -> None:
         while not finished.wait(0.1):
-            if stop.is_set() and spark.interruptTag(tag):
+            if stop.is_set():
+                in_background(interrupt)
+                if not finished.wait(PATIENCE_S):
+                    spark_session.lose(spark, "it did not stop when it was told to")
                 return
 
     watcher = threading.Thread(target=watch, name=tag, daemon=True)
@@ -29,7 +46,7 @@ def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]
     try:
         yield
     except BaseException:
-        spark.interruptTag(tag)
+        wait([in_background(lambda: spark.interruptTag(tag))], GRACE_S)
         raise
     finally:
         spark.removeTag(tag)

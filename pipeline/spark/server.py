@@ -1,37 +1,58 @@
-"""`python -m pipeline.spark.server PORT CONF.json`: the app's own Spark Connect server, on the loopback address only.
+"""`python pipeline/spark/server.py CONF`: the app's own Spark Connect server, on the loopback address only.
 
-It runs until its standard input is closed, which happens whenever the process that started it ends, even if killed.
-Clients must show the token in the environment variable SPARK_CONNECT_AUTHENTICATE_TOKEN.
+It ends when its standard input is closed, which happens whenever the process that started it ends, even if killed. It
+ends when its Java ends, with the status of that one. Neither Java nor Python workers are left. CONF is a file of
+Spark's properties: no secret is on a command line. The folder of CONF is the server's scratch folder.
 """
 
 from __future__ import annotations
 
-import json
+import os
+import shlex
 import shutil
+import subprocess
 import sys
+import threading
 from pathlib import Path
 
 READY = "ready"
+GOODBYE_S = 3.0  # that Java has to end, before it is killed
 
 
-def main(port: str, conf_file: str) -> None:
-    """Starts the server, prints READY, waits for the end of standard input, then stops and clears up.
+def main(conf: Path) -> None:
+    """Starts Java and in it the server, prints READY, and stays until Java ends or nobody needs it."""
+    from pyspark import SparkContext  # here: slow, and local_server.py imports READY
+    from pyspark.java_gateway import launch_gateway
 
-    The folder of `conf_file` is the server's scratch folder: it is removed at the end.
-    """
-    from pyspark import SparkConf, SparkContext  # here: slow, and spark_session.py imports READY
-
-    conf = SparkConf()
-    conf.setAll(list(json.loads(Path(conf_file).read_text(encoding="utf-8")).items()))
-    conf.set("spark.plugins", "org.apache.spark.sql.connect.SparkConnectPlugin")
-    conf.set("spark.connect.grpc.binding.address", "127.0.0.1")
-    conf.set("spark.connect.grpc.binding.port", port)
-    context = SparkContext(conf=conf)
+    os.environ["PYSPARK_SUBMIT_ARGS"] = f"--properties-file {shlex.quote(str(conf))} pyspark-shell"
+    gateway = launch_gateway(None, {"stdout": sys.stderr})  # type: ignore[no-untyped-call]  # our own is for READY
+    is_needed = threading.Event()
+    is_needed.set()
+    threading.Thread(target=_end_with_owner, args=(gateway.proc, is_needed), daemon=True).start()
+    threading.Thread(target=_end_with_java, args=(gateway.proc, is_needed, conf.parent), daemon=True).start()
+    SparkContext(gateway=gateway)
     print(READY, flush=True)
+    threading.Event().wait()
+
+
+def _end_with_owner(java: subprocess.Popen[bytes], is_needed: threading.Event) -> None:
+    """Waits for the end of standard input, then ends Java."""
     sys.stdin.read()
-    context.stop()
-    shutil.rmtree(Path(conf_file).parent, ignore_errors=True)
+    is_needed.clear()
+    java.terminate()
+    try:
+        java.wait(GOODBYE_S)
+    except subprocess.TimeoutExpired:
+        java.kill()
+
+
+def _end_with_java(java: subprocess.Popen[bytes], is_needed: threading.Event, scratch: Path) -> None:
+    """Waits for the end of Java, then ends this process. An owner who is there reads the log in the scratch folder."""
+    status = java.wait()
+    if not is_needed.is_set():
+        shutil.rmtree(scratch, ignore_errors=True)
+    os._exit(status if status >= 0 else 128 - status)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(Path(sys.argv[1]))

@@ -1,30 +1,24 @@
 """The Spark session of this process: a Spark Connect client of `SPARK_REMOTE`, or of a local server of our own.
 
-The first call starts the local server, which then runs as long as this process. `session()` waits until it serves;
-`warm_up()` starts it in the background. Without Spark, an InputError says why.
+The first call starts the local server, which then runs as long as this process. `session()` waits until it serves.
+Without Spark, an InputError says why. A Spark that ends, or does not answer any more, is lost: what waits for it fails
+at once, and the next call of `session` starts another one, or connects anew (pipeline/spark/restarting.py).
 """
 
 from __future__ import annotations
 
 import atexit
-import json
 import logging
 import os
-import secrets
-import shutil
-import socket
-import subprocess
-import sys
-import tempfile
 import threading
-import zipfile
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+import time
+from concurrent.futures import Future, wait
+from typing import TYPE_CHECKING
 
-from pipeline.spark.java import find_java
-from pipeline.spark.server import READY
+from pipeline.spark.background import in_background
+from pipeline.spark.connecting import connect, send_project
+from pipeline.spark.local_server import Server
+from pipeline.spark.losses import SparkLost, in_one_sentence
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,202 +26,155 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("pipeline")
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("sim", "pipeline")  # that workers import
-CONNECT_PORT = 15002  # the default port of a Connect server
-CONNECT_TIMEOUT_S = 10.0
-ATTEMPTS = 4  # for each task: after a worker is killed, its task is tried again
-
-
-def cores() -> int:
-    """The number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class Server:
-    """A local Spark Connect server: a child process and its scratch folder."""
-
-    def __init__(self, master: str | None = None, *, bundled_java: bool = False, sees_project: bool = True) -> None:
-        """Starts the server and waits until it serves. Raises InputError if it cannot start.
-
-        `master` is Spark's master, by default local threads. If `sees_project`, workers import the project from its
-        folder; else, as on a cluster, only what `send_project` sends them.
-        """
-        self.scratch = Path(tempfile.mkdtemp(prefix="consistent-cut-spark-"))
-        self.token = secrets.token_hex(16)
-        try:
-            java = find_java(self.scratch, bundled=bundled_java)
-        except InputError:
-            shutil.rmtree(self.scratch, ignore_errors=True)
-            raise
-        log.info("Spark runs on %s", java.words)
-        self.port = _free_port()
-        self._log = self.scratch / "server.log"
-        environment = {
-            **os.environ,
-            "JAVA_HOME": str(java.home),
-            "PYSPARK_PYTHON": sys.executable,
-            "PYTHONPATH": str(ROOT) if sees_project else "",
-            "SPARK_CONNECT_AUTHENTICATE_TOKEN": self.token,
-            "SPARK_LOCAL_IP": "127.0.0.1",
-        }
-        for name in ("SPARK_REMOTE", "SPARK_HOME", "SPARK_LOCAL_REMOTE", "SPARK_CONNECT_MODE_ENABLED"):
-            environment.pop(name, None)
-        conf = self.scratch / "conf.json"
-        conf.write_text(json.dumps(_conf(master or f"local[{cores()},{ATTEMPTS}]", self.scratch)), encoding="utf-8")
-        with self._log.open("wb") as errors:
-            self._process = subprocess.Popen(
-                [sys.executable, str(ROOT / "pipeline" / "spark" / "server.py"), str(self.port), str(conf)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
-                cwd=self.scratch, env=environment, start_new_session=True,
-            )  # fmt: skip
-        assert self._process.stdout is not None
-        if self._process.stdout.readline().strip() != READY.encode():
-            reason = self._last_line()
-            self.stop()
-            raise InputError(f"Spark did not start: {reason}")
-
-    @property
-    def url(self) -> str:
-        """The address for clients, with the token."""
-        return f"sc://localhost:{self.port}/;token={self.token}"
-
-    def stop(self) -> None:
-        """Stops the server and removes its files. May be called twice."""
-        if self._process.stdin is not None and not self._process.stdin.closed:
-            self._process.stdin.close()
-        try:
-            self._process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        if self._process.stdout is not None:
-            self._process.stdout.close()
-        shutil.rmtree(self.scratch, ignore_errors=True)
-
-    def _last_line(self) -> str:
-        """The last error in the server's log, else its last line."""
-        lines = self._log.read_text(encoding="utf-8", errors="replace").split("\n")
-        errors = [line.strip() for line in lines if "Error" in line or "Exception" in line]
-        return (errors or [line for line in lines if line] or ["it ended without a word"])[-1][:300]
-
-
-def _conf(master: str, scratch: Path) -> dict[str, str]:
-    return {
-        "spark.master": master,
-        "spark.app.name": "Consistent Cut",
-        "spark.ui.enabled": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.memory": "2g",
-        "spark.local.dir": str(scratch / "local"),
-        "spark.sql.warehouse.dir": str(scratch / "warehouse"),
-        "spark.sql.shuffle.partitions": "4",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.task.maxFailures": str(ATTEMPTS),
-        "spark.log.level": "ERROR",
-    }
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def connect(url: str) -> SparkSession:
-    """A new session of the server at `url`. Raises InputError if no Spark answers there."""
-    from pyspark.sql import SparkSession
-
-    _check_reachable(url)
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_CONNECT_MODE_ENABLED"] = "1"  # makes pyspark.sql.functions use Connect
-    try:
-        spark = SparkSession.builder.remote(url).create()
-        spark.range(1).count()
-    except Exception as problem:  # several libraries, each with exceptions of its own
-        address = url.partition(";")[0]
-        raise InputError(f"no Spark answers at {address}: {' '.join(str(problem).split())[:200]}") from None
-    return spark
-
-
-def _check_reachable(url: str) -> None:
-    """Raises InputError if no server listens at `url`. Spark's own client would retry for many minutes."""
-    address = url.partition(";")[0]
-    try:
-        parts = urlsplit(address)
-        host, port = parts.hostname, parts.port or CONNECT_PORT
-        if parts.scheme != "sc" or not host:
-            raise ValueError("it is not written as sc://host:15002")
-        socket.create_connection((host, port), timeout=CONNECT_TIMEOUT_S).close()
-    except (OSError, ValueError) as problem:
-        raise InputError(f"no Spark answers at {address}: {problem}") from None
-
-
-def send_project(spark: SparkSession) -> None:
-    """Sends the project's code to the workers of a cluster, which cannot read this machine's files."""
-    with tempfile.TemporaryDirectory() as folder:
-        archive = Path(folder) / "project.zip"
-        with zipfile.ZipFile(archive, "w") as zipped:
-            for package in PACKAGES:
-                for path in sorted((ROOT / package).rglob("*.py")):
-                    zipped.write(path, path.relative_to(ROOT))
-        spark.addArtifacts(str(archive), pyfile=True)
+PULSE_S, SILENCE_S = 5.0, 30.0  # Spark is asked so often whether it lives, and has so long to answer
+POLL_S = 0.1
+UNDER_WAY_S = 3.0  # that a start which is not wanted any more has to end
+LOCAL_RETRIES, REMOTE_RETRIES = 2, 4  # of a call: for 0.3 s and 3 s
 
 
 class _State:
-    """The session of this process, and its local server if it has one."""
+    """The Spark of this process: its session or the start of it, and its local server if it has one.
+
+    `problem` is why the last start failed, `loss` why the last Spark ended by itself; None: it did not.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.spark: SparkSession | None = None
+        self.start: Future[SparkSession] | None = None
         self.server: Server | None = None
         self.problem: str | None = None
+        self.loss: str | None = None
+
+    def has(self, spark: SparkSession) -> bool:
+        """Whether `spark` is the present session."""
+        return self.start is not None and _is_done(self.start) and self.start.result() is spark
 
 
 _STATE = _State()
 
 
-def session() -> SparkSession:
-    """The session of this process; the first call starts it and waits. Raises InputError if there is no Spark."""
+def _is_done(start: Future[SparkSession]) -> bool:
+    return start.done() and start.exception() is None
+
+
+def session(stop: threading.Event | None = None) -> SparkSession:
+    """The session of this process; the first call starts it and waits.
+
+    Raises InputError if there is no Spark, or when `stop` is set, and SparkLost if it is killed while it starts.
+    """
+    start = _begin()
+    while not wait([start], POLL_S).done:
+        if stop is not None and stop.is_set():
+            raise InputError("this was stopped before Spark had started")
+    return start.result()
+
+
+def _begin() -> Future[SparkSession]:
+    """The present start, whether it is done or under way, or a new one."""
     with _STATE.lock:
-        if _STATE.spark is None:
-            try:
-                _STATE.spark = _start()
-                _STATE.problem = None
-            except InputError as problem:
-                _STATE.problem = str(problem)
-                raise
-        return _STATE.spark
+        if _STATE.start is None:
+            _STATE.start, _STATE.problem = Future(), None
+            threading.Thread(target=_carry_out, args=(_STATE, _STATE.start), name="spark-start", daemon=True).start()
+        return _STATE.start
 
 
-def _start() -> SparkSession:
+def _carry_out(state: _State, start: Future[SparkSession]) -> None:
+    """Carries out a start: its session, or why there is none."""
+    try:
+        spark = _start(state, start)
+    except Exception as problem:
+        with state.lock:
+            if state.start is start:
+                state.start, state.server = None, None
+                state.problem = str(problem)
+        start.set_exception(problem)
+        return
+    with state.lock:
+        state.problem = state.loss = None
+    start.set_result(spark)
+    threading.Thread(target=_feel_the_pulse, args=(state, spark), name="spark-pulse", daemon=True).start()
+
+
+def _start(state: _State, start: Future[SparkSession]) -> SparkSession:
     remote = os.environ.get("SPARK_REMOTE")
     if remote:
         log.info("Spark runs at %s", remote.partition(";")[0])
-        spark = connect(remote)
-        send_project(spark)
+        spark = connect(remote, REMOTE_RETRIES)
+        with in_one_sentence(spark):
+            send_project(spark)
         return spark
-    _STATE.server = Server()
-    atexit.register(stop)
-    return connect(_STATE.server.url)
+    server = Server()
+    with state.lock:
+        is_wanted = state.start is start
+        if is_wanted:
+            state.server = server
+    if not is_wanted:
+        server.kill()
+        raise InputError("Spark did not start: it was stopped")
+    server.wait()
+    try:
+        spark = connect(server.url, LOCAL_RETRIES)
+    except InputError as problem:  # it has served, and does not any more
+        server.stop()
+        raise SparkLost(str(problem)) from None
+    server.at_its_end(lambda: lose(spark))
+    return spark
+
+
+def _feel_the_pulse(state: _State, spark: SparkSession) -> None:
+    """Asks `spark` now and then whether it lives, which also keeps the session; loses it if it does not."""
+    while state.has(spark):
+        answer = in_background(lambda: spark.conf.get("spark.app.name"))
+        if not wait([answer], SILENCE_S).done:
+            lose(spark, f"it did not answer for {SILENCE_S:.0f} s")
+        elif answer.exception() is not None:
+            lose(spark)
+        time.sleep(PULSE_S)
+
+
+def lose(spark: SparkSession, why: str | None = None) -> None:
+    """Ends `spark`, and its server if that is ours, at once: what waits for it fails. `why` is told to the user."""
+    with _STATE.lock:
+        if _STATE.has(spark):
+            reason = "it cannot be reached"
+            if _STATE.server is not None:
+                _STATE.server.kill()
+                reason = _STATE.server.reason
+            _STATE.loss = f"Spark has ended: {why or reason}"
+            log.warning("%s", _STATE.loss)
+            _STATE.start, _STATE.server = None, None  # last: who sees that it has gone sees why, too
+    in_background(spark.client.close)  # may wait for Spark
 
 
 def stop() -> None:
     """Ends the session and the local server. The next call of `session` starts both again."""
     with _STATE.lock:
-        spark, _STATE.spark = _STATE.spark, None
+        start, _STATE.start = _STATE.start, None
         server, _STATE.server = _STATE.server, None
-        if spark is not None:
-            spark.client.close()
+    if start is None:
+        return
+    if not start.done():
         if server is not None:
-            server.stop()
+            server.kill()
+        wait([start], UNDER_WAY_S)
+        return
+    if server is not None:
+        server.stop()
+    start.result().client.close()
+
+
+atexit.register(stop)
 
 
 def is_warm() -> bool:
     """Whether the session is there, so that `session` returns at once."""
-    return _STATE.spark is not None
+    start = _STATE.start
+    return start is not None and _is_done(start)
+
+
+def has_begun() -> bool:
+    """Whether the session is there, or is being started."""
+    return _STATE.start is not None
 
 
 def problem() -> str | None:
@@ -235,19 +182,6 @@ def problem() -> str | None:
     return _STATE.problem
 
 
-def warm_up() -> None:
-    """Starts the session in the background, unless it is there or already starting."""
-    if not is_warm() and not _STATE.lock.locked():
-        threading.Thread(target=_start_first_worker, name="spark-warm-up", daemon=True).start()
-
-
-def _start_first_worker() -> None:
-    """Starts the session and a Python worker. Logs why, if there is no Spark."""
-    try:
-        session().range(8).mapInArrow(_identity, "id long").count()  # the first Python worker is slow to start
-    except InputError as problem:
-        log.warning("%s", problem)
-
-
-def _identity(batches: Iterator[Any]) -> Iterator[Any]:
-    yield from batches
+def loss() -> str | None:
+    """Why the last Spark ended by itself; None if it did not, and once there is another."""
+    return _STATE.loss

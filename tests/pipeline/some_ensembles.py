@@ -8,7 +8,7 @@ from typing import Any
 from pyarrow import dataset
 
 from pipeline.ensembles.grid import Grid
-from pipeline.spark import spark_session
+from pipeline.spark import local_server
 from pipeline.store.folder import Store
 
 # In some of the runs, P1 cannot pay 6 at time 9. S2 begins after P1's fifth event, which some of the runs do not have.
@@ -21,7 +21,7 @@ snapshots = [{ id = "S1", process = "P1", at = 3 }, { id = "S2", process = "P2",
 """
 RUNS, SEED = 30, 100
 
-MANY = 32 * spark_session.cores()  # runs; chunks have eight or more, so that every worker gets several
+MANY = 32 * local_server.cores()  # runs; chunks have eight or more, so that every worker gets several
 LONG = {"processes": "4", "runs": str(MANY), "seed": "3"}, {"transfers": "400"}
 
 

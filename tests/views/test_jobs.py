@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 
 import pytest
 
 from sim.core.errors import InputError
-from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, in_background
+from views.jobs import DONE, FAILED, MOST_KEPT, MOST_WAITING, RUNNING, STOPPED, WAITING, Job, Jobs, wait_for_promise
 
 PATIENCE_S = 20
 
@@ -147,11 +148,9 @@ def test_at_the_end_all_are_asked_to_stop_and_none_begins(jobs):
     assert not second.begun.is_set()
 
 
-def test_work_in_the_background_keeps_its_promise():
-    assert in_background(lambda: 42).result(PATIENCE_S) == 42
-    with pytest.raises(InputError, match="nobody"):
-        in_background(refuse_quietly).result(PATIENCE_S)
-
-
-def refuse_quietly() -> None:
-    raise InputError("nobody is there")
+def test_a_promise_is_waited_for_until_it_is_kept_or_the_job_is_stopped():
+    promise, stop = Future(), threading.Event()
+    promise.set_result(42)
+    wait_for_promise(promise, stop)
+    stop.set()
+    wait_for_promise(Future(), stop)

@@ -69,7 +69,7 @@ def test_a_new_file_is_a_format_and_knows_its_files(plain: Path) -> None:
 def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     """Without Spark, whose workers do not have this module."""
     done: list[Plan] = []
-    monkeypatch.setattr(command.spark_session, "session", lambda: None)
+    monkeypatch.setattr(command, "ask", lambda question: question(None))
     monkeypatch.setattr(command, "carry_out", lambda spark, store, todo, progress: done.append(todo) or [])
     arguments = ["ingest", str(plain), "--format", "plain", "--out", str(tmp_path / "out")]
     assert main([*arguments, "--comment", ";"]) == 0

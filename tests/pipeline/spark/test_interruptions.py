@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import LONG, MANY, begin, content, rows
+from tests.pipeline.spark.processes import python_workers
 
 
 @pytest.fixture(scope="module")
@@ -80,37 +82,14 @@ def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undis
 
 
 def kill_workers() -> list[int]:
-    """Kills Spark's Python workers: children of the daemon, which is a descendant of the local server."""
+    """Kills the Python workers of the local server."""
     server = spark_session._STATE.server
-    if server is None or not Path("/proc/self/stat").exists():
-        pytest.skip("the workers are not of this machine, or there is no /proc to find them in")
-    parent_of = {}
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            parent_of[int(process.name)] = int((process / "stat").read_text().rpartition(")")[2].split()[1])
-        except OSError:  # the process has ended
-            continue
-    ours = [pid for pid in parent_of if server._process.pid in ancestors(pid, parent_of)]
-    daemons = [pid for pid in ours if "pyspark.daemon" in command_of(pid)]
-    workers = [pid for pid in daemons if parent_of[pid] in daemons]
+    if server is None:
+        pytest.skip("the workers are not of this machine")
+    workers = python_workers(server._process.pid)
     for pid in workers:
         os.kill(pid, signal.SIGKILL)
     return workers
-
-
-def ancestors(pid: int, parent_of: dict[int, int]) -> list[int]:
-    found = []
-    while pid in parent_of:
-        pid = parent_of[pid]
-        found.append(pid)
-    return found
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
 
 
 def test_a_path_that_cannot_be_written_is_an_error_in_one_sentence(spark: Any, tmp_path: Path) -> None:
@@ -132,19 +111,22 @@ def test_a_folder_that_another_process_writes_is_left_alone(spark: Any, tmp_path
 
 
 class Broken:
-    """A session whose server has ended."""
+    """A session that fails."""
+
+    def __init__(self) -> None:
+        self.client = SimpleNamespace(is_closed=False)
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_: self
 
     def toLocalIterator(self) -> Any:
-        raise PySparkException("Connection\nrefused")
+        raise PySparkException("Nothing\nworks")
 
 
 def test_a_failure_of_spark_is_an_error_in_one_sentence(tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "gone", {"processes": "2", "runs": "2"})
     spark: Any = Broken()
-    with pytest.raises(InputError, match=r"gone: Spark gave up \(Connection refused\); what was finished is kept: go"):
+    with pytest.raises(InputError, match=r"gone: Spark gave up \(Nothing works\); what was finished is kept: go"):
         run_ensemble(spark, store, grid)
     assert store.status == "stopped"
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 from pipeline.spark import java, spark_session
-from pipeline.spark.spark_session import connect
+from pipeline.spark.connecting import connect
+from pipeline.spark.local_server import Server
 from sim.core.errors import InputError
+from tests.pipeline.spark.processes import descendants, java_of, python_workers, wait_until_gone
 from tests.tools import ROOT
 
 
@@ -27,100 +27,41 @@ def test_a_client_without_the_token_is_refused(spark) -> None:
     if server is None:
         pytest.skip("SPARK_REMOTE names a server that is not our own")
     with pytest.raises(InputError, match="no Spark answers"):
-        connect(f"sc://localhost:{server.port}")
-
-
-def test_the_server_listens_on_the_loopback_address_only(spark) -> None:
-    server = spark_session._STATE.server
-    if server is None or not Path("/proc/net/tcp").exists():
-        pytest.skip("there is no own server, or no /proc/net to look at")
-    own = [address for address, port in listening() if port == server.port]
-    assert own
-    assert {is_loopback(address) for address in own} == {True}
-
-
-def listening() -> list[tuple[str, int]]:
-    """(address in hexadecimal, port) of every socket that listens."""
-    found = []
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            _, local, _, state, *_ = line.split()
-            address, _, port = local.partition(":")
-            if state == "0A":
-                found.append((address, int(port, 16)))
-    return found
-
-
-def is_loopback(address: str) -> bool:
-    """Whether an address, as the kernel writes it, is 127.0.0.1, ::1, or 127.0.0.1 as an IPv6 address."""
-    return address.endswith("0100007F") or address == "0" * 24 + "01000000"
-
-
-def test_what_counts_as_loopback() -> None:
-    assert is_loopback("0100007F")
-    assert is_loopback("0000000000000000FFFF00000100007F")
-    assert not is_loopback("00000000")
-    assert not is_loopback("0" * 32)
+        connect(f"sc://localhost:{server.port}", retries=0)
 
 
 ORPHAN = """
-import logging, time
+import logging, os, threading, time
 logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.FileHandler(LOG)])
-from pipeline.spark.spark_session import Server, connect
+from pipeline.spark.connecting import connect
+from pipeline.spark.local_server import Server
 server = Server(bundled_java=True)
-spark = connect(server.url)
-def same(batches):
+server.wait()
+spark = connect(server.url, retries=0)
+def busy(batches):
+    open(LOG + "-busy", "w").close()
+    time.sleep(600)
     yield from batches
-print(spark.range(5).mapInArrow(same, "id long").count(), server._process.pid, server.scratch, flush=True)
-time.sleep(600)
+threading.Thread(target=lambda: spark.range(5).mapInArrow(busy, "id long").count()).start()
+while not os.path.exists(LOG + "-busy"):
+    time.sleep(0.05)
+print(server._process.pid, server.scratch, flush=True)
 """
 
 
 def test_the_bundled_java_serves_and_the_server_ends_with_its_owner(tmp_path) -> None:
-    """Its owner is killed with SIGKILL; neither processes nor files may remain."""
+    """Its owner is killed with SIGKILL while workers are busy; neither processes nor files may remain."""
     log = tmp_path / "log"
     script = f"LOG = {str(log)!r}\n{ORPHAN}"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT) as owner:
         assert owner.stdout is not None
-        count, pid, scratch = owner.stdout.readline().split()
+        pid, scratch = owner.stdout.readline().split()
         children = descendants(int(pid))
+        assert java_of(int(pid)) and python_workers(int(pid))
         owner.send_signal(signal.SIGKILL)
-    assert count == "5"
     assert "the bundled Java" in log.read_text()
-    assert children  # at least the Java process
     wait_until_gone([int(pid), *children])
     assert not Path(scratch).exists()
-
-
-def descendants(pid: int) -> list[int]:
-    """The descendants of process `pid`."""
-    own = subprocess.run(["ps", "-eo", "pid=,ppid="], capture_output=True, text=True, check=True).stdout
-    children: dict[int, list[int]] = {}
-    for line in own.splitlines():
-        child, parent = map(int, line.split())
-        children.setdefault(parent, []).append(child)
-    found, todo = [], [pid]
-    while todo:
-        own_children = children.get(todo.pop(), [])
-        found += own_children
-        todo += own_children
-    return found
-
-
-def wait_until_gone(pids: list[int], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while any(map(is_running, pids)):
-        assert time.monotonic() < end, f"still there: {[pid for pid in pids if is_running(pid)]}"
-        time.sleep(0.2)
-
-
-def is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    state = Path(f"/proc/{pid}/stat")
-    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
 
 
 def test_no_java_at_all_is_said_in_one_sentence(monkeypatch, tmp_path) -> None:
@@ -153,5 +94,5 @@ def test_a_server_that_cannot_start_says_why(monkeypatch, tmp_path) -> None:
     answers = "*-version*) echo 'version \"17\"' >&2;; *) echo Error: no room >&2; exit 1;;"
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path, f"case $* in {answers} esac")))
     with pytest.raises(InputError, match="Spark did not start: ") as problem:
-        spark_session.Server()
+        Server().wait()
     assert "\n" not in str(problem.value)

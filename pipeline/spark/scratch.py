@@ -1,0 +1,62 @@
+"""Scratch folders of local servers. Nobody else can read them, and the next start removes those of killed servers.
+
+A server holds a lock on a file of its folder, which the system takes away when the server ends in whatever way.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks: what a killed server leaves stays there
+    fcntl = None  # type: ignore[assignment]
+
+PREFIX = "consistent-cut-spark-"
+LOCK = "lock"
+
+
+class Scratch:
+    """A new scratch folder at `path`, and the descriptors that keep it: for the server process to inherit."""
+
+    def __init__(self) -> None:
+        """Raises OSError if there is no room for a folder."""
+        self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
+        self.held: tuple[int, ...] = ()
+        if fcntl is not None:
+            self.held = (os.open(self.path / LOCK, os.O_CREAT | os.O_RDWR, 0o600),)
+            fcntl.flock(self.held[0], fcntl.LOCK_EX)
+
+    def remove(self) -> None:
+        """Removes the folder. May be called twice."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        held, self.held = self.held, ()
+        for descriptor in held:
+            os.close(descriptor)
+
+
+def remove_abandoned() -> None:
+    """Removes this user's scratch folders that no server holds."""
+    if fcntl is None:
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError), _unheld(folder):
+            shutil.rmtree(folder)
+
+
+@contextmanager
+def _unheld(folder: Path) -> Iterator[None]:
+    """While it lasts, nobody else removes `folder`. Raises OSError if it is another user's, or a server holds it."""
+    if folder.lstat().st_uid != os.getuid():
+        raise PermissionError(f"{folder}: another user's")
+    lock = os.open(folder / LOCK, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(lock)

@@ -1,0 +1,193 @@
+"""Spark is killed: this is found out, it is started again, and what was under way is completed by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.ensembles.run import run_ensemble
+from pipeline.spark import interrupting, restarting, spark_session
+from pipeline.spark.background import in_background
+from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.losses import SparkLost, in_one_sentence
+from pipeline.spark.restarting import MOST_RESTARTS, ask, carried_out
+from sim.core.errors import InputError
+from tests.pipeline.some_ensembles import LONG, begin, content
+from tests.pipeline.spark.processes import PATIENCE_S, descendants, java_of, wait_until, wait_until_gone
+
+pytestmark = pytest.mark.skipif("SPARK_REMOTE" in os.environ, reason="what is killed here has to be our own")
+
+
+@pytest.fixture(scope="module")
+def own_spark(spark: Any) -> Iterator[None]:
+    """A Spark for the tests of this file, which kill it. `spark` stays for all others."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_session, "_STATE", spark_session._State())
+        yield
+        spark_session.stop()
+
+
+def server_process() -> int:
+    server = spark_session._STATE.server
+    return 0 if server is None else server._process.pid
+
+
+def kill(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_an_ensemble_is_completed_though_spark_is_killed_as_it_runs_and_again_as_it_starts(
+    own_spark: None, spark: Any, tmp_path: Path
+) -> None:
+    undisturbed, grid = begin(tmp_path / "undisturbed", *LONG)
+    run_ensemble(spark, undisturbed, grid)
+    store, _ = begin(tmp_path / "killed", *LONG)
+    done: list[int] = []
+    work = in_background(
+        lambda: carried_out(
+            lambda spark, report: run_ensemble(spark, store, grid, report), lambda count, _: done.append(count)
+        )
+    )
+    wait_until(lambda: store.has("runs"))
+    first = server_process()
+    left = [first, *descendants(first)]
+    kill(java_of(first))
+    wait_until(lambda: server_process() not in (0, first) and java_of(server_process()))
+    second = server_process()
+    left += [second, *descendants(second)]
+    kill([second])
+    work.result(PATIENCE_S)
+    assert store.status == "complete"
+    assert content(store) == content(undisturbed)
+    assert done.count(0) == 1, "it went on, and did not begin anew"
+    wait_until_gone(left)
+
+
+def waits_for(folder: Path) -> Any:
+    """A function of workers that says that it has begun, and waits until it may go on."""
+
+    def wait(batches: Any) -> Any:
+        (folder / "begun").touch()
+        while not (folder / "go on").exists():
+            time.sleep(0.05)
+        yield from batches
+
+    return wait
+
+
+def test_a_question_is_asked_again_and_a_loss_between_questions_is_found_out(own_spark: None, tmp_path: Path) -> None:
+    answer = in_background(lambda: ask(lambda spark: spark.range(5).mapInArrow(waits_for(tmp_path), "id long").count()))
+    wait_until((tmp_path / "begun").exists)
+    asked = server_process()
+    kill([asked])
+    wait_until(lambda: server_process() != asked)
+    (tmp_path / "go on").touch()
+    assert answer.result(PATIENCE_S) == 5
+    left = [server_process(), *descendants(server_process())]
+    scratch = spark_session._STATE.server.scratch
+    assert spark_session.is_warm() and spark_session.loss() is None
+    kill(java_of(server_process()))
+    wait_until(lambda: not spark_session.is_warm())
+    assert spark_session.loss() == "Spark has ended: it was killed, as happens when memory runs out"
+    assert not scratch.exists()
+    wait_until_gone(left)
+
+
+# ------------------------------------------------------------------ without a server
+
+
+class Session:
+    """A session of nothing."""
+
+    class client:
+        is_closed = False
+
+        @staticmethod
+        def close() -> None: ...
+
+    def addTag(self, tag: str) -> None: ...
+
+    def removeTag(self, tag: str) -> None: ...
+
+    def interruptTag(self, tag: str) -> list[str]:
+        """As a Spark that hangs: it does not answer before it is ended."""
+        threading.Event().wait(PATIENCE_S)
+        return []
+
+
+@pytest.fixture
+def sessions(monkeypatch: pytest.MonkeyPatch) -> list[Session]:
+    """The sessions that were asked for."""
+    made: list[Session] = []
+
+    def session(stop: object = None) -> Session:
+        made.append(Session())
+        return made[-1]
+
+    monkeypatch.setattr(restarting.spark_session, "session", session)
+    return made
+
+
+def lost(spark: Any, report: Any) -> None:
+    raise SparkLost("Spark has ended")
+
+
+def test_after_three_restarts_without_progress_it_is_given_up(sessions: list[Session]) -> None:
+    with pytest.raises(InputError, match=f"Spark has ended; it was started again {MOST_RESTARTS} times, and ended"):
+        carried_out(lost)
+    assert len(sessions) == 1 + MOST_RESTARTS
+
+
+def test_with_progress_it_is_not_given_up(sessions: list[Session]) -> None:
+    def a_step(spark: Any, report: Any) -> str:
+        report(len(sessions), 9)
+        if len(sessions) < 9:
+            raise SparkLost("Spark has ended")
+        return "done"
+
+    assert carried_out(a_step) == "done"
+    assert len(sessions) == 9
+
+
+def test_what_is_stopped_is_not_begun_anew(sessions: list[Session]) -> None:
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(SparkLost):
+        carried_out(lost, stop=stop)
+    assert len(sessions) == 1
+
+
+def test_a_spark_that_does_not_stop_when_told_to_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[Any] = []
+    over, stop = threading.Event(), threading.Event()
+
+    def lose(spark: Any, why: str) -> None:
+        ended.append((spark, why))
+        over.set()
+
+    monkeypatch.setattr(interrupting.spark_session, "lose", lose)
+    monkeypatch.setattr(interrupting, "PATIENCE_S", 0.2)
+    hung: Any = Session()
+    stop.set()
+    with interrupted_by(stop, hung):
+        assert over.wait(PATIENCE_S)
+    assert ended == [(hung, "it did not stop when it was told to")]
+
+
+def test_a_full_disk_of_sparks_is_said_in_one_sentence() -> None:
+    from pyspark.errors import PySparkException
+
+    spark: Any = Session()
+    with (
+        pytest.raises(InputError, match="big: Spark gave up: the disk with its temporary files is full; make room"),
+        in_one_sentence(spark, "big: "),
+    ):
+        raise PySparkException("Job aborted: java.io.IOException: No space left on device\n at java.base/...")
