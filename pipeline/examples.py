@@ -13,7 +13,6 @@ from pipeline.ingest import carry_out, plan
 from pipeline.spark import spark_session
 from pipeline.store.examples import ENSEMBLE, LOG, LOG_FILE
 from pipeline.store.folder import Store
-from pipeline.store.manifest import ENSEMBLE, TRACE
 from pipeline.store.schema import TABLES
 
 FORM = "shiviz"
@@ -29,7 +28,7 @@ PARAMETERS = {"transfers": "30", "pace": "4"}
 def make_ensemble(path: Path) -> None:
     """Makes the ensemble in a new folder. Raises InputError if there is no Spark."""
     spark, grid = spark_session.session(), Grid.read(GRID, PARAMETERS)
-    store = Store.create(path, ENSEMBLE, grid.to_json())
+    store = Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid)
     summarize(spark, store)
     _finish(store)
@@ -37,7 +36,7 @@ def make_ensemble(path: Path) -> None:
 
 def make_log(path: Path) -> None:
     """Makes the folder of the log. Raises InputError if there is no Spark."""
-    store = Store.create(path, TRACE, {"files": [LOG_FILE.name], "format": FORM})
+    store = Store.create(path, "trace", {"files": [LOG_FILE.name], "format": FORM})
     carry_out(spark_session.session(), store, plan([Path(os.path.relpath(LOG_FILE))], FORM))
     _finish(store)
 

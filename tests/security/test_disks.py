@@ -36,8 +36,9 @@ SMALL = ["ensemble", "--processes", "2", "--runs", "1", "--out"]
 def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    for name, value in {"warm_up": None, "problem": None, "session": None}.items():
-        monkeypatch.setattr(spark_session, name, lambda value=value: value)
+    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
+    monkeypatch.setattr(spark_session, "problem", lambda: None)
+    monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
     monkeypatch.setattr(ensembles, "get_ready", lambda: None)
     return tmp_path / "data"
 

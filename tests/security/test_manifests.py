@@ -38,7 +38,7 @@ def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spark_session, "warm_up", lambda: None)
+    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
     monkeypatch.setattr(spark_session, "problem", lambda: None)
     monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
 

@@ -34,7 +34,7 @@ NO_NAMES = [
 @pytest.fixture(autouse=True)
 def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr(spark_session, "warm_up", lambda: None)
+    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
     monkeypatch.setattr(spark_session, "problem", lambda: None)
     monkeypatch.setattr(ensembles, "get_ready", lambda: None)
     (tmp_path / "data").mkdir()
@@ -137,7 +137,7 @@ def test_out_takes_any_path_or_refuses_it_in_one_line(
     (root / "loop").symlink_to("loop")
     (root / "here").mkdir()
     monkeypatch.chdir(root / "here")
-    monkeypatch.setattr(spark_session, "session", lambda: None)
+    monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
     log = Path(__file__).parents[2] / "examples" / "order.log"
     out = name if name in ("..", ".", "") else str(root / name)
     (root / "here" / "mine.txt").write_text("")
@@ -177,7 +177,7 @@ def test_two_logs_in_one_second_or_after_the_clock_was_set_back_have_two_names(
 def test_a_job_never_writes_into_a_folder_that_somebody_else_made_meanwhile(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark_session, "session", lambda: None)
+    monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
     mine = Store.create(root / "bank", "ensemble", {"whose": "mine"})
     mine.finish()
     before = (root / "bank" / "manifest.json").read_text()

@@ -43,7 +43,7 @@ def test_sigterm_stops_an_ensemble_and_its_folder_says_so(scratch: Path, tmp_pat
     assert f"to complete it: python -m pipeline ensemble --out {out} --resume" in told
     assert "stopped; what was finished is kept" in complaint.splitlines()
     assert "Traceback" not in complaint
-    assert Store(out).manifest["status"] == "stopped"
+    assert Store(out).manifest.status == "stopped"
     assert Store(out).count("runs") >= 8
     wait_until_gone(left)
     assert list(scratch.iterdir()) == []
