@@ -77,7 +77,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
-    """The tests of a file stay together; those that need Spark too, since it takes ten seconds to start."""
+    """The tests of a file stay together; those of one Spark too, since it takes ten seconds to start."""
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):
@@ -89,9 +89,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
 
 @cache
 def unit_of(file: str) -> str:
-    """What one worker runs: a file, or all that ask for a Spark."""
-    asks = rf"def \w+\([^)]*\b({'|'.join(NEEDS['spark'][1])})\b"
-    return "spark" if re.search(asks, (ROOT / file).read_text("utf-8")) else file
+    """What one worker runs: a file, or all that ask for the same Spark."""
+    asks = re.search(rf"def \w+\([^)]*\b({'|'.join(NEEDS['spark'][1])})\b", (ROOT / file).read_text("utf-8"))
+    return asks[1] if asks else file
 
 
 # ---------------------------------------------------------------------- browsers

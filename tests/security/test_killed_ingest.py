@@ -25,7 +25,7 @@ from pipeline.store.folder import Store
 log, folder, moment = sys.argv[1:]
 kill = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 
-def in_this_process(spark, store, staging, todo, stop):
+def in_this_process(session, store, staging, todo, stop):
     rows = list(ingest._read_executions(store, staging, todo, range(len(todo.pieces))))
     if moment == "reading":
         kill()
