@@ -45,5 +45,6 @@ def test_it_fits_the_screen(tab, app_url, width, height):
     tab.open(app_url)
     tab.wait_for("document.querySelector('.cc[data-ready=true] .cc-diagram .main-svg')")
     edges = "[...document.querySelectorAll('.cc :is(button, p, h3)')].map((node) => node.getBoundingClientRect().right)"
+    tab.wait_for(f"{edges}.length")
     assert tab.evaluate(f"Math.max(...{edges})") <= width
     assert tab.errors == []

@@ -57,6 +57,7 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
 
 
 def end_the_cut_at(page, process: str, number: int) -> None:
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")  # else an old diagram is clicked
     page.locator(DIAGRAM).first.wait_for()
     page.mouse.click(*page.evaluate(AT_AN_EVENT, [process, number]))
 
