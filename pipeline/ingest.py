@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -35,6 +36,7 @@ MOST_SIZE = 8_000_000  # bytes of text in a task of several executions
 MOST_PIECES = 250  # executions in a task
 MOST_TASKS = 4_096
 MOST_ROWS = 1_000_000  # rows that a worker holds before it writes them
+PATIENCE_S = 1.0  # that workers of a Spark that has ended may still write into the folder
 
 Row = dict[str, Any]
 _RESULT_TYPES = {**TRACE_TYPES, "failure": "string"}  # failure: why the worker cannot write (null: it can)
@@ -116,8 +118,20 @@ def _all_or_nothing(store: Store) -> Iterator[None]:
         yield
     except BaseException:
         with suppress(InputError):  # it cannot be: History says so, and deletes it
-            store.delete()
+            _delete(store)
         raise
+
+
+def _delete(store: Store) -> None:
+    """Removes the data folder, if need be when no worker writes into it any more. Raises InputError if it stays."""
+    ends = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return store.delete()
+        except InputError:
+            if time.monotonic() > ends:
+                raise
+        time.sleep(0.05)
 
 
 def _read_on_workers(

@@ -11,7 +11,7 @@ import streamlit as st
 from pipeline.ensembles import queries
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import Grid
-from pipeline.ensembles.run import grid_of, run_ensemble
+from pipeline.ensembles.run import complete_ensemble, grid_of
 from pipeline.spark.progress import Progress
 from pipeline.spark.restarting import carried_out
 from pipeline.store import examples
@@ -87,7 +87,7 @@ def _go_on(path: Path, grid: Grid, progress: Progress, stop: threading.Event) ->
 
 def _carry_out(store: Store, grid: Grid, progress: Progress, stop: threading.Event) -> None:
     """Run what is missing of `grid` in a folder, then summarize."""
-    carried_out(lambda spark, report: run_ensemble(spark, store, grid, report, stop), progress, stop)
+    complete_ensemble(store, grid, progress, stop)
     if store.has("runs"):
         wait_for_promise(asked(store), stop)  # the page shows what came of it
 
@@ -115,7 +115,7 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
         store = store_of(name, ENSEMBLE)
         status = store.status
         if status == STOPPED:
-            _stopped(store)
+            _stopped(store, job.reason if job else None)
         elif status == RUNNING:
             st.info("Another program is writing this ensemble. What it has finished is shown; reload to see more.")
         elif not store.has("runs"):
@@ -127,14 +127,17 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
             complain(str(problem))
 
 
-def _stopped(store: Store) -> None:
-    """Draw that an ensemble was stopped, and a button to go on, or why this version or visitor cannot."""
+def _stopped(store: Store, reason: str | None) -> None:
+    """Draw that an ensemble was stopped, for what `reason` if nobody cancelled it, and a button to go on, or why this
+    version or visitor cannot.
+    """
     with complaining():
         grid = grid_of(store)
         may_go_on = visitors.may_change(store)
         whose = "" if may_go_on else " Only those who began this can go on with it, and the lecturer can."
         container, button = st.columns([5, 1], vertical_alignment="center")
-        container.warning(f"This was stopped before all of its {grid.run_count:,} runs were done.{whose}")
+        why = f": {reason}" if reason else ""
+        container.warning(f"This was stopped before all of its {grid.run_count:,} runs were done{why}.{whose}")
         if may_go_on and button.button("Go on", key="ensemble-go-on"):
             visitors.submit(store.name, partial(_go_on, store.path, grid), PAGE)
             st.rerun()

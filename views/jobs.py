@@ -9,8 +9,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -42,8 +43,9 @@ class Job:
     """One job, named after the data folder that it writes.
 
     `page` shows its results. `owner` is the visitor who submitted it (None: there are no visitors). `done` of `total`
-    is its progress (total 0: not known yet), `problem` why it failed; `began` and `ended` are seconds of a monotonic
-    clock.
+    is its progress (total 0: not known yet), `problem` why it failed, `reason` why it was stopped if nobody cancelled
+    it: it may run for `most_minutes` (None: as long as it
+    takes). `began` and `ended` are seconds of a monotonic clock.
     """
 
     name: str
@@ -54,6 +56,8 @@ class Job:
     done: int = 0
     total: int = 0
     problem: str | None = None
+    reason: str | None = None
+    most_minutes: float | None = None
     began: float | None = None
     ended: float | None = None
     stop: threading.Event = field(default_factory=threading.Event)
@@ -78,7 +82,8 @@ class Job:
         """Do the work; any exception ends this job only."""
         self.began, self.state = time.monotonic(), RUNNING
         try:
-            self.work(self.tell, self.stop)
+            with self._timed():
+                self.work(self.tell, self.stop)
         except Exception as problem:
             if self.stop.is_set():  # the exception comes from stopping
                 self._end(STOPPED)
@@ -89,6 +94,25 @@ class Job:
                 self._end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
         else:
             self._end(STOPPED if self.stop.is_set() else DONE)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Stops the block after `most_minutes`, if there is such a limit."""
+        if self.most_minutes is None:
+            yield
+            return
+        timer = threading.Timer(self.most_minutes * 60, self._stop_in_time)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _stop_in_time(self) -> None:
+        if not self.stop.is_set():
+            self.reason = f"after {self.most_minutes:g} minutes others have their turn"
+            self.stop.set()
 
     def _end(self, state: str, problem: str | None = None) -> None:
         self.ended, self.problem = time.monotonic(), problem
@@ -104,7 +128,9 @@ class Jobs:
         self._jobs: dict[str, Job] = {}  # in the order in which they were submitted
         self._worker: threading.Thread | None = None
 
-    def submit(self, name: str, work: Work, page: str = "", owner: str | None = None) -> Job:
+    def submit(
+        self, name: str, work: Work, page: str = "", owner: str | None = None, most_minutes: float | None = None
+    ) -> Job:
         """Queue a job. Raises InputError where one of that name or owner is active, or too many are waiting."""
         with self._lock:
             other = self._jobs.get(name)
@@ -116,7 +142,7 @@ class Jobs:
             if len(self._in(WAITING)) >= most:
                 raise InputError(f"{most} are waiting already; wait for one to end, or cancel one")
             self._jobs.pop(name, None)
-            self._jobs[name] = job = Job(name, work, page, owner)
+            self._jobs[name] = job = Job(name, work, page, owner, most_minutes=most_minutes)
             for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:
                 del self._jobs[old.name]
             if self._worker is None:

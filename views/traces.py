@@ -17,7 +17,7 @@ from pipeline.ingest import carry_out, plan
 from pipeline.spark.progress import Progress
 from pipeline.spark.restarting import carried_out
 from pipeline.store import catalog, examples
-from pipeline.store.data_root import new_folder_path
+from pipeline.store.data_root import folder_path, new_folder_path
 from pipeline.store.folder import Store
 from pipeline.store.manifest import TRACE
 from sim.core.errors import InputError
@@ -25,7 +25,7 @@ from views import visitors
 from views.addresses import TRACES
 from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
-from views.jobs import DONE, FAILED, JOBS
+from views.jobs import FAILED, JOBS, STOPPED, Job
 from views.on_show import on_show, show, store_of
 from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
@@ -74,9 +74,17 @@ def page() -> None:
                 '<p class="cut-told">Nothing else has changed. Your files are still in the form: open <b>Bring another '
                 "log</b> to read them in another way, or to go back to an earlier log.</p>"
             )
-        elif job is None or job.state == DONE:
+        elif job is not None and job.state == STOPPED and not folder_path(job.name).exists():
+            _stopped(job)
+        elif job is None or job.is_over:
             with complaining():
                 _trace(store_of(name, TRACE), controls)
+
+
+def _stopped(job: Job) -> None:
+    """Say that a log was not read to its end, and why if nobody cancelled that."""
+    why = f": {job.reason}" if job.reason else ""
+    complain(f"the reading of {job.name} was stopped{why}; nothing of it is kept, so bring the log again")
 
 
 def _show(name: str | None) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import threading
 from hashlib import sha256
 
 import streamlit as st
@@ -19,7 +18,6 @@ from starlette.requests import HTTPConnection
 from starlette.types import Scope
 
 from pipeline.ensembles.grid import ALL, Grid
-from pipeline.spark.progress import Progress
 from pipeline.store import catalog
 from pipeline.store.catalog import Entry
 from pipeline.store.data_root import data_root
@@ -109,8 +107,7 @@ def submit(name: str, work: Work, page: str) -> Job:
     check_free_space(data_root())
     if is_class():
         _check_kept()
-        work = _no_longer(work)
-    return JOBS.submit(name, work, page, visitor())
+    return JOBS.submit(name, work, page, visitor(), MOST_MINUTES if is_class() else None)
 
 
 def _check_kept() -> None:
@@ -121,18 +118,3 @@ def _check_kept() -> None:
             f"the class keeps {kept / 1e9:.1f} GB of results, and {MOST_KEPT_GB:g} GB are the most; delete some of "
             "yours on the page History, or ask the lecturer to"
         )
-
-
-def _no_longer(work: Work) -> Work:
-    """The same work, stopped after MOST_MINUTES."""
-
-    def carry_out(progress: Progress, stop: threading.Event) -> None:
-        timer = threading.Timer(MOST_MINUTES * 60, stop.set)
-        timer.daemon = True
-        timer.start()
-        try:
-            work(progress, stop)
-        finally:
-            timer.cancel()
-
-    return carry_out

@@ -18,13 +18,13 @@ from views.page_words import as_text, sentence
 POLL_S = 0.4
 UNITS = {"ensembles": "runs", "traces": "executions"}  # of the progress of a page's jobs
 STARTING = "Spark is starting (about 10 s, once)."
-AGAIN = "It is starting again (about 10 s). What was under way goes on by itself."
+AGAIN = "It is starting again (about 10 s). What was under way then goes on, or begins anew."
 
 
 class Situation(NamedTuple):
     """What a page polls: the active jobs with their states, and the state of Spark.
 
-    `problem` is why Spark cannot start, `loss` why it has ended and is started again; None: that is not so.
+    `problem` is why Spark is not started by itself, `loss` why it has ended and is started again; None: that is not so.
     """
 
     active: tuple[tuple[str, str], ...]
@@ -49,7 +49,7 @@ def waiting(meanwhile: str | None) -> Situation:
     now = _situation()
     if meanwhile is None and not now.active:
         return now
-    if now.active or now.is_starting:
+    if now.active or not now.is_warm:
         st.fragment(_watch, run_every=POLL_S)(now, meanwhile)
     if now.problem:
         _no_spark(now.problem)

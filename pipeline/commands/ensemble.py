@@ -13,9 +13,9 @@ from pyarrow.dataset import field
 from pipeline.commands import Commands
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
-from pipeline.ensembles.run import grid_of, is_done, run_ensemble
+from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
 from pipeline.spark.progress import bar
-from pipeline.spark.restarting import ask, carried_out
+from pipeline.spark.restarting import ask
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
@@ -57,7 +57,7 @@ def _ensemble(arguments: argparse.Namespace) -> int:
     try:
         if not is_done(store, grid):
             with bar(grid.name, "runs") as progress:
-                carried_out(lambda spark, report: run_ensemble(spark, store, grid, report), progress)
+                complete_ensemble(store, grid, progress)
     except KeyboardInterrupt:
         _print_result(store, grid)
         raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from pipeline.ensembles.grid import Grid
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
+from pipeline.spark.restarting import carried_out
 from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, STOPPED
 from pipeline.store.schema import Types, arrow_schema, spark_schema
@@ -52,19 +53,45 @@ def run_ensemble(
     process writes, and if Spark fails (SparkLost if it has ended). Finished chunks are kept.
     """
     plan = plan_of(store, grid)
+    with _being_written(store, plan):
+        _run_missing(spark, store, plan, progress, stop)
+
+
+def complete_ensemble(
+    store: Store, grid: Grid, progress: Progress = silent, stop: threading.Event | None = None
+) -> None:
+    """Like `run_ensemble`, with this process's Spark; goes on when that is lost. Raises InputError like `carried_out`.
+
+    Meanwhile the folder is running, and locked, also while Spark starts again.
+    """
+    plan = plan_of(store, grid)
+    with _being_written(store, plan):
+        carried_out(lambda spark, report: _run_missing(spark, store, plan, report, stop), progress, stop)
+
+
+@contextmanager
+def _being_written(store: Store, plan: Plan) -> Iterator[None]:
+    """While it lasts, the folder is running; then it is complete, or stopped."""
     store.mark_running()
     try:
-        chunks = _undone(store, plan)
-        done = grid.run_count - sum(len(plan.run_ids(chunk)) for chunk in chunks)
-        progress(done, grid.run_count)
-        for runs in _run_on_workers(spark, plan, chunks, stop or threading.Event()):
-            done += runs
-            progress(done, grid.run_count)
+        yield
     except BaseException:
         with suppress(InputError):  # such as a full disk, which the first exception reports
             store.finish(STOPPED)
         raise
     store.finish(STOPPED if _undone(store, plan) else COMPLETE)
+
+
+def _run_missing(
+    spark: SparkSession, store: Store, plan: Plan, progress: Progress, stop: threading.Event | None
+) -> None:
+    """Carries out the chunks that are missing, until `stop` is set."""
+    chunks, total = _undone(store, plan), plan.run_count
+    done = total - sum(len(plan.run_ids(chunk)) for chunk in chunks)
+    progress(done, total)
+    for runs in _run_on_workers(spark, plan, chunks, stop or threading.Event()):
+        done += runs
+        progress(done, total)
 
 
 def is_done(store: Store, grid: Grid) -> bool:

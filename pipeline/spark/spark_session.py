@@ -30,12 +30,15 @@ PULSE_S, SILENCE_S = 5.0, 30.0  # Spark is asked so often whether it lives, and 
 POLL_S = 0.1
 UNDER_WAY_S = 3.0  # that a start which is not wanted any more has to end
 LOCAL_RETRIES, REMOTE_RETRIES = 2, 4  # of a call: for 0.3 s and 3 s
+MOST_LOSSES = 4  # in a row, each within
+SOUND_S = 60.0  # seconds: then it is said to be a problem, and no page starts Spark again by itself
 
 
 class _State:
     """The Spark of this process: its session or the start of it, and its local server if it has one.
 
-    `problem` is why the last start failed, `loss` why the last Spark ended by itself; None: it did not.
+    `problem` is why the last start failed, or that Spark ended again and again, `loss` why the last one ended by
+    itself; None: that is not so. `began` is when the present one served, in seconds of a monotonic clock.
     """
 
     def __init__(self) -> None:
@@ -44,10 +47,22 @@ class _State:
         self.server: Server | None = None
         self.problem: str | None = None
         self.loss: str | None = None
+        self.losses = 0
+        self.began: float | None = None
 
     def has(self, spark: SparkSession) -> bool:
         """Whether `spark` is the present session."""
         return self.start is not None and _is_done(self.start) and self.start.result() is spark
+
+    def drop(self, loss: str) -> None:
+        """Forgets a Spark that has ended by itself, but not why. To be called with the lock."""
+        is_sound = self.began is not None and time.monotonic() - self.began > SOUND_S
+        self.losses = 1 if is_sound else min(self.losses + 1, MOST_LOSSES)
+        self.loss = loss
+        if self.losses == MOST_LOSSES:
+            self.problem = f"{loss}; it ended {MOST_LOSSES} times in a row"
+        log.warning("%s", loss)
+        self.start, self.server = None, None  # last: who sees that it has gone sees why, too
 
 
 _STATE = _State()
@@ -73,7 +88,7 @@ def _begin() -> Future[SparkSession]:
     """The present start, whether it is done or under way, or a new one."""
     with _STATE.lock:
         if _STATE.start is None:
-            _STATE.start, _STATE.problem = Future(), None
+            _STATE.start, _STATE.problem, _STATE.began = Future(), None, None
             threading.Thread(target=_carry_out, args=(_STATE, _STATE.start), name="spark-start", daemon=True).start()
         return _STATE.start
 
@@ -85,12 +100,16 @@ def _carry_out(state: _State, start: Future[SparkSession]) -> None:
     except Exception as problem:
         with state.lock:
             if state.start is start:
-                state.start, state.server = None, None
-                state.problem = str(problem)
+                if isinstance(problem, SparkLost):
+                    state.drop(str(problem))
+                else:
+                    state.problem = str(problem)
+                    state.start, state.server = None, None
         start.set_exception(problem)
         return
     with state.lock:
         state.problem = state.loss = None
+        state.began = time.monotonic()
     start.set_result(spark)
     threading.Thread(target=_feel_the_pulse, args=(state, spark), name="spark-pulse", daemon=True).start()
 
@@ -140,9 +159,7 @@ def lose(spark: SparkSession, why: str | None = None) -> None:
             if _STATE.server is not None:
                 _STATE.server.kill()
                 reason = _STATE.server.reason
-            _STATE.loss = f"Spark has ended: {why or reason}"
-            log.warning("%s", _STATE.loss)
-            _STATE.start, _STATE.server = None, None  # last: who sees that it has gone sees why, too
+            _STATE.drop(f"Spark has ended: {why or reason}")
     in_background(spark.client.close)  # may wait for Spark
 
 
@@ -160,7 +177,8 @@ def stop() -> None:
         return
     if server is not None:
         server.stop()
-    start.result().client.close()
+    if start.exception() is None:
+        start.result().client.close()
 
 
 atexit.register(stop)
@@ -178,7 +196,7 @@ def has_begun() -> bool:
 
 
 def problem() -> str | None:
-    """Why the last attempt to start failed; None if it did not fail."""
+    """Why Spark is not there and should not be started without being asked to; None: it is, or may be started."""
     return _STATE.problem
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -16,6 +18,7 @@ from pipeline.__main__ import main
 from pipeline.formats import find
 from pipeline.ingest import Plan, Row, carry_out, plan
 from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece
+from pipeline.spark.losses import SparkLost
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
@@ -156,6 +159,29 @@ def test_bad_input_is_refused_in_a_line_before_spark_is_asked(tmp_path: Path, ca
         file.truncate(100_000_000)  # a sparse file: one line without end
     error = refused(capsys, tmp_path / "long.log", "--format", "shiviz", "--out", out)
     assert "long.log:1: a line of 100,000,000 bytes" in error and not out.exists()
+
+
+def test_a_worker_that_still_writes_when_spark_has_ended_leaves_nothing(tmp_path: Path, monkeypatch) -> None:
+    """So that the log can be read anew into the same folder."""
+    store, remove = create(tmp_path / "out"), shutil.rmtree
+    late = [store.path / "late.parquet"]
+
+    def remove_too_early(folder: Path, **options: bool) -> None:
+        remove(folder, **options)
+        if folder == store.path and late:
+            store.path.mkdir()
+            late.pop().touch()
+            raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    def lost(*given: object) -> None:
+        raise SparkLost("Spark has ended")
+
+    monkeypatch.setattr("pipeline.store.folder.shutil.rmtree", remove_too_early)
+    monkeypatch.setattr(ingesting, "_read_on_workers", lost)
+    nobody: Any = None
+    with pytest.raises(SparkLost):
+        carry_out(nobody, store, plan([write(tmp_path / "some.log", hello())], "shiviz"))
+    assert not late and not store.path.exists()
 
 
 def test_ctrl_c_leaves_nothing(spark: SparkSession, tmp_path: Path) -> None:

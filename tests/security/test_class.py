@@ -23,9 +23,11 @@ from tests.security.asgi import scope_of
 from tests.tools import ROOT
 from views import jobs, visitors
 from views.jobs import STOPPED, Job, Jobs
+from views.waiting import Situation
 
 GRID = {"workload": "bank", "processes": "3", "runs": "2"}
 PATIENCE_S = 20
+NOW = Situation((), is_warm=False, problem=None, loss=None)
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +171,56 @@ def test_a_job_ends_when_its_time_is_over(browser_of: Any, queue: Jobs, monkeypa
     job = visitors.submit("a", work, "ensembles")
     assert ended.wait(PATIENCE_S)
     queue.close()
-    assert job.state == STOPPED
+    assert (job.state, job.reason) == (STOPPED, "after 0.0001 minutes others have their turn")
+
+
+def test_one_that_its_visitor_cancels_has_no_such_reason(browser_of: Any, queue: Jobs) -> None:
+    job = visitors.submit("a", wait, "ensembles")
+    queue.cancel(job)
+    queue.close()
+    assert (job.state, job.reason) == (STOPPED, None)
+
+
+def page_of_a_log() -> None:
+    from views import traces
+
+    traces.page()
+
+
+def page_of_an_ensemble() -> None:
+    from views import ensembles
+
+    ensembles.page()
+
+
+@pytest.mark.parametrize(
+    ("page", "kind", "told"),
+    [
+        (page_of_a_log, None, "The reading of a was stopped{why}; nothing of it is kept, so bring the log again."),
+        (page_of_an_ensemble, "ensemble", "This was stopped before all of its 2 runs were done{why}."),
+    ],
+)
+@pytest.mark.parametrize("reason", ["after 10 minutes others have their turn", None])
+def test_the_page_says_that_a_job_was_stopped_and_why(
+    monkeypatch: pytest.MonkeyPatch, root: Path, queue: Jobs, page: Any, kind: str | None, told: str, reason: str | None
+) -> None:
+    if kind is not None:
+        Store.create(root / "a", kind, Grid.read(GRID).to_json()).finish("stopped")
+    job = queue.submit("a", wait)
+    job.reason = reason
+    queue.cancel(job)
+    queue.close()
+    for module in ("traces", "ensembles"):
+        monkeypatch.setattr(f"views.{module}.JOBS", queue)
+        monkeypatch.setattr(f"views.{module}.waiting", lambda *words: NOW)  # no Spark is started
+    monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
+    monkeypatch.setattr(visitors, "visitor", lambda: "ada")
+    shown = AppTest.from_function(page, default_timeout=60)
+    shown.query_params["data"] = "a"
+    shown.run()
+    assert not shown.exception
+    words = [html.proto.body for html in shown.get("html")] + [warning.value for warning in shown.warning]
+    assert told.format(why=f": {reason}" if reason else "") in " ".join(words)
 
 
 @pytest.mark.parametrize(
@@ -257,7 +308,7 @@ def stopped() -> None:
     from views.ensembles import _stopped
 
     for entry in catalog.entries():
-        _stopped(entry.store)
+        _stopped(entry.store, None)
 
 
 @pytest.mark.parametrize(("who", "labels"), [("ada", ["Cancel"]), ("bob", [])])

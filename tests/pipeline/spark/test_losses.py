@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.ensembles.run import run_ensemble
+from pipeline.ensembles.run import complete_ensemble, run_ensemble
 from pipeline.spark import interrupting, restarting, spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.losses import SparkLost, in_one_sentence
 from pipeline.spark.restarting import MOST_RESTARTS, ask, carried_out
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_ensembles import LONG, begin, content
 from tests.pipeline.spark.processes import PATIENCE_S, descendants, java_of, wait_until, wait_until_gone
@@ -51,11 +52,7 @@ def test_an_ensemble_is_completed_though_spark_is_killed_as_it_runs_and_again_as
     run_ensemble(spark, undisturbed, grid)
     store, _ = begin(tmp_path / "killed", *LONG)
     done: list[int] = []
-    work = in_background(
-        lambda: carried_out(
-            lambda spark, report: run_ensemble(spark, store, grid, report), lambda count, _: done.append(count)
-        )
-    )
+    work = in_background(lambda: complete_ensemble(store, grid, lambda count, _: done.append(count)))
     wait_until(lambda: store.has("runs"))
     first = server_process()
     left = [first, *descendants(first)]
@@ -155,6 +152,44 @@ def test_with_progress_it_is_not_given_up(sessions: list[Session]) -> None:
 
     assert carried_out(a_step) == "done"
     assert len(sessions) == 9
+
+
+class Doomed(Session):
+    """A session that is lost at the first result of an ensemble in `folder`; `seen` gets the folder's status then."""
+
+    def __init__(self, folder: Path, seen: list[str]) -> None:
+        self.folder, self.seen = folder, seen
+
+    def range(self, *numbers: int) -> Doomed:
+        return self
+
+    def mapInArrow(self, work: object, schema: object) -> Doomed:
+        return self
+
+    def interruptTag(self, tag: str) -> list[str]:
+        return []
+
+    def toLocalIterator(self) -> Any:
+        self.seen.append(Store(self.folder).status)
+        raise SparkLost("Spark has ended")
+
+
+def test_an_ensemble_keeps_its_folder_to_itself_until_it_is_given_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, grid = begin(tmp_path / "a", {"processes": "2", "runs": "2"})
+    seen: list[str] = []
+
+    def session(stop: object = None) -> Doomed:
+        seen.append(Store(store.path).status)
+        return Doomed(store.path, seen)
+
+    monkeypatch.setattr(restarting.spark_session, "session", session)
+    with pytest.raises(InputError, match="Spark has ended"):
+        complete_ensemble(store, grid)
+    assert seen == ["running"] * 2 * (1 + MOST_RESTARTS)
+    assert Store(store.path).status == "stopped"
+    Store(store.path).mark_running()  # nobody holds it
 
 
 def test_what_is_stopped_is_not_begun_anew(sessions: list[Session]) -> None:
