@@ -49,6 +49,7 @@ def cluster(server):
     spark = connect(server.url, retries=0)
     send_project(spark)
     yield spark
+    server.kill()  # else closing would wait for a server that a test has made hang
     spark.client.close()
 
 
