@@ -16,14 +16,14 @@ from streamlit.testing.v1 import AppTest
 from pipeline.ensembles import cells
 from pipeline.ensembles.grid import Grid
 from sim.core import deadline
-from sim.core.deadline import Deadline, OutOfTime
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.core.topology import Topology
 from sim.document.files import parse_toml
 from sim.edit.link import Shared, query_of
 from sim.run.execution import run
 from sim.run.price import price_of
-from views import budget, explore, explore_session, opening, tabs, visitors
+from views import budget, explore, explore_session, gallery, opening, tabs, visitors
 from views.budget import Busy, answering
 from views.explore_session import ExploreSession
 from views.tabs import for_this_tab
@@ -309,6 +309,14 @@ def test_a_file_for_which_there_is_no_time_gets_a_sentence(monkeypatch):
     assert "This takes longer than" in complaint
 
 
+def test_a_file_for_a_tab_that_has_gone_is_not_opened(tab, monkeypatch):
+    tab.is_open = False
+    file = SimpleNamespace(name="dear.toml", getvalue=lambda: DEAR.toml.encode())
+    monkeypatch.setattr("streamlit.file_uploader", lambda *_, **__: [file])
+    with pytest.raises(Stopped):
+        gallery.open_file.__wrapped__(lambda _: deadline.check())
+
+
 def card() -> None:
     from sim.core.errors import InputError
     from sim.document import library
@@ -335,6 +343,12 @@ def test_a_combination_that_costs_too_much_is_refused_before_it_is_tried(monkeyp
     monkeypatch.setattr(cells, "run", lambda *_: pytest.fail("it is run"))
     with pytest.raises(InputError, match=r"cell 0 .*too big for an ensemble: its workload .* use a smaller workload"):
         cells.cells_of(DEAR_GRID)
+
+
+def test_combinations_that_share_a_trial_look_at_the_clock_too(monkeypatch):
+    monkeypatch.setattr(cells, "_try", lambda _: cells._Trial(1.0, 1))
+    with pytest.raises(OutOfTime), within(Deadline(0)):
+        cells.cells_of(Grid.read({"workload": "bank", "processes": "3", "snapshots": "0", "seed": "77"}))
 
 
 def ensemble_form() -> None:
