@@ -28,6 +28,10 @@ MOST_STEPS = 200_000  # of a price: a quiet machine takes about 8 s for it
 MOST_CHANNELS = 10_000
 
 
+SMALLER = "use fewer processes, messages or snapshots"
+YOURS_FOLLOWS = "somebody else's big run is being made at this moment; yours follows"
+
+
 class Busy(InputError):
     """Somebody else's big run is being made: the same may be asked again."""
 
@@ -65,12 +69,15 @@ _present: ContextVar[Answer | None] = ContextVar("answer", default=None)
 
 @contextmanager
 def answering(
-    is_wanted: Callable[[], bool] = lambda: True, seconds: float | None = None, patience: float = PATIENCE
+    is_wanted: Callable[[], bool] = lambda: True,
+    seconds: float | None = None,
+    patience: float = PATIENCE,
+    advice: str = SMALLER,
 ) -> Iterator[Deadline]:
     """The block makes one answer; within another answer it is a part of that one.
 
-    Raises InputError when its time (`seconds`; by default ANSWER_S) is spent, and OutOfTime when it is not wanted any
-    more.
+    Raises InputError, with `advice`, when its time (`seconds`; by default ANSWER_S) is spent, and OutOfTime when it is
+    not wanted any more.
     """
     outer = _present.get()
     if outer is not None:
@@ -86,15 +93,14 @@ def answering(
     except OutOfTime:
         if not is_wanted():
             raise
-        raise InputError(too_long(seconds)) from None
+        raise InputError(too_long(seconds, advice)) from None
     finally:
         _present.reset(token)
         answer.end()
 
 
-def too_long(seconds: float) -> str:
+def too_long(seconds: float, advice: str = SMALLER) -> str:
     """The sentence for what takes longer than `seconds`."""
-    advice = "use fewer processes, messages or snapshots"
     return f"this takes longer than the {seconds:.0f} seconds that there are for it; {advice}"
 
 
@@ -112,7 +118,18 @@ def allow(scenario: Scenario) -> None:
             f"{len(scenario.channels)} channels are more than a page can show; use at most {MOST_CHANNELS}"
         )
     price = price_of(scenario)
-    price.refuse_beyond(MOST_STEPS)
+    price.refuse_beyond(MOST_STEPS, "a page")
+    if price.steps > BIG:
+        take_turn()
+
+
+def take_turn() -> None:
+    """Wait until no other answer makes a big run; without an answer do nothing. Raises Busy and OutOfTime."""
     answer = _present.get()
-    if price.steps > BIG and answer is not None:
+    if answer is not None:
         answer.take_turn()
+
+
+def is_somebodys_turn() -> bool:
+    """Whether a big run is being made at this moment."""
+    return _big_runs.locked()

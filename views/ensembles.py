@@ -21,11 +21,13 @@ from pipeline.store.manifest import ENSEMBLE, RUNNING, STOPPED
 from sim.core.errors import InputError
 from views import visitors
 from views.addresses import ENSEMBLES
+from views.budget import answering, take_turn
 from views.ensemble_results import asked, example, get_ready, results
 from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form, in_the_forms_words
 from views.jobs import DONE, FAILED, JOBS, Job, wait_for_promise
 from views.on_show import on_show, show, store_of
+from views.tabs import for_this_tab
 from views.waiting import waiting
 
 PAGE = ENSEMBLES
@@ -66,7 +68,12 @@ def _start(wanted: Wanted) -> None:
     """Submit a new ensemble as a job, and show it. Raises InputError."""
     path = new_folder_path(wanted.name)
     visitors.check_grid(wanted.grid)
-    with st.spinner("Trying each combination …"):
+    with (
+        st.spinner("Trying each combination …"),
+        for_this_tab() as is_open,
+        answering(is_open, advice="give shorter lists, or use fewer processes or a smaller workload"),
+    ):
+        take_turn()
         cells_of(wanted.grid)  # raises for an impossible combination before there is a folder
 
     visitors.submit(wanted.name, partial(_begin, path, wanted.grid, visitors.visitor()), PAGE)

@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import streamlit as st
-from streamlit.runtime import get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from sim.edit.link import NUMBERS, Shared, in_round, read_query
+from views.budget import YOURS_FOLLOWS, Busy, is_somebodys_turn
 from views.component import explorer
 from views.explore_session import ExploreSession
 from views.gallery import gallery, open_file
+from views.page_words import sentence
+from views.tabs import for_this_tab
 
 FIRST = "lecture"
 STATE = "explore_session"
 COMPONENT = "explorer"
+POLL_S = 1.0  # between two looks whether somebody else's big run is done
 
 
 def page() -> None:
-    """Draw the page."""
-    _explorer()
+    """Draw the page; for a big run in the address, as soon as nobody else's is being made."""
+    try:
+        _session()
+    except Busy:
+        st.fragment(_wait, run_every=POLL_S)()
+    else:
+        _explorer()
+
+
+def _wait() -> None:
+    """Show that somebody else's big run is being made, and draw the page anew when it is done. Nothing blocks."""
+    if not is_somebodys_turn():
+        st.rerun()
+    st.info(sentence(YOURS_FOLLOWS))
 
 
 def as_page() -> st.Page:
@@ -38,7 +49,7 @@ def show(shared: Shared) -> None:
     The run gets a session of its own, so no pending edit reaches it; the browser's Back leads to the run before.
     """
     session = ExploreSession(is_chosen=True)
-    with _for_this_tab() as is_open:
+    with for_this_tab() as is_open:
         session.open(shared, is_open)
     st.session_state[STATE] = session
     st.switch_page(as_page())
@@ -57,12 +68,17 @@ def _explorer() -> None:
 
 
 def _session() -> ExploreSession:
-    """The session of this browser tab; a new one opens the run in the address, which the browser keeps from then on."""
+    """The session of this browser tab; a new one opens the run in the address, which the browser keeps from then on.
+
+    Raises Busy, and then there is no session yet, and the address stays.
+    """
     if STATE not in st.session_state:
         session = ExploreSession()
-        with _for_this_tab() as is_open:
+        with for_this_tab() as is_open:
             try:
                 session.open(_asked_for(st.query_params.to_dict()), is_open)
+            except Busy:
+                raise
             except InputError as problem:
                 session.open(Shared(scenario=FIRST))
                 session.tell(str(problem))
@@ -78,21 +94,10 @@ def _asked_for(params: dict[str, str]) -> Shared:
 
 
 def _take_edits() -> None:
-    with _for_this_tab() as is_open:
+    with for_this_tab() as is_open:
         _session().absorb(st.session_state[COMPONENT].outbox, is_open)
 
 
 def _open(shared: Shared) -> None:
-    with _for_this_tab() as is_open:
+    with for_this_tab() as is_open:
         _session().open(shared, is_open)
-
-
-@contextmanager
-def _for_this_tab() -> Iterator[Callable[[], bool]]:
-    """Work for the tab that this script runs for; gives what tells whether it is still connected, and stops if not."""
-    context = get_script_run_ctx()
-    number = context.session_id if context else ""
-    try:
-        yield lambda: get_instance().is_active_session(number)
-    except OutOfTime:
-        st.stop()

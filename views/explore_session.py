@@ -27,7 +27,7 @@ from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.references import notes
-from views.budget import ANSWER_S, Busy, answering, run_of, too_long
+from views.budget import ANSWER_S, YOURS_FOLLOWS, Busy, answering, run_of, too_long
 from views.look import Look, draw, read_look
 from views.page_words import sentence
 from views.versions import Version, edited
@@ -117,7 +117,7 @@ class ExploreSession:
 
         What there is no time for in this answer is not acknowledged, so the browser sends it again (`unfinished`).
         Only what takes too long by itself is refused. Raises OutOfTime if all this `is_wanted` no more; then nothing
-        has changed.
+        else has changed.
         """
         begun, shown, self._refused = self.ack, self._shown, []
         try:
@@ -125,7 +125,7 @@ class ExploreSession:
                 self._take_all(_new_entries(outbox, self.ack), deadline)
                 self._draw(deadline)
         except OutOfTime:
-            self.ack = begun
+            self.ack, self.unfinished = begun, self._answers
             self._go_back(shown)
             raise
         if self._refused:
@@ -181,7 +181,7 @@ class ExploreSession:
                         break
                     self._take(batch)
         except Busy:
-            self.tell("somebody else's big run is being made at this moment; yours follows", "info")
+            self.tell(YOURS_FOLLOWS, "info")
         except OutOfTime:
             if not deadline.is_wanted():
                 raise

@@ -19,6 +19,7 @@ from views.budget import answering, run_of
 from views.errors import complaining
 from views.expected_snaps import expected_snaps
 from views.page_words import as_text, sentence
+from views.tabs import for_this_tab
 from views.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
 
 CARDS_PER_ROW = 4
@@ -47,8 +48,9 @@ def _card(scenario: Scenario, open_run: Open) -> None:
         st.markdown(f"**{as_text(scenario.title or scenario.name)}**")
         st.caption(as_text(teaser(scenario.story)))
         if st.button("Open", key=f"open-{scenario.name}", width="stretch"):
-            open_run(Shared(scenario=scenario.name))
-            st.rerun()
+            with complaining():
+                open_run(Shared(scenario=scenario.name))
+                st.rerun()
 
 
 @st.cache_data
@@ -77,7 +79,7 @@ def open_file(open_run: Open) -> None:
     if not uploads:
         return
     files = {name: upload.getvalue() for name, upload in by_name(uploads).items()}
-    with complaining(), answering():
+    with complaining(), for_this_tab() as is_open, answering(is_open):
         shared, expected = shared_from(files), snaps_in(files)
         if expected:
             has_delays = any(suffix_of(name) == DELAYS for name in files)

@@ -12,6 +12,7 @@ from sim.edit.link import Shared
 from sim.run.snapshots import snapshots_of
 from views import explore
 from views.budget import answering, run_of
+from views.tabs import for_this_tab
 
 
 def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> None:
@@ -19,9 +20,10 @@ def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> 
 
     `story` is the text of the Story tab. Raises InputError, and then nothing has changed.
     """
-    scenario = scenario_of_run(store, run_id)
-    titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
-    open_scenario(titled, _step_of(scenario, snapshot_id))
+    with for_this_tab() as is_open, answering(is_open):
+        scenario = scenario_of_run(store, run_id)
+        titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
+        open_scenario(titled, _step_of(scenario, snapshot_id))
 
 
 def open_scenario(scenario: Scenario, step: int = 0) -> None:
@@ -33,7 +35,6 @@ def _step_of(scenario: Scenario, snapshot_id: str | None) -> int:
     """The step at which the snapshot was complete; the last step where it never was, 0 where there is none."""
     if snapshot_id is None:
         return 0
-    with answering():
-        execution = run_of(scenario)
+    execution = run_of(scenario)
     snapshots = {snapshot.id: snapshot for snapshot in snapshots_of(execution)}
     return snapshots[snapshot_id].completed or execution.steps

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 from pipeline.ensembles import parameter_values
 from pipeline.ensembles.grid import NO, YES, Grid
 from sim.core.algorithm import ALGORITHMS, ALL, SOURCES
+from sim.core.deadline import in_time
 from sim.core.errors import InputError
 from sim.core.workload import WORKLOADS
 from sim.document.files import parse_toml
 from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario
 from sim.document.validate import may_initiate
 from sim.document.writing import dumps
-from sim.run.execution import run
+from sim.run.execution import MOST_STEPS, run
+from sim.run.price import price_of
 
 BUSY = 500  # about as many application events in a run, unless the workload's parameters are given
 MOST_CHANNELS = 500_000  # in all cells together
@@ -43,14 +45,15 @@ class _Trial(NamedTuple):
 def cells_of(grid: Grid) -> tuple[Cell, ...]:
     """The cells of `grid`, in the order of their numbers. Makes trial runs to estimate the durations.
 
-    Raises InputError for a cell that is no valid scenario, or a grid that is too big.
+    Raises InputError for a cell that is no valid scenario or whose run would be too long, or a grid that is too big;
+    OutOfTime where the deadline passes.
     """
     build = _CellBuilder(grid)
     cells = []
     channels = rows = 0
     drafts = list(_drafts(grid))
     _refuse_without_fifo(grid, drafts)
-    for number, draft in enumerate(drafts):
+    for number, draft in enumerate(in_time(drafts, every=1)):
         cells.append(build.cell(number, draft))
         channels += len(cells[-1].scenario.channels)
         rows += cells[-1].rows * grid.runs
@@ -136,6 +139,14 @@ def _try(scenario: Scenario) -> _Trial:
     return _Trial(execution.times[-1], len(execution.log))
 
 
+def _refuse_long(scenario: Scenario) -> None:
+    """Raises InputError for a run that would have more steps than a run may have."""
+    try:
+        price_of(scenario).refuse_beyond(MOST_STEPS, "an ensemble")
+    except InputError as problem:
+        raise InputError(scenario.at(str(problem))) from None
+
+
 class _CellBuilder:
     """Makes cells of drafts, and caches trial runs."""
 
@@ -177,6 +188,7 @@ class _CellBuilder:
                     f"--workload: {workload.workload} does nothing by itself with these parameters; "
                     "choose some that make it busy (--set), or a scenario with a script (--scenario)"
                 )
+            _refuse_long(workload)
             self._trials[plain] = _try(replace(workload, seed=self._grid.seed))
         return self._trials[plain]
 

@@ -36,13 +36,13 @@ class Price(NamedTuple):
         """All of it."""
         return round(sum(part.steps for part in self.parts))
 
-    def refuse_beyond(self, most: int) -> None:
-        """Raises InputError, with what causes most of it, if the price is more than `most` steps."""
+    def refuse_beyond(self, most: int, place: str) -> None:
+        """Raises InputError, with what causes most of it, if the price is more than `place` allows: `most` steps."""
         if self.steps > most:
             first = max(self.parts)
             raise InputError(
-                f"this run is too big for a page: {first.cause}, and a page has time for about {most:,} steps; "
-                f"use {first.advice}"
+                f"this run is too big for {place}: {first.cause}, and {place} has time for about {most:,} steps "
+                f"of a run; use {first.advice}"
             )
 
 

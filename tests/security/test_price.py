@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
+from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from pipeline.ensembles import cells
+from pipeline.ensembles.grid import Grid
 from sim.core import deadline
-from sim.core.deadline import Deadline, OutOfTime
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.core.topology import Topology
 from sim.document.files import parse_toml
-from sim.edit.link import Shared
+from sim.edit.link import Shared, query_of
 from sim.run.execution import run
 from sim.run.price import price_of
-from views import budget, explore_session
+from views import budget, explore, explore_session, gallery, opening, tabs, visitors
 from views.budget import Busy, answering
 from views.explore_session import ExploreSession
+from views.tabs import for_this_tab
 
 ADD = {"do": "internal", "process": "P1", "at": 50}
 IMPOSSIBLE = {"do": "internal", "process": "Nobody", "at": 50}
@@ -224,11 +231,151 @@ def test_work_for_a_tab_that_has_gone_is_dropped_and_may_come_again(session):
         is_open = lambda asked=asked, most=most: next(asked) < most  # noqa: E731
         with pytest.raises(OutOfTime):
             session.open(DEAR, is_open)
+        assert (session.data(), session.drawn) == (before, drawn)
         with pytest.raises(OutOfTime):
             session.absorb(entries(ADD, HOLD, ADD), is_open)
+        asked_again = session.data()["unfinished"]
+        assert asked_again, "else a tab that connects again does not send them again"
+        before = {**before, "unfinished": asked_again}
         assert (session.data(), session.drawn) == (before, drawn)
     session.absorb(entries(ADD, HOLD, ADD))
-    assert (session.ack, session.at) == (3, 3)
+    assert (session.ack, session.at, session.unfinished) == (3, 3, 0)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.fixture
+def tab(monkeypatch) -> SimpleNamespace:
+    """The tab that scripts run for; `is_open` may be set. A script that stops raises Stopped."""
+
+    def stop() -> None:
+        raise Stopped
+
+    monkeypatch.setattr("streamlit.stop", stop)
+    tab = SimpleNamespace(is_open=True)
+    monkeypatch.setattr(tabs, "get_instance", lambda: SimpleNamespace(is_active_session=lambda _: tab.is_open))
+    return tab
+
+
+def test_only_a_tab_that_has_gone_ends_without_a_sentence(tab):
+    with pytest.raises(InputError, match="10 seconds"), for_this_tab() as is_open, answering(is_open), for_this_tab():
+        raise OutOfTime
+    tab.is_open = False
+    with pytest.raises(Stopped), for_this_tab() as is_open, answering(is_open) as deadline:
+        deadline.check()
+
+
+def test_a_run_of_a_data_folder_is_opened_in_one_answer_for_its_tab(tab, monkeypatch):
+    scenario = parse_toml("processes = 2", "small")
+    monkeypatch.setattr(opening, "scenario_of_run", lambda *_: scenario)
+    answers = []
+
+    def step_of(*_: object) -> int:
+        answers.append(budget._present.get())
+        return 0
+
+    monkeypatch.setattr(opening, "_step_of", step_of)
+    monkeypatch.setattr(opening.explore, "show", step_of)
+    open_run = partial(opening.open_run, SimpleNamespace(name="folder"), 1, None, "")
+    open_run()
+    assert answers[0] is not None and answers[0] is answers[1]
+    monkeypatch.setattr(opening.explore, "show", lambda _: answers[-1].deadline.check())
+    tab.is_open = False
+    with pytest.raises(Stopped):
+        open_run()
+
+
+# --------------------------------------------------------------------------- sentences of pages
+
+
+def complaints(page: AppTest) -> list[str]:
+    assert not page.exception
+    return [element.proto.body for element in page.get("html") if 'role="alert"' in element.proto.body]
+
+
+def opened_file() -> None:
+    from views import explore, gallery
+
+    gallery.open_file(explore._open)
+
+
+def test_a_file_for_which_there_is_no_time_gets_a_sentence(monkeypatch):
+    monkeypatch.setattr(budget, "ANSWER_S", 0.0)
+    file = SimpleNamespace(name="dear.toml", getvalue=lambda: DEAR.toml.encode())
+    monkeypatch.setattr("streamlit.file_uploader", lambda *_, **__: [file])
+    (complaint,) = complaints(AppTest.from_function(opened_file, default_timeout=60).run())
+    assert "This takes longer than" in complaint
+
+
+def test_a_file_for_a_tab_that_has_gone_is_not_opened(tab, monkeypatch):
+    tab.is_open = False
+    file = SimpleNamespace(name="dear.toml", getvalue=lambda: DEAR.toml.encode())
+    monkeypatch.setattr("streamlit.file_uploader", lambda *_, **__: [file])
+    with pytest.raises(Stopped):
+        gallery.open_file.__wrapped__(lambda _: deadline.check())
+
+
+def card() -> None:
+    from sim.core.errors import InputError
+    from sim.document import library
+    from views import gallery
+
+    def refuse(_: object) -> None:
+        raise InputError("not now")
+
+    gallery._card(library.load("lecture"), refuse)
+
+
+def test_a_card_that_cannot_be_opened_gets_a_sentence():
+    page = AppTest.from_function(card, default_timeout=60).run()
+    page.button[0].click().run()
+    assert "Not now." in complaints(page)[0]
+
+
+# --------------------------------------------------------------------------- trial runs of an ensemble
+
+DEAR_GRID = Grid.read({"workload": "bank", "processes": "3"}, {"transfers": "1000000"})
+
+
+def test_a_combination_that_costs_too_much_is_refused_before_it_is_tried(monkeypatch):
+    monkeypatch.setattr(cells, "run", lambda *_: pytest.fail("it is run"))
+    with pytest.raises(InputError, match=r"cell 0 .*too big for an ensemble: its workload .* use a smaller workload"):
+        cells.cells_of(DEAR_GRID)
+
+
+def test_combinations_that_share_a_trial_look_at_the_clock_too(monkeypatch):
+    monkeypatch.setattr(cells, "_try", lambda _: cells._Trial(1.0, 1))
+    with pytest.raises(OutOfTime), within(Deadline(0)):
+        cells.cells_of(Grid.read({"workload": "bank", "processes": "3", "snapshots": "0", "seed": "77"}))
+
+
+def ensemble_form() -> None:
+    from views.ensembles import _start
+    from views.grid_form import grid_form
+
+    grid_form(_start)
+
+
+@pytest.fixture
+def ensembles_page(monkeypatch, tmp_path) -> AppTest:
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
+    monkeypatch.setattr(visitors, "submit", lambda *_: pytest.fail("it is submitted"))
+    cells.cells_of.cache_clear()
+    return AppTest.from_function(ensemble_form, default_timeout=60).run()
+
+
+def test_trial_runs_end_when_the_time_of_the_page_is_spent(ensembles_page, monkeypatch):
+    monkeypatch.setattr(budget, "ANSWER_S", 0.0)
+    ensembles_page.button[0].click().run()
+    (complaint,) = complaints(ensembles_page)
+    assert "This takes longer than" in complaint and "shorter lists" in complaint
+
+
+def test_trial_runs_wait_for_their_turn(ensembles_page, somebody_else):
+    ensembles_page.button[0].click().run()
+    assert "big run is being made" in complaints(ensembles_page)[0].replace("&#x27;", "'")
 
 
 # --------------------------------------------------------------------------- one big run at a time
@@ -294,3 +441,26 @@ def test_the_turn_ends_with_the_answer_also_where_it_fails(session, monkeypatch,
         session.open(BANK)
     monkeypatch.undo()
     session.open(BANK)
+
+
+def explore_page() -> None:
+    from views import explore
+
+    explore.page()
+
+
+def test_a_link_to_a_big_run_stays_until_its_turn(somebody_else, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(explore, "explorer", lambda data, *_, **__: drawn.append(data["link"]))
+    page = AppTest.from_function(explore_page, default_timeout=60)
+    link = query_of(BANK)
+    for name, text in link.items():
+        page.query_params[name] = text
+    page.run()
+    assert [info.value for info in page.info] == [
+        "Somebody else's big run is being made at this moment; yours follows."
+    ]
+    assert (drawn, explore.STATE in page.session_state, complaints(page)) == ([], False, [])
+    somebody_else()
+    page.run()
+    assert drawn == [urlencode(link)] and not page.info

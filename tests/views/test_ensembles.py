@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pyarrow
 import pytest
@@ -230,6 +231,7 @@ def store(tmp_path, rows):
 def test_a_row_opens_as_the_very_run_where_its_snapshot_is_complete(store, rows, monkeypatch):
     opened: list[Shared] = []
     monkeypatch.setattr(explore, "show", opened.append)
+    monkeypatch.setattr(opening, "for_this_tab", lambda: nullcontext(lambda: True))
     opening.open_run(store, 1, "S1", story(rows[1], store.name))
     (shared,) = opened
     original, found = run(scenario_of(rows[1])), run(shared.base())

@@ -1,0 +1,32 @@
+"""The browser tab that a script runs for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+from streamlit.runtime import get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from sim.core.deadline import OutOfTime
+
+
+@contextmanager
+def for_this_tab() -> Iterator[Callable[[], bool]]:
+    """Work for the tab that this script runs for; gives what tells whether it is still connected, and stops if not.
+
+    Raises OutOfTime for a tab that is connected: the answer around this says that its time is spent.
+    """
+    context = get_script_run_ctx()
+    number = context.session_id if context else ""
+
+    def is_open() -> bool:
+        return get_instance().is_active_session(number)
+
+    try:
+        yield is_open
+    except OutOfTime:
+        if is_open():
+            raise
+        st.stop()
