@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from collections.abc import Callable
 from hashlib import sha256
 
 import streamlit as st
@@ -104,13 +105,13 @@ def check_grid(grid: Grid) -> None:
         raise InputError("--events: a class shares this server, so all events cannot be kept; write sample or none")
 
 
-def submit(name: str, work: Work, page: str) -> Job:
-    """Queue a job of this page's visitor. Raises InputError where this is too much."""
+def submit(name: str, work: Work, page: str, after: Callable[[], None] | None = None) -> Job:
+    """Queue a job of this page's visitor; `after` is called once it is over. Raises InputError where it is too much."""
     check_free_space(data_root())
     if is_class():
         _check_kept()
         work = _no_longer(work)
-    return JOBS.submit(name, work, page, visitor())
+    return JOBS.submit(name, work, page, visitor(), after)
 
 
 def _check_kept() -> None:
