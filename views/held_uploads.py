@@ -12,8 +12,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
+from views import visitors
+
 MOST_HELD = 1_000_000_000  # bytes of all sessions' files, and of those under way
 MOST_OF_A_SESSION = 250_000_000
+MOST_OF_A_SESSION_IN_A_CLASS = 25_000_000
 MOST_FILES = 1_000  # of a session
 _UPLOAD = "/_stcore/upload_file/"
 
@@ -46,8 +49,9 @@ class HeldUploads:
     def _has_room(self, session: str, size: int) -> bool:
         files = [*held(), *self._under_way]
         own = [held for owner, held in files if owner == session]
+        share = MOST_OF_A_SESSION_IN_A_CLASS if visitors.is_class() else MOST_OF_A_SESSION
         in_all = sum(held for _, held in files)
-        return in_all + size <= MOST_HELD and sum(own) + size <= MOST_OF_A_SESSION and len(own) < MOST_FILES
+        return in_all + size <= MOST_HELD and sum(own) + size <= share and len(own) < MOST_FILES
 
 
 def held() -> list[tuple[str, int]]:

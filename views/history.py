@@ -146,7 +146,15 @@ def _confirm(names: list[str]) -> None:
         st.session_state[PROBLEMS] = problems = []
         for name in names:
             try:
-                catalog.delete(name)
+                _delete(name)
             except InputError as problem:
                 problems.append(str(problem))
         st.rerun()
+
+
+def _delete(name: str) -> None:
+    """Delete what bears this name now, which may be another's than the one that was chosen. Raises InputError."""
+    there = [entry for entry in catalog.entries() if entry.name == name]
+    if not visitors.may_change(*there):
+        raise InputError(f"{name}: somebody else has made it meanwhile; only they can delete it, and the lecturer can")
+    catalog.delete(name)

@@ -34,18 +34,18 @@ WAITING, RUNNING, DONE, STOPPED, FAILED = "waiting", "running", "done", "stopped
 Work = Callable[[Progress, threading.Event], None]
 
 
-def _nothing(progress: Progress, stop: threading.Event) -> None:
-    """The work of a job that is over."""
+def nothing(*given: object) -> None:
+    """The work of a job that is over, and what is done after most jobs."""
 
 
 @dataclass(eq=False)
 class Job:
     """One job, named after the data folder that it writes.
 
-    `page` shows its results. `owner` is the visitor who submitted it (None: there are no visitors). `done` of `total`
-    is its progress (total 0: not known yet), `problem` why it failed, `reason` why it was stopped if nobody cancelled
-    it: it may run for `most_minutes` (None: as long as it
-    takes). `began` and `ended` are seconds of a monotonic clock.
+    `page` shows its results. `after` is called once it is over, in whatever way, perhaps twice. `owner` is the visitor
+    who submitted it (None: there are no visitors). It may run for `most_minutes` (None: as long as it takes). `done` of
+    `total` is its progress (total 0: not known yet), `problem` why it failed, `reason` why it was stopped if nobody
+    cancelled it; `began` and `ended` are seconds of a monotonic clock.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Job:
     most_minutes: float | None = None
     began: float | None = None
     ended: float | None = None
+    after: Callable[[], None] = nothing
     stop: threading.Event = field(default_factory=threading.Event)
 
     @property
@@ -86,14 +87,14 @@ class Job:
                 self.work(self.tell, self.stop)
         except Exception as problem:
             if self.stop.is_set():  # the exception comes from stopping
-                self._end(STOPPED)
+                self.end(STOPPED)
             elif isinstance(problem, InputError):
-                self._end(FAILED, str(problem))
+                self.end(FAILED, str(problem))
             else:
                 log.exception("job %s", self.name)
-                self._end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
+                self.end(FAILED, f"{self.name}: this failed unexpectedly ({type(problem).__name__}: {problem})")
         else:
-            self._end(STOPPED if self.stop.is_set() else DONE)
+            self.end(STOPPED if self.stop.is_set() else DONE)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -114,9 +115,11 @@ class Job:
             self.reason = f"after {self.most_minutes:g} minutes others have their turn"
             self.stop.set()
 
-    def _end(self, state: str, problem: str | None = None) -> None:
+    def end(self, state: str, problem: str | None = None) -> None:
+        """It is over, whether it has run or not."""
         self.ended, self.problem = time.monotonic(), problem
-        self.work = _nothing  # it may hold a user's files
+        self.work = nothing  # it may hold much
+        self.after()
         self.state = state  # last: readers who see the end see the rest, too
 
 
@@ -129,9 +132,18 @@ class Jobs:
         self._worker: threading.Thread | None = None
 
     def submit(
-        self, name: str, work: Work, page: str = "", owner: str | None = None, most_minutes: float | None = None
+        self,
+        name: str,
+        work: Work,
+        page: str = "",
+        owner: str | None = None,
+        most_minutes: float | None = None,
+        after: Callable[[], None] = nothing,
     ) -> Job:
-        """Queue a job. Raises InputError where one of that name or owner is active, or too many are waiting."""
+        """Queue a job; `after` is called once it is over, in whatever way.
+
+        Raises InputError where one of that name or owner is active, or too many are waiting.
+        """
         with self._lock:
             other = self._jobs.get(name)
             if other is not None and not other.is_over:
@@ -142,7 +154,7 @@ class Jobs:
             if len(self._in(WAITING)) >= most:
                 raise InputError(f"{most} are waiting already; wait for one to end, or cancel one")
             self._jobs.pop(name, None)
-            self._jobs[name] = job = Job(name, work, page, owner, most_minutes=most_minutes)
+            self._jobs[name] = job = Job(name, work, page, owner, most_minutes=most_minutes, after=after)
             for old in [job for job in self._jobs.values() if job.is_over][:-MOST_KEPT]:
                 del self._jobs[old.name]
             if self._worker is None:
@@ -155,7 +167,7 @@ class Jobs:
         with self._lock:
             job.stop.set()
             if job.state == WAITING:
-                job.state, job.work = STOPPED, _nothing
+                job.end(STOPPED)
 
     def find(self, name: str) -> Job | None:
         """The last job with that name, if any."""
@@ -194,11 +206,14 @@ class Jobs:
         with self._lock:
             worker = self._worker
             for job in self._in(WAITING):
-                job.state = STOPPED
-            for job in self._in(RUNNING):
+                job.end(STOPPED)
+            running = self._in(RUNNING)
+            for job in running:
                 job.stop.set()
         if worker is not None:
             worker.join(GOODBYE_S)
+        for job in running:
+            job.after()
 
 
 def wait_for_promise(promise: Future[Result], stop: threading.Event) -> None:

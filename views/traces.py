@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +17,11 @@ from pipeline.cuts import one_execution
 from pipeline.ingest import carry_out, plan
 from pipeline.spark.progress import Progress
 from pipeline.spark.restarting import carried_out
+from pipeline.spark.scratch import Scratch
 from pipeline.store import catalog, examples
 from pipeline.store.data_root import folder_path, new_folder_path
 from pipeline.store.folder import Store
+from pipeline.store.free_space import check_free_space
 from pipeline.store.manifest import TRACE
 from sim.core.errors import InputError
 from views import visitors
@@ -110,29 +113,46 @@ def _choose(name: str | None) -> None:
 def _start(brought: Brought) -> None:
     """Submit the reading of a log as a job, and show it. Raises InputError."""
     path, owner = new_folder_path(brought.name), visitors.visitor()
+    form, options, quarantine, names = brought.form, brought.options, brought.quarantine, list(brought.files)
+    about = {"files": names, "format": form, **formats.all_options(form, options), "quarantine": quarantine}
+    scratch, folder = _saved(brought.files)
 
-    def work(progress: Progress, stop: threading.Event) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            files = [Path(folder) / name for name in brought.files]
-            for file, content in zip(files, brought.files.values(), strict=True):
-                file.write_bytes(content)
-            form, options = brought.form, brought.options
-            about = {
-                "files": list(brought.files), "format": form, **formats.all_options(form, options),
-                "quarantine": brought.quarantine,
-            }  # fmt: skip
-            try:
-                todo = plan(files, form, options, quarantine=brought.quarantine, stop=stop)
+    def work(progress: Progress, stop: threading.Event) -> None:  # knows the names of the files only
+        try:
+            todo = plan([folder / name for name in names], form, options, quarantine=quarantine, stop=stop)
 
-                def read(spark: SparkSession, _: Progress) -> None:
-                    carry_out(spark, Store.create(path, TRACE, about, owner), todo, progress, stop)
+            def read(spark: SparkSession, _: Progress) -> None:
+                carry_out(spark, Store.create(path, TRACE, about, owner), todo, progress, stop)
 
-                carried_out(read, stop=stop)
-            except InputError as problem:  # names the file by the user's name, not by our copy's
-                raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
+            carried_out(read, stop=stop)
+        except InputError as problem:  # names the file by the user's name, not by our copy's
+            raise InputError(str(problem).replace(f"{folder}{os.sep}", "")) from None
 
-    visitors.submit(brought.name, work, PAGE)
+    try:
+        visitors.submit(brought.name, work, PAGE, scratch.remove)
+    except BaseException:
+        scratch.remove()
+        raise
     _show(brought.name)
+
+
+def _saved(files: Mapping[str, bytes]) -> tuple[Scratch, Path]:
+    """A scratch folder, and the folder in it that holds `files`: memory may not. Raises InputError without room."""
+    check_free_space(Path(tempfile.gettempdir()))
+    scratch = None
+    try:
+        scratch = Scratch()
+        folder = scratch.path / "log"
+        folder.mkdir()
+        for name, content in files.items():
+            (folder / name).write_bytes(content)
+    except OSError as problem:
+        if scratch is not None:
+            scratch.remove()
+        raise InputError(
+            f"{tempfile.gettempdir()}: your files cannot be saved there ({problem.strerror}); make room on its disk"
+        ) from None
+    return scratch, folder
 
 
 def _example(controls: DeltaGenerator) -> None:

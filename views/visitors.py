@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from hashlib import sha256
 
 import streamlit as st
@@ -24,7 +25,7 @@ from pipeline.store.data_root import data_root
 from pipeline.store.folder import Store
 from pipeline.store.free_space import check_free_space
 from sim.core.errors import InputError
-from views.jobs import JOBS, Job, Work
+from views.jobs import JOBS, Job, Work, nothing
 
 CLASS_VARIABLE = "CONSISTENT_CUT_CLASS"
 COOKIE = "consistent_cut_visitor"
@@ -102,12 +103,12 @@ def check_grid(grid: Grid) -> None:
         raise InputError("--events: a class shares this server, so all events cannot be kept; write sample or none")
 
 
-def submit(name: str, work: Work, page: str) -> Job:
-    """Queue a job of this page's visitor. Raises InputError where this is too much."""
+def submit(name: str, work: Work, page: str, after: Callable[[], None] = nothing) -> Job:
+    """Queue a job of this page's visitor; `after` is called once it is over. Raises InputError where it is too much."""
     check_free_space(data_root())
     if is_class():
         _check_kept()
-    return JOBS.submit(name, work, page, visitor(), MOST_MINUTES if is_class() else None)
+    return JOBS.submit(name, work, page, visitor(), MOST_MINUTES if is_class() else None, after)
 
 
 def _check_kept() -> None:

@@ -28,7 +28,7 @@ from pipeline.logs.format import ANYTHING, NEVER, Option, Options, Piece, Readin
 from pipeline.logs.lines import Line, lines, text_of, too_long
 from pipeline.logs.pairing import Pairing, pair
 from pipeline.logs.parsed_log import GROUPS, ParsedLog, parse_log
-from pipeline.logs.patterns import TooSlow, compile_pattern, matches
+from pipeline.logs.patterns import LineSearches, TooSlow, compile_pattern, matches, seconds_for
 from pipeline.logs.statements import Statement, statements_of
 from sim.core.errors import InputError
 
@@ -62,7 +62,8 @@ OPTIONS = (
 KNOWN = tuple(filter(None, OPTIONS[0].choices.values()))  # ShiViz's own default is the first
 MOST_LINES = 400  # at the top of a log, by which its pattern is recognised
 MOST_LETTERS = 40_000  # of those lines, and
-MOST_SECONDS = 1.0  # for one match in them: on odd lines a known pattern takes quadratic time
+MOST_SECONDS = 1.0  # for a known pattern in them: on odd lines it takes quadratic time
+MOST_SECONDS_IN_ALL = 50.0  # of several files
 MOST_DELIMITER = 10_000  # letters of a line that may be a delimiter
 
 
@@ -83,17 +84,23 @@ def pieces(files: Sequence[Path], options: Options, stop: threading.Event = NEVE
         compile_pattern(options["pattern"], "--pattern", GROUPS)
     if "delimiter" in options:
         compile_pattern(options["delimiter"], "--delimiter")
-    found = []
+    found: list[Piece] = []
+    seconds = min(MOST_SECONDS, MOST_SECONDS_IN_ALL / max(1, len(files)))
+    searches = LineSearches()
     for path in files:
-        own = _pieces(path, _syntax_of(path, options), stop)
+        own = _pieces(path, _syntax_of(path, options, seconds), searches, stop)
         if not own:
             raise InputError(f"{path}: is empty; bring a log with events")
         found += own
-    return found
+    whole = sum(piece.end - piece.begin for piece in found)
+    return [piece._replace(whole=whole) for piece in found]
 
 
-def _syntax_of(path: Path, options: Options) -> _Syntax:
-    """The syntax from the options or the file's first lines. A pattern in a file matches whole lines, as in ShiViz."""
+def _syntax_of(path: Path, options: Options, seconds: float) -> _Syntax:
+    """The syntax from the options or the file's first lines. A pattern in a file matches whole lines, as in ShiViz.
+
+    To recognise a pattern takes up to `seconds` for each known one.
+    """
     if "pattern" not in options:
         top = [(line.text or b"").decode("utf-8", "replace").strip() for line in islice(lines(path), 2)]
         first, second = [*top, "", ""][:2]
@@ -102,16 +109,16 @@ def _syntax_of(path: Path, options: Options) -> _Syntax:
             if second:
                 compile_pattern(second, f"{path}:2")
             return _Syntax(f"^{first}$", options.get("delimiter") or (f"^{second}$" if second else None), 2)
-    return _Syntax(options.get("pattern") or _recognised(path), options.get("delimiter"), 0)
+    return _Syntax(options.get("pattern") or _recognised(path, seconds), options.get("delimiter"), 0)
 
 
-def _recognised(path: Path) -> str:
+def _recognised(path: Path, seconds: float) -> str:
     """The known pattern that understands most of the first lines; of several the first."""
     top = b"\n".join(line.text or b"" for line in islice(lines(path), MOST_LINES)).decode("utf-8", "replace").strip()
 
     def understood(pattern: str) -> int:
         with suppress(TooSlow):
-            found = matches(compile_pattern(pattern, "", GROUPS), top[:MOST_LETTERS], MOST_SECONDS)
+            found = matches(compile_pattern(pattern, "", GROUPS), top[:MOST_LETTERS], seconds)
             return sum(map(_is_event, found))
         return 0
 
@@ -143,13 +150,13 @@ class _OpenExecution:
         return Piece(name, str(path), paths, self.begin, end, self.first_line, pattern, self.problem)
 
 
-def _pieces(path: Path, syntax: _Syntax, stop: threading.Event) -> list[Piece]:
+def _pieces(path: Path, syntax: _Syntax, searches: LineSearches, stop: threading.Event) -> list[Piece]:
     delimiter = None if syntax.delimiter is None else compile_pattern(syntax.delimiter, "--delimiter")
     found: list[Piece] = []
     current = _OpenExecution("", 0, 1)
     line = Line(0, 0, 0, b"")
     for line in lines(path, stop):
-        name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line, path)
+        name = "" if line.number <= syntax.header_lines else _delimited_name(delimiter, line, path, searches)
         if name is not None:
             if not current.is_blank:
                 found.append(current.closed(path, syntax.pattern, len(found) + 1, line.begin))
@@ -163,12 +170,12 @@ def _pieces(path: Path, syntax: _Syntax, stop: threading.Event) -> list[Piece]:
     return found if current.is_blank else [*found, current.closed(path, syntax.pattern, len(found) + 1, line.end)]
 
 
-def _delimited_name(delimiter: regex.Pattern[str] | None, line: Line, path: Path) -> str | None:
+def _delimited_name(delimiter: regex.Pattern[str] | None, line: Line, path: Path, searches: LineSearches) -> str | None:
     """The name that a delimiter line gives the next execution ("" if it gives none); None for any other line."""
     if delimiter is None or line.text is None or len(line.text) > MOST_DELIMITER:
         return None
     try:
-        found = next(matches(delimiter, line.text.decode("utf-8", "replace").rstrip("\r\n")), None)
+        found = searches.first(delimiter, line.text.decode("utf-8", "replace").rstrip("\r\n"))
     except TooSlow:
         raise InputError(f"{path}:{line.number}: --delimiter takes too long here; write a simpler expression") from None
     return found and (found.groupdict().get("trace") or "").strip()
@@ -183,7 +190,11 @@ def read(piece: Piece) -> Reading:
     Raises InputError, naming file and line.
     """
     text = text_of(piece)
-    log = parse_log(text, compile_pattern(piece.how, "--pattern", GROUPS), piece.source, piece.first_line)
+    pattern, seconds = (
+        compile_pattern(piece.how, "--pattern", GROUPS),
+        seconds_for(piece.end - piece.begin, piece.whole),
+    )
+    log = parse_log(text, pattern, piece.source, piece.first_line, seconds)
     processes = log.processes()
     clocks = Clocks(piece.source, log.host, log.clock, log.line)
     if clocks.order is not None:

@@ -60,7 +60,8 @@ class Piece(NamedTuple):
 
     `begin` and `end` count bytes of a text, or rows of a Parquet file; `end` is excluded. `source` is the file as the
     user named it, `first_line` the line where the execution begins, `how` whatever the format's `read` needs to know,
-    and `problem` why the execution cannot be read, if that is known already.
+    and `problem` why the execution cannot be read, if that is known already. `whole` is the size in bytes of all that
+    are brought with it, where `read` needs that.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Piece(NamedTuple):
     first_line: int = 1
     how: str = ""
     problem: str | None = None
+    whole: int = 0
 
 
 @dataclass

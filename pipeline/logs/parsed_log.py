@@ -86,10 +86,11 @@ class ParsedLog:
         return [None if text is None else json.dumps(text, ensure_ascii=False) for text in messages]
 
 
-def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: int) -> ParsedLog:
+def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: int, seconds: float) -> ParsedLog:
     """The events that `pattern` matches in `text`, whose first line is line number `first_line` of `source`.
 
-    Raises InputError, naming file and line, for no match, a match without host, clock or event, or too slow a pattern.
+    Raises InputError, naming file and line, for no match, a match without host, clock or event, or a pattern that takes
+    more than `seconds` of processor time.
     """
     names = (*GROUPS, *(name for name in FURTHER if name in pattern.groupindex))
     log = ParsedLog(source, others={name: [] for name in names[len(GROUPS) :]})
@@ -97,7 +98,7 @@ def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: i
     line, counted, last = first_line, 0, 0
     skipped = _Skipped(source)
     try:
-        for match in patterns.matches(pattern, text):
+        for match in patterns.matches(pattern, text, seconds):
             start = match.start("clock")
             line += text.count("\n", counted, max(counted, start))
             counted = max(counted, start)
@@ -116,8 +117,8 @@ def parse_log(text: str, pattern: regex.Pattern[str], source: str, first_line: i
     except patterns.TooSlow:
         where = line + text.count("\n", counted, max(counted, last))
         raise InputError(
-            f"{source}:{where}: from here on the pattern finds nothing in {patterns.MOST_SECONDS:g} s; write a "
-            "simpler expression"
+            f"{source}:{where}: the pattern takes too long: it came up to here in {seconds:.1f} s; write a simpler "
+            "expression"
         ) from None
     skipped.add(text, last, len(text), counted, line)
     if not log.host:

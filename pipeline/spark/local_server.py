@@ -22,7 +22,7 @@ from pathlib import Path
 
 from pipeline.spark.java import find_java
 from pipeline.spark.losses import SparkLost
-from pipeline.spark.scratch import Scratch, remove_abandoned
+from pipeline.spark.scratch import Scratch
 from pipeline.spark.server import GOODBYE_S, READY
 from sim.core.errors import InputError
 
@@ -49,7 +49,6 @@ class Server:
         `master` is Spark's master, by default local threads. If `sees_project`, workers import the project from its
         folder; else, as on a cluster, only what `send_project` sends them.
         """
-        remove_abandoned()
         memory = java_memory()
         try:
             self._scratch = Scratch()

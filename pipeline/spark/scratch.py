@@ -1,6 +1,7 @@
-"""Scratch folders of local servers. Nobody else can read them, and the next start removes those of killed servers.
+"""Scratch folders: of Spark's servers, and of logs that are to be read. Nobody else can read them, and whoever makes
+the next one removes those of killed owners.
 
-A server holds a lock on a file of its folder, which the system takes away when the server ends in whatever way.
+An owner holds a lock on a file of its folder, which the system takes away when the owner ends in whatever way.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks: what a killed server leaves stays there
+except ImportError:  # Windows has no such locks: what a killed owner leaves stays there
     fcntl = None  # type: ignore[assignment]
 
-PREFIX = "consistent-cut-spark-"
+PREFIX = "consistent-cut-"
 LOCK = "lock"
 
 
 class Scratch:
-    """A new scratch folder at `path`, and the descriptors that keep it: for the server process to inherit."""
+    """A new scratch folder at `path`, and the descriptors that keep it, which a child process may inherit.
+
+    Those that nobody holds any more are removed first.
+    """
 
     def __init__(self) -> None:
         """Raises OSError if there is no room for a folder."""
+        _remove_abandoned()
         self.path = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.held: tuple[int, ...] = ()
         if fcntl is not None:
@@ -40,8 +45,8 @@ class Scratch:
             os.close(descriptor)
 
 
-def remove_abandoned() -> None:
-    """Removes this user's scratch folders that no server holds."""
+def _remove_abandoned() -> None:
+    """Removes this user's scratch folders that nobody holds."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
@@ -51,7 +56,7 @@ def remove_abandoned() -> None:
 
 @contextmanager
 def _unheld(folder: Path) -> Iterator[None]:
-    """While it lasts, nobody else removes `folder`. Raises OSError if it is another user's, or a server holds it."""
+    """While it lasts, nobody else removes `folder`. Raises OSError if it is another user's, or somebody holds it."""
     if folder.lstat().st_uid != os.getuid():
         raise PermissionError(f"{folder}: another user's")
     lock = os.open(folder / LOCK, os.O_RDONLY)

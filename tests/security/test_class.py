@@ -22,6 +22,7 @@ from sim.core.errors import InputError
 from tests.security.asgi import scope_of
 from tests.tools import ROOT
 from views import jobs, visitors
+from views.history import _delete
 from views.jobs import STOPPED, Job, Jobs
 from views.waiting import Situation
 
@@ -293,6 +294,21 @@ def test_history_offers_no_deleting_of_what_others_made(root: Path, monkeypatch:
     assert [caption.value for caption in page.caption] == [
         "Only those who made this can delete it, and the lecturer can."
     ]
+
+
+def test_history_asks_again_when_it_deletes(root: Path, browser_of: Any) -> None:
+    """Meanwhile another visitor may have made a folder of that name."""
+    folder(root, "own", visitors.visitor())
+    shutil.rmtree(root / "own")
+    folder(root, "own", "bob")
+    with pytest.raises(InputError, match="own: somebody else has made it meanwhile"):
+        _delete("own")
+    assert (root / "own").exists()
+    folder(root, "mine", visitors.visitor())
+    _delete("mine")
+    assert not (root / "mine").exists()
+    with pytest.raises(InputError, match="there is no data folder 'mine'"):
+        _delete("mine")
 
 
 def progress() -> None:

@@ -59,24 +59,48 @@ def test_a_line_between_executions_that_takes_for_ever_stalls_nobody(soon, tmp_p
         assert raised and turns > 3
 
 
-def test_the_limit_is_of_the_search_for_one_match(soon) -> None:
-    """A log with many matches may take longer than the limit; a reader of the matches may take its time."""
+SLOW = "a" * 26 + "!"  # takes a little while, and a hundred of them take long
 
-    def be_busy() -> None:
-        until = time.process_time() + 0.2
-        while time.process_time() < until:
-            pass
 
-    found = []
-    for match in matches(compile_pattern("a", ""), "aaa"):
-        be_busy()
-        found.append(match.start())
-    assert found == [0, 1, 2]
-    empty = []
-    for match in matches(compile_pattern("b*", ""), "aaba"):
-        be_busy()
-        empty.append(match.span())
-    assert empty == [found.span() for found in re.finditer("b*", "aaba")]
+def test_many_searches_in_lines_have_one_limit(soon, tmp_path: Path) -> None:
+    """Also of several files."""
+    logs = [tmp_path / f"{number}.log" for number in range(50)]
+    for log in logs:
+        log.write_text(f"{SLOW}\n" * 200, encoding="utf-8")
+    with pytest.raises(InputError, match=r"\.log:\d+: --delimiter takes too long here"):
+        shiviz.pieces(logs, {"delimiter": FOR_EVER, "pattern": shiviz.KNOWN[0]})
+
+
+def test_many_matches_have_one_limit(soon, tmp_path: Path) -> None:
+    log = tmp_path / "some.log"
+    log.write_text(f'{SLOW}\na {{"a":1}} x\n' * 1_000, encoding="utf-8")
+    pattern = r"(?P<host>\S+) (?P<clock>{.*}) (?P<event>.*)|^(?:a|aa)+$"
+    (piece,) = shiviz.pieces([log], {"pattern": pattern})
+    with pytest.raises(InputError, match=r"some\.log:\d+: the pattern takes too long: .* write a simpler"):
+        shiviz.read(piece)
+
+
+def test_many_executions_have_one_limit(tmp_path: Path) -> None:
+    """Each has its share of it."""
+    log = tmp_path / "some.log"
+    log.write_text('=\na {"a":1} x\n' * 1_000, encoding="utf-8")
+    (tmp_path / "other.log").write_text('a {"a":1} x\n' * 1_000, encoding="utf-8")
+    found = shiviz.pieces([log, tmp_path / "other.log"], {"delimiter": "^=$"})
+    assert len(found) == 1_001
+    seconds = sum(patterns.seconds_for(piece.end - piece.begin, piece.whole) for piece in found)
+    healthy = 30_000 / 1e6 * patterns.SECONDS_PER_MB + len(found) * patterns.SECONDS_PER_EXECUTION
+    assert seconds < patterns.MOST_SECONDS + healthy
+
+
+def test_a_long_healthy_log_is_never_refused(monkeypatch, tmp_path: Path) -> None:
+    """What its searches take beyond the healthy is nothing; so a long log has its time by its length alone."""
+    monkeypatch.setattr(patterns, "MOST_SECONDS", 0.05)
+    log = tmp_path / "some.log"
+    events = (f'a {{"a":{number}}} x\nnothing of interest\n\n' for number in range(1, 10_001))
+    log.write_text("".join(events), encoding="utf-8")
+    (piece,) = shiviz.pieces([log], {"delimiter": "^=== (?P<trace>.*) ===$", "pattern": shiviz.KNOWN[2]})
+    assert patterns.seconds_for(piece.end - piece.begin, piece.whole) > 1
+    shiviz.read(piece)
 
 
 def test_a_long_odd_line_does_not_hold_up_the_guess_of_the_pattern(monkeypatch, tmp_path: Path) -> None:
@@ -120,7 +144,7 @@ def test_what_only_the_searching_engine_knows_is_no_expression(expression: str) 
     ],
 )
 def test_an_honest_expression_is_taken(expression: str, text: str) -> None:
-    assert [found[0] for found in matches(compile_pattern(expression, ""), text)] == [text]
+    assert [found[0] for found in matches(compile_pattern(expression, ""), text, 10)] == [text]
 
 
 ATOMS = [
@@ -141,7 +165,7 @@ def test_both_engines_agree(atoms: list[str], text: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         own = re.compile(expression.replace("(?<n>", "(?P<n>"), re.MULTILINE)
-    assert [found.span() for found in matches(compiled, text)] == [found.span() for found in own.finditer(text)]
+    assert [found.span() for found in matches(compiled, text, 10)] == [found.span() for found in own.finditer(text)]
 
 
 @given(st.text(st.sampled_from("(){}[]*+?|\\^$.,<>=!:P" + string.digits + string.ascii_letters), max_size=40))
@@ -149,7 +173,7 @@ def test_any_text_is_an_expression_or_refused_in_a_sentence(text: str) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            for _ in matches(compile_pattern(text, "--pattern"), "a {1}\nb"):
+            for _ in matches(compile_pattern(text, "--pattern"), "a {1}\nb", 10):
                 pass
     except InputError as refused:
         assert "\n" not in str(refused) and len(str(refused)) < 400

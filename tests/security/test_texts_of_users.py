@@ -30,8 +30,9 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "bring_log": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
     "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
     "ensemble_runs": {"how_to_read", "label", "more", "text", "title", "what_to_click"},
-    "ensembles": {"whose"},
+    "ensembles": {"whose", "why"},
     "expected_snaps": {"''.join(_table(comparison))"},
+    "explore": {"sentence(YOURS_FOLLOWS)"},
     "gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},
     "grid_form": {"field.label", "help", "in_words(grid)", "label"},
     "history": {

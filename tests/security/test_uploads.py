@@ -135,6 +135,15 @@ def test_what_is_held_is_bounded_for_a_session_and_in_all(manager: MemoryUploade
     assert put(app, two, None, "DELETE") == put(app, "/elsewhere", None) == 204
 
 
+def test_a_session_of_a_class_holds_a_smaller_share(monkeypatch: pytest.MonkeyPatch) -> None:
+    biggest = visitors.MOST_MEGABYTES * 2**20
+    assert biggest < held_uploads.MOST_OF_A_SESSION_IN_A_CLASS <= held_uploads.MOST_HELD / 40
+    app, path = HeldUploads(streamlit), "/_stcore/upload_file/one/x"
+    assert put(app, path, 2 * biggest) == 204
+    monkeypatch.setenv(visitors.CLASS_VARIABLE, "1")
+    assert [put(app, path, size) for size in (biggest, 2 * biggest)] == [204, 413]
+
+
 def test_uploads_under_way_count(manager: MemoryUploadedFileManager) -> None:
     path = "/_stcore/upload_file/one/x"
     answers: list[int] = []
