@@ -117,7 +117,7 @@ def test_a_swipe_steps_and_a_finger_scrolls(phone):
     x, y = phone.middle(".cc[data-presenting] .cc-diagram .nsewdrag")
     phone.touch([(x + 60, y), (x, y), (x - 60, y)])
     phone.wait_for_step(2)
-    phone.page.touchscreen.tap(*phone.middle('.cc-keys [data-key="escape"]'))
+    phone.page.tap('.cc-keys [data-key="escape"]')  # once it has stopped moving
     phone.page.wait_for_selector(".cc:not([data-presenting])")
 
 
