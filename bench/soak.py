@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from playwright.async_api import Page
 
@@ -19,6 +18,7 @@ from bench.sessions import PATIENCE_S
 from bench.waits import median
 from pipeline.store import catalog
 from tests.e2e.conftest import Trouble
+from tests.pipeline.spark.processes import command_of, descendants
 
 BETWEEN_KILLS_S = (30.0, 120.0)
 RUNS = 500  # of each combination; there are COMBINATIONS in the form as it opens
@@ -146,22 +146,7 @@ def complete() -> set[str]:
 
 def processes_of_spark(app: int) -> Iterator[int]:
     """Spark's server below the app, and its Java."""
-    for process in _below(app):
-        try:
-            words = Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")
-        except OSError:  # it has ended
-            continue
-        if words[0].endswith(b"/java") or any(word.endswith(b"spark/server.py") for word in words):
+    for process in descendants(app):
+        words = command_of(process)
+        if words[:1] and (words[0].endswith("/java") or any(word.endswith("spark/server.py") for word in words)):
             yield process
-
-
-def _below(process: int) -> Iterator[int]:
-    """The processes that a process has started, and theirs."""
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            children = [int(child) for child in task.read_text().split()]
-        except OSError:
-            continue
-        for child in children:
-            yield child
-            yield from _below(child)

@@ -33,13 +33,10 @@ SMALL = ["ensemble", "--processes", "2", "--runs", "1", "--out"]
 
 
 @pytest.fixture(autouse=True)
-def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def root(no_spark: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
-    monkeypatch.setattr(spark_session, "problem", lambda: None)
     monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
-    monkeypatch.setattr(ensembles, "get_ready", lambda: None)
     return tmp_path / "data"
 
 

@@ -17,7 +17,6 @@ from streamlit.testing.v1 import AppTest
 
 from pipeline.__main__ import main
 from pipeline.ensembles.grid import Grid
-from pipeline.spark import spark_session
 from pipeline.store import catalog
 from pipeline.store.folder import Store
 from pipeline.store.schema import RUN_TYPES, TRACE_TYPES, arrow_schema
@@ -36,11 +35,7 @@ def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.fixture(autouse=True)
-def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
-    monkeypatch.setattr(spark_session, "problem", lambda: None)
-    monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
+pytestmark = pytest.mark.usefixtures("no_spark")
 
 
 def history() -> None:

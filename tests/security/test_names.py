@@ -32,11 +32,8 @@ NO_NAMES = [
 
 
 @pytest.fixture(autouse=True)
-def root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def root(no_spark: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
-    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
-    monkeypatch.setattr(spark_session, "problem", lambda: None)
-    monkeypatch.setattr(ensembles, "get_ready", lambda: None)
     (tmp_path / "data").mkdir()
     return tmp_path / "data"
 

@@ -1,0 +1,15 @@
+"""What several attacks need."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.spark import spark_session
+
+
+@pytest.fixture
+def no_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages find Spark neither started nor failed, and start none."""
+    monkeypatch.setattr("views.waiting.warm_up", lambda: None)
+    monkeypatch.setattr(spark_session, "problem", lambda: None)
+    monkeypatch.setattr("views.ensembles.get_ready", lambda: None)
