@@ -153,13 +153,14 @@ class ExploreSession:
             "round": self.round(),
             "most_link": MOST_LINK,
             "step": self.shared.step,
+            "shown": dict(self.shared.shown),
             "formats": offered(),
         }
 
     def link(self) -> str:
         """The query of a link to the run on show, without a step; empty where it is too long for a link."""
         try:
-            return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0)))
+            return urlencode(query_of(replace(self.shared.edited(self.version.edits), step=0, shown={})))
         except InputError:
             return ""
 

@@ -35,19 +35,27 @@ const visits = new Map();
 
 const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
-const TABS = ["record", "ask", "events", "network", "change", "story"];
+const TABS = ["record", "cut", "lattice", "proof", "ask", "events", "network", "change", "story"];
+const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what the diagram shows
 
-/** The visit of a session: its step, tab and edits under way. A new session numbers its edits from `ack` on. */
-function visitOf({ session, ack, step }) {
-  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: "record", outbox: new Outbox(ack) });
+/**
+ * The visit of a session: its step, tab, edits under way, and what else is `shown`, as in a link: texts by key
+ * (sim/edit/link.py, SHOWN). A new session numbers its edits from `ack` on.
+ */
+function visitOf({ session, ack, step, shown = {} }) {
+  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: tabIn(shown), shown: { ...shown }, outbox: new Outbox(ack) });
   return visits.get(session);
+}
+
+function tabIn({ tab }) {
+  return TABS_IN_LINKS.has(tab) ? tab : "record";
 }
 
 /**
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
+ * has answered; `noted()` when `visit.shown` has changed; `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
  * outside the explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
@@ -157,7 +165,9 @@ export class Explorer {
       visit.orientation ??= scene.orientation;
       this.selection = this.scene ? selectionIn(this.selection, this, scene, events) : null;
     } else {
-      Object.assign(visit, { step: 0, cut: null, snapshot: null, orientation: scene.orientation });
+      const { shown } = this.data;
+      Object.assign(visit, { step: 0, cut: null, snapshot: null, shown: { ...shown }, orientation: scene.orientation });
+      if (TABS_IN_LINKS.has(shown.tab)) visit.tab = shown.tab;
       this.selection = null;
     }
     if (!scene.snapshots.some(({ id }) => id === visit.snapshot)) visit.snapshot = null;
@@ -342,9 +352,18 @@ export class Explorer {
       this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);
       this.root.querySelector(`[data-view=${tab}]`).hidden = tab !== name;
     });
+    this.note({ tab: TABS_IN_LINKS.has(name) ? name : null });
     if (!this.scene) return;
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
     else this.tabs[name]?.stepTo?.(this.shownStep());
+  }
+
+  /** Note what else is on show, for links and the tab's memory: texts by key; null: no more. */
+  note(changes) {
+    const { shown } = this.visit;
+    Object.assign(shown, changes);
+    for (const key of Object.keys(shown)) if (shown[key] == null) delete shown[key];
+    this.notify("noted");
   }
 
   /** Let time run the other way. Python draws one orientation at a time, and the next scene may be of the other. */

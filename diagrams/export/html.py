@@ -47,7 +47,7 @@ def export(scene: Scene, view: View) -> bytes:
     run["orientation"] = view.orientation
     data: dict[str, Any] = {
         "revision": 1, "session": "still", "ack": 0, "notice": None, "undo": 0, "redo": 0, "edits": [], "link": "",
-        "step": view.step, "formats": [], "scene": run,
+        "step": view.step, "shown": {}, "formats": [], "scene": run,
     }  # fmt: skip
     title = escape(f"{scene.execution.scenario.title or scene.execution.scenario.name} · Consistent Cut")
     return f"""<!doctype html>

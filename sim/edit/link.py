@@ -14,7 +14,7 @@ import math
 import re
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sim.core.errors import InputError
@@ -28,6 +28,8 @@ MOST_LINK = 2_000  # characters: longer links cannot be pasted everywhere
 MOST_BYTES = 2_000_000  # of an unpacked value
 MOST_EDITS = 3_000
 MOST_NAME = 300  # letters of a file's name
+SHOWN = ("tab", "cut", "predicate", "proof", "swaps")  # what a link may say of the page beside the step
+MOST_SHOWN = 1_000  # letters of each
 MOST_LEVELS = MOST_NESTED + 4  # of nesting: a body is in an edit, which is in an entry, which is in the list
 VERSION = 2
 _VERSION_1_SALT = b"cut1"  # links of version 1 have no number; their checksum begins with this
@@ -161,7 +163,8 @@ def _is_deep(value: Any, levels: int) -> bool:
 class Shared:
     """What a link shares: `scenario`, the name of a bundled one, or `toml`, the text of a file called `name`.
 
-    `edits` were made to it in this order. `step` is the step on show.
+    `edits` were made to it in this order. `step` is the step on show, and `shown` says as texts what else is: the keys
+    are those of SHOWN. Whoever shows it reads them, and leaves out what does not fit the run.
     """
 
     scenario: str | None = None
@@ -169,6 +172,7 @@ class Shared:
     name: str = ""
     edits: tuple[Entry, ...] = ()
     step: int = 0
+    shown: Mapping[str, str] = field(default_factory=dict)
 
     def base(self) -> Scenario:
         """The scenario before all edits. Raises InputError if there is none or it is invalid."""
@@ -196,7 +200,7 @@ def query_of(shared: Shared) -> dict[str, str]:
         query["edits"] = pack([[dict(edit), now] for edit, now in shared.edits])
     if shared.step:
         query["step"] = str(shared.step)
-    return query
+    return query | dict(shared.shown)
 
 
 def read_query(params: Mapping[str, str]) -> Shared:
@@ -205,7 +209,8 @@ def read_query(params: Mapping[str, str]) -> Shared:
     if (scenario is None) == (run is None):
         raise InputError("a link says either `scenario`, the name of a bundled one, or `run`, one of its own")
     shared = Shared(scenario=scenario) if run is None else _read_run(run)
-    return replace(shared, edits=_read_edits(params.get("edits")), step=_read_step(params.get("step", "0")))
+    edits, step = _read_edits(params.get("edits")), _read_step(params.get("step", "0"))
+    return replace(shared, edits=edits, step=step, shown=_read_shown(params))
 
 
 def _read_run(code: str) -> Shared:
@@ -236,6 +241,13 @@ def _read_step(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
         raise InputError(f"step: expected the number of a step, not {text[:20]!r}")
     return int(text)
+
+
+def _read_shown(params: Mapping[str, str]) -> dict[str, str]:
+    for key in SHOWN:
+        if len(params.get(key, "")) > MOST_SHOWN:
+            raise InputError(f"{key}: {len(params[key])} letters are too many; a link has at most {MOST_SHOWN} there")
+    return {key: params[key] for key in SHOWN if params.get(key)}
 
 
 # --------------------------------------------------------------------------- a class's round

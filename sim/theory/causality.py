@@ -1,4 +1,4 @@
-"""Happened-before, vector clocks, cuts, the messages that a cut finds in the channels, and the lattice of cuts.
+"""Happened-before, vector clocks, cuts, and the messages that a cut finds in the channels.
 
 Only application events are read: the receipt of a marker is not part of the computation. So this works on any event
 table. A frontier describes a cut: per process, the number of its application events inside.
@@ -6,14 +6,11 @@ table. A frontier describes a cut: per process, the number of its application ev
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from sim.core.deadline import in_time
 from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
-
-MOST_CUTS = 100_000  # of a lattice
-MOST_COMPARED = 200_000_000  # numbers of events, to find them
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -91,18 +88,19 @@ class History:
         last = (self.clocks[name, count] for name, count in zip(self.processes, limit, strict=True) if count)
         return all(known <= inside for clock in last for known, inside in zip(clock, limit, strict=True))
 
+    def violations(self, frontier: Frontier) -> list[int]:
+        """The messages (by id) that are received inside and sent outside."""
+        return sorted(
+            message
+            for message, receive in self.receives.items()
+            if message in self.sends
+            and (receive.index or 0) <= frontier.get(receive.process, 0)
+            and (self.sends[message].index or 0) > frontier.get(self.sends[message].process, 0)
+        )
+
     def violation(self, frontier: Frontier) -> int | None:
         """The first message (by id) that is received inside and sent outside, if there is one."""
-        return min(
-            (
-                message
-                for message, receive in self.receives.items()
-                if message in self.sends
-                and (receive.index or 0) <= frontier.get(receive.process, 0)
-                and (self.sends[message].index or 0) > frontier.get(self.sends[message].process, 0)
-            ),
-            default=None,
-        )
+        return next(iter(self.violations(frontier)), None)
 
     def consistent_below(self, frontier: Frontier) -> dict[str, int]:
         """The biggest consistent cut inside `frontier`."""
@@ -110,6 +108,15 @@ class History:
         received = (event for event in self.rows if event.kind == RECEIVE and event.message_id in self.sends)
         pairs = ((event, self.sends[event.message_id or 0]) for event in received)
         return consistent_below(limit, ((e.process, e.index or 0, s.process, s.index or 0) for e, s in pairs))
+
+    def consistent_above(self, frontier: Frontier) -> dict[str, int]:
+        """The smallest consistent cut around `frontier`: its events and all their causes.
+
+        It is unique, since the intersection of two consistent cuts is consistent.
+        """
+        limit = {name: min(frontier.get(name, 0), len(own)) for name, own in self.of.items()}
+        last = [self.clocks[name, count] for name, count in limit.items() if count]
+        return {name: max([limit[name], *(clock[self.rank[name]] for clock in last)]) for name in self.processes}
 
     def in_channels(self, frontier: Frontier) -> dict[str, list[int]]:
         """The ids of the messages sent inside and not received inside, by channel, in the order of receipt.
@@ -128,34 +135,4 @@ class History:
             outside = receive is None or (receive.index or 0) > frontier.get(receive.process, 0)
             if (send.index or 0) <= frontier.get(send.process, 0) and outside:
                 found.setdefault(send.channel or "", []).append(message)
-        return found
-
-    # ------------------------------------------------------------------ the lattice
-
-    def successors(self, cut: Clock) -> Iterator[Clock]:
-        """The consistent cuts with one more event than `cut`."""
-        for rank, name in enumerate(self.processes):
-            if cut[rank] < len(self.of[name]):
-                clock = self.clocks[name, cut[rank] + 1]
-                if all(known <= inside for i, (known, inside) in enumerate(zip(clock, cut, strict=True)) if i != rank):
-                    yield (*cut[:rank], cut[rank] + 1, *cut[rank + 1 :])
-
-    def lattice(self, most: int = MOST_CUTS) -> dict[Clock, int]:
-        """Every consistent cut, level by level, with the number of ways to reach it from the empty cut.
-
-        That of the last cut is the number of linearizations. Raises ValueError if there are more than `most` cuts, or
-        fewer where there are many processes: to go on from a cut compares every process with every other.
-        """
-        most = min(most, MOST_COMPARED // len(self.processes) ** 2)
-        level: dict[Clock, int] = {(0,) * len(self.processes): 1}
-        found = dict(level)
-        while level:
-            above: dict[Clock, int] = {}
-            for cut, ways in in_time(level.items()):
-                for successor in self.successors(cut):
-                    above[successor] = above.get(successor, 0) + ways
-                if len(found) + len(above) > most:
-                    raise ValueError(f"this execution has more than {most} consistent cuts")
-            found.update(above)
-            level = above
         return found

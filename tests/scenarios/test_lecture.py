@@ -11,6 +11,7 @@ from sim.core.delays import MessageReference
 from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
 from sim.document import library
 from sim.run.execution import run
+from sim.theory.lattice import lattice
 from tests.scenarios.tools import clocks_by_label, frontiers, run_of
 from tests.sim.tools import bodies, only_snapshot
 
@@ -38,9 +39,9 @@ def test_lecture_frontiers() -> None:
     consistent = [cut for cut in cuts if history.violation(cut) is None]
     assert (len(cuts), len(consistent)) == (96, 31)
     assert [cut for cut in cuts if history.is_consistent(cut)] == consistent
-    lattice = history.lattice()
-    assert {tuple(cut.values()) for cut in consistent} == set(lattice)
-    assert lattice[5, 3, 3] == 130
+    found = lattice(history)
+    assert {tuple(cut.values()) for cut in consistent} == set(found)
+    assert found[5, 3, 3] == 130
 
 
 def in_words(event: Event) -> str:

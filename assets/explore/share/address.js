@@ -12,12 +12,12 @@ export function stepIn(query) {
 }
 
 /**
- * The address of a run, named by the query `link`, at a step; of the page alone if the link is empty. Streamlit's own
- * parameters stay.
+ * The address of a run, named by the query `link`, at a step, with what else is `shown`; of the page alone if the link
+ * is empty. Streamlit's own parameters stay.
  */
-export function addressOf(link, step, isPresenting = false) {
+export function addressOf(link, step, shown = {}, isPresenting = false) {
   const embedding = [...new URLSearchParams(location.search)].filter(([name]) => name.startsWith("embed"));
-  const run = link ? [...new URLSearchParams(runIn(link)), ["step", step]] : [];
+  const run = link ? [...new URLSearchParams(runIn(link)), ["step", step], ...Object.entries(shown)] : [];
   const query = new URLSearchParams([...embedding, ...run, ...(link && isPresenting ? [["view", "present"]] : [])]);
   return location.origin + location.pathname + (String(query) && `?${query}`);
 }

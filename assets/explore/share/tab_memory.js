@@ -40,6 +40,10 @@ export class TabMemory {
   }
 
   stepTo() {
+    this.noted();
+  }
+
+  noted() {
     this.save();
     this.showAddress();
   }
@@ -78,9 +82,9 @@ export class TabMemory {
   }
 
   /** Have Python open a link; `resume` then goes to its step and submits the edits that waited. */
-  restore({ link, step, revision, waiting = [], orientation = null, arrangement = null }) {
+  restore({ link, step, revision, shown = {}, waiting = [], orientation = null, arrangement = null }) {
     const { explorer } = this;
-    explorer.submit({ do: "restore", link: `${runIn(link)}&step=${step}` });
+    explorer.submit({ do: "restore", link: `${runIn(link)}&${new URLSearchParams({ step, ...shown })}` });
     this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation, arrangement };
   }
 
@@ -119,9 +123,9 @@ export class TabMemory {
       revision: this.explorer.revision,
       waiting: [],
     };
-    const { tab, orientation, arrangement } = visit;
+    const { tab, shown, orientation, arrangement } = visit;
     const whole = [...waiting, ...made];
-    const kept = { session: data.session, link, step, revision, waiting: whole, tab, orientation, arrangement, search: location.search };
+    const kept = { session: data.session, link, step, revision, waiting: whole, tab, shown, orientation, arrangement, search: location.search };
     try {
       sessionStorage.setItem(STORAGE_KEY, JSON.stringify(kept));
     } catch {
@@ -133,7 +137,7 @@ export class TabMemory {
   showAddress() {
     const { data, visit, root } = this.explorer;
     if (this.awaited || data.session !== this.session || location.pathname !== this.path) return;
-    const address = addressOf(data.link, visit.step, "presenting" in root.dataset);
+    const address = addressOf(data.link, visit.step, visit.shown, "presenting" in root.dataset);
     const { link, session } = data;
     const wanted = { address: address.length <= data.most_link ? address : addressOf(""), link, session, scenario: visit.scenario };
     const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;

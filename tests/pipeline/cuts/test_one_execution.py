@@ -18,6 +18,7 @@ from sim.core.model import EVENT_TYPES, Event
 from sim.document import library
 from sim.run.execution import run
 from sim.theory.causality import History, consistent_below
+from sim.theory.lattice import lattice
 from tests.pipeline.some_logs import REPEATABLE, events_of, read_log, truths
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ def test_the_rule_finds_the_biggest_cut_of_the_lattice(folder: Path, truth, data
     whole = History(found.processes, events_of(found))
     frontier = {name: data.draw(st.integers(0, len(own) + 1)) for name, own in whole.of.items()}
     biggest = whole.consistent_below(frontier)
-    lattice = whole.lattice()
-    assert tuple(biggest.values()) in lattice
-    inside = [cut for cut in lattice if all(n <= limit for n, limit in zip(cut, frontier.values(), strict=True))]
+    consistent = lattice(whole)
+    assert tuple(biggest.values()) in consistent
+    inside = [cut for cut in consistent if all(n <= limit for n, limit in zip(cut, frontier.values(), strict=True))]
     for cut in inside:
         assert all(n <= most for n, most in zip(cut, biggest.values(), strict=True))
 

@@ -8,7 +8,6 @@ import math
 import pytest
 
 from pipeline.ensembles.predictions import (
-    MOST_LETTERS,
     QUANTITIES,
     error_of,
     names_in,
@@ -17,6 +16,7 @@ from pipeline.ensembles.predictions import (
     typical_error,
 )
 from sim.core.errors import InputError
+from sim.theory.expressions import MOST_LETTERS
 
 KNOWN = {"rate": 0.5, "delay": 4.0, "channels": 6.0, "zero": 0.0}
 

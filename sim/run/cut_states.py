@@ -1,0 +1,70 @@
+"""The state of the system at a cut: of each process after so many of its events, and of what is in the channels.
+
+It need not have occurred in the run: where the cut is consistent, it is a state through which the run could have gone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from sim.core.model import APP
+from sim.run.execution import Execution, Flight, once
+from sim.theory.causality import Clock
+
+
+@dataclass(frozen=True)
+class CutStates:
+    """States at the cuts of one execution.
+
+    `local` holds, by process, its state after 0, 1, 2, ... of its events; after several events of one action its state
+    is that after all of them. `sent_on` holds the application messages of each channel, by channel name, in the order
+    of sending.
+    """
+
+    execution: Execution
+    local: dict[str, list[Any]]
+    sent_on: dict[str, list[Flight]]
+
+    def state(self, process: str, inside: int) -> Any:
+        """The state of a process after `inside` of its events."""
+        return self.local[process][inside]
+
+    def in_channel(self, name: str, cut: Clock) -> list[Flight]:
+        """The messages that a cut finds in a channel, in the order of sending."""
+        source, _, target = name.partition("->")
+        rank = self.execution.history.rank
+        sent, received = cut[rank[source]], cut[rank[target]]
+        return [
+            flight
+            for flight in self.sent_on[name]
+            if (flight.send.index or 0) <= sent and (flight.receive is None or (flight.receive.index or 0) > received)
+        ]
+
+    def amounts(self, cut: Clock) -> tuple[Counter[str], Counter[str]]:
+        """How much of each conserved good is in the processes, and how much in the channels."""
+        workload = self.execution.engine.workload
+        processes, channels = Counter[str](), Counter[str]()
+        for name, inside in zip(self.execution.scenario.processes, cut, strict=True):
+            processes.update(workload.measure(self.state(name, inside)))
+        for name in self.sent_on:
+            for flight in self.in_channel(name, cut):
+                channels.update(workload.measure_body(flight.body))
+        return processes, channels
+
+
+@once
+def states_at_cuts(execution: Execution) -> CutStates:
+    """The states at the cuts of an execution, from one replay of it."""
+    local = {process.name: [process.state] for process in execution.engine.initial().processes}
+    for step in execution.replay(copied=False):
+        actor = step.state.node(execution.engine.actor(step.action))
+        if actor.name in local:  # no service
+            known = local[actor.name]
+            known += [actor.state] * (actor.index + 1 - len(known))
+    sent_on: dict[str, list[Flight]] = {channel.name: [] for channel in execution.engine.channels}
+    for flight in execution.flights:
+        if flight.kind == APP:
+            sent_on[flight.channel.name].append(flight)
+    return CutStates(execution, local, sent_on)

@@ -1,0 +1,139 @@
+"""Predicates over the state of the system at a cut, such as `P1.money + C12.money > 100`.
+
+Of a process: `P1.events` (how many are inside), `P1.last` (the name of the last one), `P1.state`, and what its state
+holds by name, such as `P1.cash`. Of a channel, by its caption: `C12.messages` (how many are in it), `C12.bodies` (in
+words), and a good, such as `C12.cash`. Of all processes and all channels: `processes.cash`, `channels.cash`,
+`channels.messages`, `processes.events`. Names that are no words are written `process["node 1"]`, `channel["a->b"]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from sim.core.errors import InputError, brief, nearest
+from sim.core.notation import captions
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import Execution, Flight
+from sim.theory.causality import Clock
+from sim.theory.expressions import Language, Path
+from sim.theory.lattice import Predicate
+
+_ALLOWED = (
+    'use quantities such as P1.events, numbers, texts in "quotes", + - * / **, < <= == != >= >, in, and, or, not, min, '
+    "max and sqrt"
+)
+
+Quantity = Callable[[Clock], Any]
+
+
+class Predicates:
+    """Reads predicates on one execution."""
+
+    def __init__(self, execution: Execution) -> None:
+        self.execution = execution
+        self.states = states_at_cuts(execution)
+        self.workload = execution.engine.workload
+        self.processes = execution.scenario.processes
+        names = [channel.name for channel in execution.engine.channels]
+        self.channel_called = {called: name for name, called in captions(self.processes, names).items()}
+        self.channels = names
+        self.goods = sorted({good for state in self._known_states() for good in self.workload.measure(state)})
+        self.fields = sorted(
+            {key for state in self._known_states() if isinstance(state, Mapping) for key in state} - {*self.goods}
+        )
+
+    def _known_states(self) -> list[Any]:
+        return [state for states in self.states.local.values() for state in (states[0], states[-1])]
+
+    def read(self, text: str) -> Predicate:
+        """The predicate written in `text`, for `possibly` and `definitely`. It, too, may raise InputError."""
+        language = Language("predicate", "part of a predicate", _ALLOWED, self.examples()[0], self._check, True)
+        expression = language.read(text)
+        quantities = {path: self.quantity(path) for path in expression.paths()}
+        return lambda cut: expression.holds(lambda path: quantities[path](cut))
+
+    def examples(self) -> list[str]:
+        """Predicates that mean something for this run, with the names as they are written."""
+        first = self._written(self.processes[0])
+        found = [f"processes.{good} < {self._total(good)}" for good in self.goods[:1]]
+        found += [f"{first}.state == {brief(state)}" for state in self._texts()[:1]]
+        return [*found, f"{first}.events == 1 and channels.messages == 0", "channels.messages >= 2"]
+
+    def _total(self, good: str) -> int:
+        """How much of a good there is."""
+        return sum(self.workload.measure(states[0]).get(good, 0) for states in self.states.local.values())
+
+    def _texts(self) -> list[str]:
+        """Named states of the first process, the last one first."""
+        states = reversed(self.states.local[self.processes[0]])
+        return list(dict.fromkeys(state for state in states if isinstance(state, str)))
+
+    def _written(self, process: str) -> str:
+        is_word = process.isidentifier() and process not in ("process", "channel", "processes", "channels")
+        return process if is_word else f'process["{process}"]'
+
+    # ------------------------------------------------------------------ quantities
+
+    def quantity(self, path: Path) -> Quantity:
+        """The value at each cut of the quantity at `path`. Raises InputError if there is none."""
+        match path:
+            case ("process", name, field) | (name, field) if name in self.processes:
+                return self._of_process(name, field)
+            case ("channel", name, field) if name in self.channels:
+                return self._of_channel(name, field)
+            case (called, field) if called in self.channel_called:
+                return self._of_channel(self.channel_called[called], field)
+            case ("processes" | "channels" as where, field):
+                return self._of_all(where, field)
+        raise InputError(self._unknown(path))
+
+    def _check(self, path: Path) -> None:
+        self.quantity(path)
+
+    def _of_process(self, name: str, field: str) -> Quantity:
+        rank, states = self.processes.index(name), self.states.local[name]
+        if field == "events":
+            return lambda cut: cut[rank]
+        if field == "last":
+            labels = ["", *(event.label or "" for event in self.execution.history.of[name])]
+            return lambda cut: labels[cut[rank]]
+        if field == "state":
+            return lambda cut: states[cut[rank]]
+        if field in self.goods:
+            return lambda cut: self.workload.measure(states[cut[rank]]).get(field, 0)
+        if field in self.fields:
+            return lambda cut: states[cut[rank]].get(field)
+        known = ["events", "last", "state", *self.goods, *self.fields]
+        raise InputError(f"{brief(field)} is nothing of the process {name}; {nearest(field, known)}")
+
+    def _of_channel(self, name: str, field: str) -> Quantity:
+        def inside(cut: Clock) -> list[Flight]:
+            return self.states.in_channel(name, cut)
+
+        if field == "messages":
+            return lambda cut: len(inside(cut))
+        if field == "bodies":
+            return lambda cut: [self.workload.body_words(flight.body) for flight in inside(cut)]
+        if field in self.goods:
+            return lambda cut: sum(self.workload.measure_body(flight.body).get(field, 0) for flight in inside(cut))
+        known = ["messages", "bodies", *self.goods]
+        raise InputError(f"{brief(field)} is nothing of the channel {name}; {nearest(field, known)}")
+
+    def _of_all(self, where: str, field: str) -> Quantity:
+        """The sum over all processes, or over all channels."""
+        sums = ["events" if where == "processes" else "messages", *self.goods]
+        if field not in sums:
+            raise InputError(f"{brief(field)} is nothing that {where} have together; {nearest(field, sums)}")
+        one, names = (self._of_process, self.processes) if where == "processes" else (self._of_channel, self.channels)
+        parts = [one(name, field) for name in names]
+        return lambda cut: sum(part(cut) for part in parts)
+
+    def _unknown(self, path: Path) -> str:
+        """What is wrong with a path that names nothing."""
+        name = path[1] if path[0] in ("process", "channel") and len(path) > 1 else path[0]
+        if len(path) == 1 and (name in self.processes or name in self.channel_called):
+            field = "events" if name in self.processes else "messages"
+            return f"{brief(name)} alone is no quantity; say what of it, such as {name}.{field}"
+        known = [*self.processes, *self.channel_called, "processes", "channels"]
+        return f"{brief(name)} is no process and no channel of this run; {nearest(name, known)}"

@@ -1,0 +1,88 @@
+"""A run with its actions in another order, carried out by the engine: what Dijkstra's interchanges lead to.
+
+Only the application's actions are carried out, no snapshot: it does not disturb the computation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sim.core.errors import InputError
+from sim.core.model import APP, Action, Deliver, Message, State
+from sim.run.execution import Execution, once
+from sim.run.snapshots import Snapshot
+from sim.theory.interchange import ColouredAction
+
+
+class SystemState(NamedTuple):
+    """The state of the computation: of every process by name, and the bodies in every channel by name, oldest first."""
+
+    processes: dict[str, Any]
+    channels: dict[str, list[Any]]
+
+
+def cut_of(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
+    """The cut of a snapshot. Raises InputError where some process has not recorded."""
+    for process in execution.scenario.processes:
+        if process not in snapshot.local:
+            raise InputError(
+                f"{snapshot.id}: {process} has not recorded, so this snapshot has no cut; choose one that every "
+                "process has recorded, or let the run go on"
+            )
+    return snapshot.frontier
+
+
+def recorded_state(execution: Execution, snapshot: Snapshot) -> SystemState:
+    """What a snapshot has recorded."""
+    channels = {
+        channel.name: [message.body for message in snapshot.recorded_in(channel.name)]
+        for channel in execution.engine.channels
+    }
+    return SystemState({name: local.state for name, local in snapshot.local.items()}, channels)
+
+
+def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemState:
+    """The state after the actions in `row`, carried out one after the other from the initial state.
+
+    Each process's actions must be in the order of the run, and no message may be accepted before it is sent.
+    """
+    engine = execution.scenario.engine()
+    state = engine.initial()
+    actions = _actions(execution)
+    sent_on: dict[str, list[Message]] = {}
+    carried_out: set[int] = set()
+    for coloured in row:
+        if coloured.step in carried_out:
+            continue  # the rest of an action that a cut divides
+        carried_out.add(coloured.step)
+        action, ordinal = actions[coloured.step]
+        if isinstance(action, Deliver):
+            action = Deliver(sent_on[action.channel.name][ordinal])
+        for message in engine.perform(state, action, []):
+            sent_on.setdefault(message.channel.name, []).append(message)
+    return _told(state, [channel.name for channel in engine.channels])
+
+
+def _told(state: State, channels: list[str]) -> SystemState:
+    contents = {
+        name: [message.body for message in queue if message.kind == APP]
+        for name, queue in zip(channels, state.queues, strict=True)
+    }
+    return SystemState({process.name: process.state for process in state.processes}, contents)
+
+
+@once
+def _actions(execution: Execution) -> dict[int, tuple[Action, int]]:
+    """The actions of the run, by step; of a delivery with the place of its message among all sent on its channel."""
+    ordinals: dict[int, int] = {}
+    count: dict[str, int] = {}
+    for flight in execution.flights:
+        if flight.kind == APP:
+            name = flight.channel.name
+            ordinals[flight.id] = count.get(name, 0)
+            count[name] = ordinals[flight.id] + 1
+    return {
+        step.number: (step.action, ordinals.get(step.action.message.id, 0) if isinstance(step.action, Deliver) else 0)
+        for step in execution.replay(copied=False)
+    }
