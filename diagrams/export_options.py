@@ -28,7 +28,7 @@ class Option:
         or "text". For steps, `most` is the length of the range that the form suggests.
     default: the value where none is given.
     begins: the form starts with the page's own "step", "orientation" or "scheme" of colours.
-    in_name: the file's name contains it.
+    in_name: the file's name contains it, unless it is the default.
     long_only: the page asks only for runs that are seen through a window.
     """
 
@@ -118,8 +118,12 @@ THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PALETTES), "light",
     begins="scheme",
 )  # fmt: skip
+SPACE_TIME = "space-time"
+DRAWING = replace(  # for a picture: one of diagrams/pictures.py
+    menu("drawing", "Drawing", ((SPACE_TIME, "space-time diagram"),), SPACE_TIME), in_name=True
+)
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (STEP, WINDOW, ORIENTATION, THEME)  # for a picture of a step
+PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:
