@@ -118,12 +118,17 @@ THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PALETTES), "light",
     begins="scheme",
 )  # fmt: skip
-SPACE_TIME = "space-time"
+SPACE_TIME, LATTICE = "space-time", "lattice"
 DRAWING = replace(  # for a picture: one of diagrams/pictures.py
-    menu("drawing", "Drawing", ((SPACE_TIME, "space-time diagram"),), SPACE_TIME), in_name=True
-)
+    menu(
+        "drawing", "Drawing",
+        ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts")), SPACE_TIME,
+    ),
+    in_name=True,
+)  # fmt: skip
+PREDICATE = text("predicate", "Predicate to ask the lattice")
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME)  # for a picture of a step
+PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, PREDICATE)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

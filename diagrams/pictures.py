@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from diagrams.drawing import Drawing, Picture
-from diagrams.export_options import DRAWING, SPACE_TIME
+from diagrams.drawing import HEIGHT, WIDTH, Drawing, Picture, still
+from diagrams.export_options import DRAWING, LATTICE, PREDICATE, SPACE_TIME
+from diagrams.lattice import Lattice
+from diagrams.lattice_figure import figure
+from diagrams.lattice_words import snapshots, summary
 from diagrams.scene import Scene
 from diagrams.view import View
 from diagrams.window import on_show
+from sim.core.errors import InputError
 
 
 class Drawn(NamedTuple):
@@ -33,4 +37,11 @@ def _space_time(scene: Scene, view: View) -> Drawn:
     return Drawn(Drawing(shown, view.orientation).at(view.step), told)
 
 
-DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {SPACE_TIME: _space_time}
+def _lattice(scene: Scene, view: View) -> Drawn:
+    lattice = Lattice(scene, view.step, PREDICATE.of(view))
+    if lattice.asked and lattice.asked.problem:
+        raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
+    return Drawn(still(figure(lattice, (WIDTH, HEIGHT)), view.step), " ".join([*summary(lattice), *snapshots(lattice)]))
+
+
+DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {SPACE_TIME: _space_time, LATTICE: _lattice}
