@@ -28,7 +28,7 @@ def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[
     scene may be a part of a log, without the message that decides.
     The last trace holds one point for each application event, with customdata [process, its number].
     """
-    drawn = figure(scene, "right")
+    drawn = figure(scene.cut_at(scene.whole_run.story_cuts[0].frontier), "right")
     position = scene.positions[scene.until]
     kept = [trace for trace in drawn["data"] if "cursor" not in trace.get("meta", {}) and trace.get("mode") != "text"]
     traces = [_still(trace, scene.until, position) for trace in kept]
@@ -43,8 +43,7 @@ def still(scene: Scene, palette: dict[str, str], numbers: Mapping[str, Sequence[
 
 def _still(trace: dict[str, Any], step: int, position: float) -> dict[str, Any]:
     """A trace at `step`; points that are not seen become gaps."""
-    shown = {**trace, "visible": True} if trace.get("meta", {}).get("cut") == 0 else trace
-    points = seen(shown, step, position)
+    points = seen(trace, step, position)
     if not points:
         return {**trace, "visible": False}
     xs, ys = ([point and point[axis] for point in points] for axis in (0, 1))
@@ -52,7 +51,7 @@ def _still(trace: dict[str, Any], step: int, position: float) -> dict[str, Any]:
     quiet: dict[str, Any] = {"hoverinfo": "skip"}
     if "markers" in trace.get("mode", ""):
         quiet["unselected"] = {"marker": {"opacity": 1}}
-    return {key: value for key, value in shown.items() if key != "meta"} | {"x": xs, "y": ys} | quiet
+    return {key: value for key, value in trace.items() if key != "meta"} | {"x": xs, "y": ys} | quiet
 
 
 def _named(scene: Scene, numbers: Mapping[str, Sequence[int]]) -> list[tuple[Event, int]]:
