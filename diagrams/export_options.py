@@ -27,9 +27,11 @@ class Option:
     kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label)
         or "text". For steps, `most` is the length of the range that the form suggests.
     default: the value where none is given.
-    begins: the form starts with the page's own "step", "orientation" or "scheme" of colours.
+    begins: the form starts with the page's own "step", "orientation", "scheme" of colours or "drawing" (of the open
+        tab), or with what is on show there by this name in a link.
     in_name: the file's name contains it, unless it is the default.
     long_only: the page asks only for runs that are seen through a window.
+    drawing: the page asks only for this drawing.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Option:
     begins: str | None = None
     in_name: bool = False
     long_only: bool = False
+    drawing: str | None = None
 
     @property
     def metavar(self) -> str:
@@ -80,8 +83,8 @@ class Option:
 
     def to_json(self) -> dict[str, Any]:
         """The option as the page's form needs it; fields that are None are left out."""
-        told = {key: getattr(self, key) for key in ("name", "label", "kind", "default", "least", "most", "begins")}
-        said = {key: value for key, value in told.items() if value is not None}
+        keys = ("name", "label", "kind", "default", "least", "most", "begins", "drawing")
+        said = {key: value for key in keys if (value := getattr(self, key)) is not None}
         return (
             said | ({"choices": self.choices} if self.choices else {}) | ({"long_only": True} if self.long_only else {})
         )
@@ -124,9 +127,9 @@ DRAWING = replace(  # for a picture: one of diagrams/pictures.py
         "drawing", "Drawing",
         ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts")), SPACE_TIME,
     ),
-    in_name=True,
+    in_name=True, begins="drawing",
 )  # fmt: skip
-PREDICATE = text("predicate", "Predicate to ask the lattice")
+PREDICATE = replace(text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE)
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, PREDICATE)  # for a picture of a step
 

@@ -24,6 +24,8 @@ PANEL = 400, 420  # width and height in pixels on a laptop
 SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
 LETTERS = 11  # pixels high
 DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
+BLANKS = "\u00a0" * 4  # between a cut and its name beside it
+RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
 
@@ -132,14 +134,13 @@ class _Drawn:
             marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))
         longest = max(len(written(cut)) for cut in self.lattice.cuts)
         is_roomy = self.beside > self.letters * (0.6 * longest + 2) and self.above >= LEAST_APART * self.letters
-        texts = {
-            cut: " ".join([written(cut)] * is_roomy + [f"<b>{plain(name)}</b>" for name in marked.get(cut, [])])
-            for cut in self.lattice.cuts
-        }
-        named = [cut for cut, text in texts.items() if text]
+        numbers = {cut: written(cut) for cut in self.lattice.cuts} if is_roomy else {}
+        texts = numbers | {cut: f"<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at}
+        named = list(texts)
+        higher = 0.0 if is_roomy else RING / self.above
         look = {"size": self.letters, "color": "@ink"}
         return self.trace(
-            [self.at[cut] for cut in named], mode="text", text=[f"{'  ' * is_roomy}{texts[cut]}" for cut in named],
+            [(self.at[cut][0], self.at[cut][1] + higher) for cut in named], mode="text", text=[f"{BLANKS * is_roomy}{texts[cut]}" for cut in named],
             textposition="middle right" if is_roomy else "top center", textfont=look, hoverinfo="skip", cliponaxis=False,
         )  # fmt: skip
 

@@ -14,44 +14,37 @@ MOST_NAMED = 6  # processes of a cut
 
 
 def summary(lattice: Lattice) -> list[str]:
-    """How many cuts are consistent, how many orders there are, and which part is drawn."""
-    return [_cuts(lattice), _orders(lattice), *_part(lattice)]
+    """How many cuts are consistent; what is drawn; how many orders there are."""
+    return [_cuts(lattice), f"{_part(lattice)} {_orders(lattice)}".strip()]
 
 
 def _cuts(lattice: Lattice) -> str:
     cuts, consistent, is_all, _ = lattice.counts
-    if is_all:
-        verb = "is" if consistent == 1 else "are"
-        return f"{number(consistent)} of {number(cuts)} cuts {verb} consistent. Each dot is one of them."
-    return (
-        f"There are {number(cuts)} cuts. More than {number(consistent)} of them are consistent: "
-        "there are too many to count them all."
-    )
+    told = f"{number(consistent)} of {number(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
+    if lattice.is_whole:
+        return f"{told}."
+    return f"{told}: too many to draw." if is_all else f"More than {told}: too many to count."
+
+
+def _part(lattice: Lattice) -> str:
+    """Which part is drawn, where it is not the whole lattice."""
+    name = lattice.scene.snapshots[0].id if lattice.scene.snapshots else ""
+    what = {
+        "snapshot": f"from the state in which {name} began to the one in which it ended",
+        "recorded": f"nearest to the state that {name} recorded",
+        "step": "nearest to the state of the run at this step",
+    }.get(lattice.part)
+    return f"You see a part of the lattice: the {number(len(lattice.cuts))} cuts {what}." if what else ""
 
 
 def _orders(lattice: Lattice) -> str:
     orders = lattice.counts.orders
-    if orders is None:
-        return "There are too many cuts to count the ways from the empty cut to the full one."
-    ways = "is 1 way" if orders == 1 else f"are {number(orders)} ways"
+    told = "too many to count" if orders is None else number(orders)
     return (
-        f"There {ways} up from the empty cut to the full one. Each is an order in which the same events could have "
-        "happened (a linearization). The wide line is what did happen."
+        "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the full "
+        f"one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
+        "The wide line is what did happen."
     )
-
-
-def _part(lattice: Lattice) -> list[str]:
-    """Which part is drawn, where it is not the whole lattice."""
-    name = lattice.scene.snapshots[0].id if lattice.scene.snapshots else ""
-    what = {
-        "whole": "",
-        "snapshot": f"from the state in which {name} began to the one in which it ended",
-        "recorded": f"nearest to the state that {name} recorded",
-        "step": "nearest to the state of the run at this step",
-    }[lattice.part]
-    if not what:
-        return []
-    return [f"The lattice is too large to draw. You see a part of it: the {number(len(lattice.cuts))} cuts {what}."]
 
 
 def snapshots(lattice: Lattice) -> list[str]:
@@ -70,10 +63,19 @@ def _snapshot(lattice: Lattice, name: str) -> str:
     if not lattice.is_consistent(cut):
         return f"{name} recorded {written(cut)}. This cut is not consistent, so the lattice does not hold it."
     if any(own == cut for _, own in lattice.own):
-        return f"{name} recorded {written(cut)}. The run itself went through this state."
-    between = " It lies above the state in which the snapshot began and below the one in which it ended."
-    reached = between if "ends" in states else ""
-    return f"{name} recorded {written(cut)}. The run itself was never in this state, but it could have been.{reached}"
+        return f"{name} recorded {written(cut)}. The run went through this state."
+    return f"{name} recorded {written(cut)}. The run was never in this state, but it could have been.{_way(states)}"
+
+
+def _way(states: dict[str, Clock]) -> str:
+    """How far a recorded state is from where the snapshot began and ended."""
+    if "ends" not in states:
+        return ""
+    before, after = (abs(sum(states["recorded"]) - sum(states[role])) for role in ("begins", "ends"))
+    return (
+        f" {counted(before, 'event')} lead{'s' * (before == 1)} to it from the state in which the snapshot began, and "
+        f"{counted(after, 'event')} from it to the one in which it ended: Dijkstra's S0, SSS and S1."
+    )
 
 
 def predicate(lattice: Lattice) -> dict[str, Any] | None:
