@@ -102,9 +102,7 @@ class _Drawn:
         last_of_step = dict(self.lattice.own)
         ends = [*list(last_of_step)[1:], None]
         seen = [
-            (cut, [step, end])
-            for (step, cut), end in zip(last_of_step.items(), ends, strict=True)
-            if cut in self.at
+            (cut, [step, end]) for (step, cut), end in zip(last_of_step.items(), ends, strict=True) if cut in self.at
         ]
         meta = {"stride": 1, "show": [span for _, span in seen]}
         return self.here([cut for cut, _ in seen], "@accent", self.size + 9, meta=meta, symbol="circle-open")
@@ -116,10 +114,16 @@ class _Drawn:
         size = self.size + (7 if is_recorded else 3)
         colour = theme.snapshot_colour(mark.rank)
         trace = self.here([mark.cut], colour, size, symbol=symbols[mark.rank % len(symbols)])
-        said = {"begins": "the state in which {} began", "recorded": "what {} recorded", "ends": "the state in which {} ended"}
+        said = {
+            "begins": "the state in which {} began",
+            "recorded": "what {} recorded",
+            "ends": "the state in which {} ended",
+        }
         told = f"{written(mark.cut)}: {said[mark.role].format(mark.snapshot)}"
         return trace | {
-            "hoverinfo": "text", "hovertext": [plain(told)], "meta": {"nodes": [self.lattice.number[mark.cut]]}
+            "hoverinfo": "text",
+            "hovertext": [plain(told)],
+            "meta": {"nodes": [self.lattice.number[mark.cut]]},
         }
 
     def here(self, cuts: Sequence[Clock], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:
