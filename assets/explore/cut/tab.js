@@ -4,7 +4,7 @@ import { el, refill, setText, unbroken } from "../page/dom.js";
 import { metersOf } from "../panel/meter.js";
 import { countedEvents } from "../run/cut_stops.js";
 
-const MOST_LISTED = 20; // messages that decide, or events by process; the others are counted
+const MOST_LISTED = 24; // of messages that decide, of channels, of processes; the others are counted
 
 export class CutView {
   constructor(node, explorer) {
@@ -13,18 +13,18 @@ export class CutView {
     this.why = el("ul", { class: "cc-cut-why" });
     this.moves = el("div", { class: "cc-row cc-cut-moves", role: "group", "aria-label": "Put the cut elsewhere" });
     this.channels = el("ul", { class: "cc-channels" });
-    this.empty = el("p", { class: "cc-rest" });
+    this.others = el("p", { class: "cc-rest" });
     this.amounts = el("div", {});
     this.inside = el("dl", { class: "cc-states" });
     this.counts = el("p", { class: "cc-facts" });
     node.append(
-      el("p", { class: "cc-quiet" }, "A cut takes the first few events of each process. Drag the handles, or press Tab and the arrow keys."),
       this.verdict,
       this.why,
+      el("p", { class: "cc-quiet" }, "A cut has the first few events of each process inside. Drag its handles.", el("span", { class: "cc-by-keys" }, " With the keys: Tab, then the arrows.")),
       this.moves,
       el("h4", {}, "Sent inside, not received inside: what the channels hold"),
       this.channels,
-      this.empty,
+      this.others,
       this.amounts,
       el("h4", {}, "Events inside"),
       this.inside,
@@ -61,8 +61,8 @@ export class CutView {
     this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
     const complete = scene.snapshots.filter(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
     this.moves.replaceChildren(
-      button("Consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
-      button("Consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
+      button("Greatest consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
+      button("Least consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
       ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => scene.processes.map((name) => truth.inside[name]), `What the snapshot ${id} has recorded`)),
       this.asNow,
     );
@@ -103,10 +103,9 @@ export class CutView {
   }
 
   showChannels(found) {
-    const lines = [...found].map(([channel, messages]) => `${this.captions[channel]} = <${messages.map((message) => this.nameOf(message)).join(", ")}>`);
+    const lines = [...found].slice(0, MOST_LISTED).map(([channel, messages]) => `${this.captions[channel]} = <${messages.map((message) => this.nameOf(message)).join(", ")}>`);
     refill(this.channels, JSON.stringify(lines), () => lines.map((text) => el("li", { "data-state": "messages" }, ...unbroken(text))));
-    const empty = this.scene.channels.length - lines.length;
-    setText(this.empty, empty === 0 ? "" : lines.length ? `The other ${empty === 1 ? "channel is" : `${empty} channels are`} empty.` : "All channels are empty.");
+    setText(this.others, othersInWords(found.size - lines.length, this.scene.channels.length - found.size, lines.length > 0));
   }
 
   showAmounts(frontier) {
@@ -121,8 +120,17 @@ export class CutView {
     const shown = processes.slice(0, MOST_LISTED);
     const { events } = this.explorer;
     const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane])]);
+    if (processes.length > shown.length) words.push(["…", `and ${processes.length - shown.length} more processes`]);
     refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
+}
+
+/** "5 more channels hold messages. The other 5 channels are empty." */
+function othersInWords(more, empty, areListed) {
+  const channels = (count) => (count === 1 ? "channel" : `${count} channels`);
+  const holding = more ? `${more} more ${more === 1 ? "channel holds" : "channels hold"} messages. ` : "";
+  if (!empty) return holding;
+  return areListed ? `${holding}The other ${channels(empty)} ${empty === 1 ? "is" : "are"} empty.` : "All channels are empty.";
 }
 
 /** "3 events, up to H". */

@@ -110,7 +110,7 @@ function onlyHere() {
  * The fields of an option of a format (diagrams/export_options.py), by their keys in the query: a label and a control
  * each. A field begins with what the page shows, or with the option's default.
  */
-function fieldsOf(option, { scene, visit, scheme }) {
+function fieldsOf(option, { scene, visit, scheme, cut }) {
   const { name, label, kind, choices = [], least, most } = option;
   const drawing = choices.some(([value]) => value === visit.tab) ? visit.tab : null;
   const shown = { ...visit.shown, step: visit.step, orientation: visit.orientation, scheme, drawing };
@@ -123,11 +123,21 @@ function fieldsOf(option, { scene, visit, scheme }) {
   }
   if (kind === "step") return { [name]: [label, aStep(begin)] };
   if (kind === "number") return { [name]: [label, number(begin, least, most)] };
+  if (kind === "shown") return { [name]: [label, el("input", { type: "hidden", value: visit.shown[name] ?? "" })] };
+  if (kind === "cut") return { [name]: [label, cutMenu(cut)] };
   if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
   const menu = el("select");
   fillMenu(menu, choices);
   menu.value = begin;
   return { [name]: [label, menu] };
+}
+
+/** None, or the cut that one holds, which is chosen while it is on show. */
+function cutMenu({ isShown, frontier }) {
+  const menu = el("select");
+  fillMenu(menu, [["", "none"], [frontier.join("."), "the one you hold"]]);
+  menu.value = isShown ? frontier.join(".") : "";
+  return menu;
 }
 
 /** Saves this run in a format of the user's choice. Each format declares its options. */
@@ -177,7 +187,7 @@ export class ExportDialog {
     const asked = JSON.stringify(option);
     if (!this.known.has(asked)) {
       const fields = fieldsOf(option, this.explorer);
-      this.known.set(asked, Object.entries(fields).map(([key, [label, control]]) => [key, field(label, control), control]));
+      this.known.set(asked, Object.entries(fields).map(([key, [label, control]]) => [key, control.type === "hidden" ? control : field(label, control), control]));
       if (option.name === "drawing") fields.drawing[1].addEventListener("change", () => this.ask());
     }
     return this.known.get(asked);
