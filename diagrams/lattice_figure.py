@@ -1,7 +1,7 @@
 """Lattice -> a Plotly figure, as plain lists and dicts: a Hasse diagram that grows upwards.
 
 A trace of cuts has `meta.nodes`, their numbers, so that the browser knows which one is clicked. What depends on the
-step has `meta.show` (diagrams/spacetime.py). The browser moves the trace with `meta.cut` to the cut on show.
+step has `meta.show` (docs/architecture.md). The page shows the cut that one holds with a ring of its own.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from diagrams.lattice_layout import Place, places
 from diagrams.lattice_words import cut_in_words, mark_name
 from sim.theory.causality import Clock
 
+STATES = {
+    "begins": "the state in which {} began",
+    "recorded": "what {} recorded",
+    "ends": "the state in which {} ended",
+}
 Trace = dict[str, Any]
 Figure = dict[str, Any]
 
@@ -29,9 +34,12 @@ RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
 
-def figure(lattice: Lattice, room: tuple[int, int] = PANEL) -> Figure:
-    """The drawing of the cuts in `lattice.cuts`; sizes are for a `room` of so many pixels across and up."""
-    return _Drawn(lattice, *room).figure()
+def figure(lattice: Lattice, room: tuple[int, int] = PANEL, held: Clock | None = None) -> Figure:
+    """The drawing of the cuts in `lattice.cuts`; sizes are for a `room` of so many pixels across and up.
+
+    A cut `held` has a double ring, if it is there.
+    """
+    return _Drawn(lattice, *room).figure(held)
 
 
 class _Drawn:
@@ -48,7 +56,7 @@ class _Drawn:
         self.above = high / (self.y_range[1] - self.y_range[0])
         self.size = max(SMALLEST, min(LARGEST, 0.45 * min(self.beside, self.above)))
 
-    def figure(self) -> Figure:
+    def figure(self, held: Clock | None) -> Figure:
         """All traces, those below first, and the layout."""
         asked = self.lattice.asked
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
@@ -58,7 +66,7 @@ class _Drawn:
             self.ways(self.lattice.graph.edges, "@line/0.15" if is_dense else "@line/0.55", 1),
             self.ways(own, "@accent/0.6" if is_dense else "@accent/0.35", max(4.0, 0.8 * self.size)),
             self.ways(pairwise(avoiding), "@bad", 3, dash="dash"),
-            self.here([self.lattice.cuts[0]], "@mark", self.size + 11, meta={"cut": True}, visible=False),
+            *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
             *self.nodes(),
             *(self.states(mark) for mark in self.lattice.marks if mark.cut in self.at),
@@ -142,11 +150,15 @@ class _Drawn:
         texts = numbers | {cut: f"<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at}
         named = list(texts)
         higher = 0.0 if is_roomy else RING / self.above
-        look = {"size": self.letters, "color": "@ink"}
         return self.trace(
-            [(self.at[cut][0], self.at[cut][1] + higher) for cut in named], mode="text", text=[f"{BLANKS * is_roomy}{texts[cut]}" for cut in named],
-            textposition="middle right" if is_roomy else "top center", textfont=look, hoverinfo="skip", cliponaxis=False,
-        )  # fmt: skip
+            [(self.at[cut][0], self.at[cut][1] + higher) for cut in named],
+            mode="text",
+            text=[f"{BLANKS * is_roomy}{texts[cut]}" for cut in named],
+            textposition="middle right" if is_roomy else "top center",
+            textfont={"size": self.letters, "color": "@ink"},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
 
     def trace(self, points: Sequence[Place | None], **look: Any) -> Trace:
         """A trace through points (None: a gap)."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from diagrams.lattice import Asked, Lattice, Mark, written
+from diagrams.lattice import Lattice, Mark, written
 from sim.explain.words import counted
 from sim.theory.causality import Clock
+from sim.theory.lattice import Predicate
 
 MOST_DIGITS = 15  # of a number that is written out
 MOST_TOLD = 4  # snapshots
@@ -41,8 +42,8 @@ def _orders(lattice: Lattice) -> str:
     orders = lattice.counts.orders
     told = "too many to count" if orders is None else number(orders)
     return (
-        "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the full "
-        f"one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
+        "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the "
+        f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
         "The wide line is what did happen."
     )
 
@@ -79,35 +80,33 @@ def _way(states: dict[str, Clock]) -> str:
 
 
 def predicate(lattice: Lattice) -> dict[str, Any] | None:
-    """What a predicate does, for the browser: `possibly` and `definitely`, each with its answer, sentence and cut."""
+    """What a predicate does, for the browser: `possibly` and `definitely`, each with its answer and a sentence.
+
+    `cut` is one at which it holds, `avoiding` a way up on which it never does. Or the sentence of a `problem`.
+    """
     asked = lattice.asked
-    if asked is None or asked.possibly is None or asked.definitely is None:
-        return asked and {"text": asked.text, "problem": asked.problem}
+    if asked is None:
+        return None
+    if asked.possibly is None or asked.definitely is None:
+        return {"problem": asked.problem}
+    possibly, definitely = asked.possibly, asked.definitely
+    held = _held(lattice, asked.holds) if possibly.holds else "It holds at no consistent cut."
+    avoided = "The dashed way goes up and meets no cut at which it holds."
+    met = "Every way up meets a cut at which it holds."
     return {
-        "text": asked.text,
-        "possibly": {"holds": asked.possibly.holds, "told": _possibly(lattice, asked), "cut": asked.possibly.cut},
+        "possibly": {"holds": possibly.holds, "told": held, "cut": possibly.cut},
         "definitely": {
-            "holds": asked.definitely.holds,
-            "told": _definitely(asked),
-            "avoiding": [list(cut) for cut in asked.definitely.avoiding],
+            "holds": definitely.holds,
+            "told": met if definitely.holds else avoided,
+            "avoiding": definitely.avoiding,
         },
     }
 
 
-def _possibly(lattice: Lattice, asked: Asked) -> str:
-    assert asked.possibly
-    if asked.possibly.cut is None:
-        return f"It holds at none of the {number(lattice.counts.consistent)} consistent cuts."
-    held = sum(map(asked.holds, lattice.cuts))
+def _held(lattice: Lattice, holds: Predicate) -> str:
+    count, drawn = sum(map(holds, lattice.cuts)), len(lattice.cuts)
     where = "" if lattice.is_whole else " that are drawn"
-    return f"It holds at {number(held)} of the {number(len(lattice.cuts))} consistent cuts{where} (squares)."
-
-
-def _definitely(asked: Asked) -> str:
-    assert asked.definitely
-    if asked.definitely.holds:
-        return "Every way up meets a cut at which it holds."
-    return "The dashed way goes up and meets no cut at which it holds."
+    return f"It holds at {number(count)} of the {number(drawn)} consistent cuts{where} (squares)."
 
 
 def mark_name(lattice: Lattice, mark: Mark) -> str:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from diagrams.drawing import HEIGHT, WIDTH, Drawing, Picture, still
-from diagrams.export_options import DRAWING, LATTICE, PREDICATE, SPACE_TIME
+from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, SPACE_TIME
+from diagrams.frontiers import frontier_in
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
 from diagrams.lattice_words import snapshots, summary
@@ -41,7 +42,9 @@ def _lattice(scene: Scene, view: View) -> Drawn:
     lattice = Lattice(scene, view.step, PREDICATE.of(view))
     if lattice.asked and lattice.asked.problem:
         raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
-    return Drawn(still(figure(lattice, (WIDTH, HEIGHT)), view.step), " ".join([*summary(lattice), *snapshots(lattice)]))
+    held = frontier_in(scene.execution, CUT.of(view)) if CUT.of(view) else None
+    told = " ".join([*summary(lattice), *snapshots(lattice)])
+    return Drawn(still(figure(lattice, (WIDTH, HEIGHT), held), view.step), told)
 
 
 DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {SPACE_TIME: _space_time, LATTICE: _lattice}
