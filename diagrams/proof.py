@@ -1,0 +1,220 @@
+"""Dijkstra's argument for one snapshot (EWD864a): the run's actions as a row of white and red, interchanged in pairs.
+
+An action is white where its process has not recorded yet, else red. The n-th action of the row lies at place n of the
+time axis. A process turns red where it records; it may do so anywhere between its last white action and its first red
+one, and nobody notices. After all interchanges the row can be straightened: all processes turn red at one instant.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple
+
+from sim.core.errors import InputError
+from sim.core.model import Event
+from sim.explain.words import Words, words_of
+from sim.run.execution import Execution
+from sim.run.rearranged import cut_of, recorded_state, state_after
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, interchanges, inversions
+
+STRAIGHT = "straight"
+MOST_ACTIONS = 1_000  # on show
+AROUND = 3  # actions on show before the first red one, and after the last white one, where the row is cropped
+APART = 0.3  # of a place: by this much straightened white actions lie earlier, and red ones later
+
+Swaps = int | str  # so many interchanges (those that Play makes, in this order), or STRAIGHT
+
+
+class Places(NamedTuple):
+    """Where a row lies after some interchanges: every action on show, in the order of the run; every turn to red."""
+
+    actions: list[float]
+    turns: list[float]
+
+
+class Proof:
+    """The actions of a run around the cut of a snapshot.
+
+    `actions` are those on show, in the order of the run; the first of them has place `first`, and the run has `total`.
+    `whites` is the number of white actions of the whole run. `begin` and `end` are the places, between two actions, of
+    Dijkstra's S0 (before the snapshot began) and S1 (when it was complete, else the end of the run).
+    """
+
+    def __init__(self, execution: Execution, snapshot: Snapshot) -> None:
+        """Raises InputError where the snapshot has no cut, or too many actions lie around it."""
+        self.execution, self.snapshot = execution, snapshot
+        self.frontier = cut_of(execution, snapshot)
+        row = coloured_actions(execution.history, self.frontier)
+        self.total = len(row)
+        self.whites = sum(not action.is_red for action in row)
+        start, stop = _on_show(row, snapshot.id)
+        self.actions, self.first = row[start:stop], start + 1
+        self.steps = [action.step for action in row]
+        self.begin = self._after(lambda step: step < (snapshot.began or 0))
+        self.end = self._after(lambda step: snapshot.completed is None or step <= snapshot.completed)
+        self._whole = row
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all actions of the run are on show."""
+        return len(self.actions) == self.total
+
+    @cached_property
+    def inversions(self) -> int:
+        """The pairs of a red action and a white one after it."""
+        return inversions(self.actions)
+
+    @cached_property
+    def swaps(self) -> list[int]:
+        """The interchanges that are possible, one after the other: indices of the red action of each pair, on show."""
+        return list(interchanges(self.actions))
+
+    @cached_property
+    def place_of(self) -> dict[tuple[str, int], tuple[int, float]]:
+        """By event on show, as (process, index): the index of its action, and how far before its place it is drawn."""
+        found = {}
+        for number, action in enumerate(self.actions):
+            count = action.last - action.first + 1
+            for index in range(action.first, action.last + 1):
+                found[action.process, index] = (number, 0.5 * (action.last - index) / count)
+        return found
+
+    def is_red(self, event: Event) -> bool:
+        """Whether an application event is outside the cut."""
+        return (event.index or 0) > self.frontier.get(event.process, 0)
+
+    def places(self, swaps: Swaps = 0) -> Places:
+        """Where everything lies after some interchanges; STRAIGHT: after all, and all processes turn red at once."""
+        order = list(range(len(self.actions)))
+        for place in islice(self.swaps, None if swaps == STRAIGHT else int(swaps)):
+            order[place], order[place + 1] = order[place + 1], order[place]
+        actions = [0.0] * len(order)
+        for place, number in enumerate(order, start=self.first):
+            actions[number] = float(place)
+        if swaps == STRAIGHT and not self.is_forbidden:
+            moved = [at + (APART if own.is_red else -APART) for at, own in zip(actions, self.actions, strict=True)]
+            return Places(moved, [self.whites + 0.5] * len(self.execution.scenario.processes))
+        return Places(actions, [self._turn(name, actions) for name in self.execution.scenario.processes])
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether a red message is accepted in a white action, so that no row ends without inversions."""
+        return bool(self.forbidden)
+
+    @cached_property
+    def forbidden(self) -> list[dict[str, Any]]:
+        """Every red message that is accepted in a white action: its id and name, and the two actions by their labels."""
+        sent, received = self.execution.history.sends, self.execution.history.receives
+        return [
+            {
+                "message": found.message,
+                "name": words_of(self.execution).message(self.execution.flights[found.message]),
+                "sent": sent[found.message].label,
+                "accepted": received[found.message].label,
+                "sender": sent[found.message].process,
+                "acceptor": received[found.message].process,
+            }
+            for found in forbidden(self._whole)
+        ]
+
+    @cached_property
+    def turned_at(self) -> dict[str, float]:
+        """The place at which each process turned red in the run, between two actions."""
+        return {name: self._after(lambda step, at=local.step: step < at) for name, local in self.snapshot.local.items()}  # type: ignore[misc]
+
+    def _after(self, is_before: Any) -> float:
+        """The place after all actions whose step `is_before`; steps ascend."""
+        return sum(map(is_before, self.steps)) + 0.5
+
+    def _turn(self, process: str, actions: Sequence[float]) -> float:
+        """Where a process turns red: as in the run, unless one of its actions has come to lie on the wrong side."""
+        own = [(at, action.is_red) for at, action in zip(actions, self.actions, strict=True) if action.process == process]
+        low = max((at for at, is_red in own if not is_red), default=-1.0) + 0.5
+        high = min((at for at, is_red in own if is_red), default=self.total + 2.0) - 0.5
+        return min(max(self.turned_at[process], low), high)
+
+    def compared(self) -> list[dict[str, Any]]:
+        """What the snapshot recorded beside the state after all white actions, as the engine carries them out.
+
+        None for `equal` where the state of a channel is still being recorded.
+        """
+        words = words_of(self.execution)
+        found = state_after(self.execution, [action for action in self._whole if not action.is_red])
+        recorded = recorded_state(self.execution, self.snapshot)
+        processes = [
+            {
+                "name": name,
+                "recorded": words.state(recorded.processes[name], self.snapshot.events[name]),
+                "found": words.state(state, self._labels(name)),
+                "equal": recorded.processes[name] == state,
+            }
+            for name, state in found.processes.items()
+        ]
+        crossing = self.execution.history.in_channels(self.frontier)
+        channels = [
+            self._channel(words, name, recorded.channels[name], bodies, crossing.get(name, []))
+            for name, bodies in found.channels.items()
+        ]
+        return [*processes, *channels]
+
+    def _labels(self, process: str) -> list[str]:
+        """The events of a process in white actions."""
+        return [event.label or "" for event in self.execution.history.of[process][: self.frontier[process]]]
+
+    def _channel(
+        self, words: Words, name: str, recorded: Sequence[Any], found: Sequence[Any], crossing: Sequence[int]
+    ) -> dict[str, Any]:
+        """A channel of `compared`, given bodies. `crossing`: the ids of what the cut finds in it."""
+        kept = [self.execution.flights[message.id] for message in self.snapshot.recorded_in(name)]
+        sent = [self.execution.flights[message].send.label or "" for message in sorted(crossing)]
+        labels = [*sent, *[""] * len(found)]
+        is_known = name in self.snapshot.channels
+        return {
+            "name": words.channel(name),
+            "recorded": _listed([words.label(flight) for flight in kept]) if is_known else "still recording",
+            "found": _listed([words.body(body, label) for body, label in zip(found, labels, strict=False)]),
+            "equal": _sorted(recorded) == _sorted(found) if is_known else None,
+        }
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"<{', '.join(names) or 'empty'}>"
+
+
+def _sorted(bodies: Sequence[Any]) -> list[str]:
+    """Bodies in an order of their own: a channel that is not FIFO holds them in none."""
+    return sorted(json.dumps(body, sort_keys=True) for body in bodies)
+
+
+def _on_show(row: Sequence[ColouredAction], snapshot: str) -> tuple[int, int]:
+    """The part of a row that is shown: all of a short one, else from the first red action to the last white one."""
+    if len(row) <= MOST_ACTIONS:
+        return 0, len(row)
+    first_red = next((number for number, action in enumerate(row) if action.is_red), len(row))
+    after_white = next((number for number in range(len(row), 0, -1) if not row[number - 1].is_red), 0)
+    start, stop = min(first_red, after_white) - AROUND, max(first_red, after_white) + AROUND
+    if stop - start > MOST_ACTIONS:
+        raise InputError(
+            f"{snapshot}: from the first red action to the last white one there are {stop - start:,}, and a page holds "
+            f"{MOST_ACTIONS:,}; python -m sim interchange counts what they take, or choose a snapshot that takes less time"
+        )
+    return max(0, start), min(len(row), stop)
+
+
+def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:
+    """The argument for a snapshot by its id; None: for the first that every process has recorded, else the first.
+
+    Raises InputError where there is no such snapshot, or it has no cut.
+    """
+    known = snapshots_of(execution)
+    count = len(execution.scenario.processes)
+    whole = [own for own in known if len(own.local) == count]
+    found = [own for own in known if own.id == snapshot] if snapshot is not None else [*whole, *known][:1]
+    if not found:
+        names = ", ".join(own.id for own in known) or "none"
+        raise InputError(f"there is no snapshot {snapshot or ''}; this run has {names}".replace("  ", " "))
+    return Proof(execution, found[0])
