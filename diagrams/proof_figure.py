@@ -42,6 +42,7 @@ from sim.core.model import APP
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
+FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
 ALWAYS = (0, None)
 
@@ -157,7 +158,7 @@ def _messages(canvas: Canvas, whole: Rearranged) -> None:
     """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
-        colour = "@ink" if is_open else "@stamped"
+        colour = "@ink" if is_open else "@red"
         for arrives in (True, False):
             arrows = [arrow for arrow in own if (arrow.end is not None) == arrives]
             meta = {"places": [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]}
@@ -170,13 +171,13 @@ def _dots(canvas: Canvas, whole: Rearranged) -> None:
     """White actions as rings, red ones as squares."""
     size = 13 * max(canvas.scale, 0.4)
     ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": 2.2}}
-    square = {"symbol": "square", "size": size, "color": "@stamped", "line": {"color": "@paper", "width": 1}}
+    square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
     numbers = _numbers(canvas, whole)
     for is_red, look in ((False, ring), (True, square)):
         own = [place for place, number in enumerate(numbers) if whole.proof.actions[number].is_red == is_red]
         dots = [canvas.scene.dots[place] for place in own]
-        colour = "red" if is_red else "white"
-        texts = [plain(f"{colour} action, {dot.text}") for dot in dots]
+        kind = "red action" if is_red else "white action"
+        texts = [plain(f"{kind}, {dot.text}") for dot in dots]
         meta = {"places": [numbers[place] for place in own]}
         points = [[(dot.lane, dot.position)] for dot in dots]
         canvas.add(points, _spans(dots), mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
@@ -218,8 +219,9 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
     texts = [plain(f"{whole.processes[lane]} turns red") for lane in lanes]
     points = [[(float(number), turn)] for number, turn in enumerate(turns)]
     canvas.add(points, mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
+    name = plain(proof.snapshot.id) if proof.is_forbidden else "SSS"  # a cut that is no state has only its own name
     write(
-        canvas, [(last + 0.5, turns[-1])], ["<b>SSS</b>"], "bottom right" if canvas.down else "bottom center", "@ink",
+        canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], "bottom right" if canvas.down else "bottom center", "@ink",
         NAME_SIZE, None, meta={"turns": lanes[-1:]},
     )  # fmt: skip
 
@@ -227,7 +229,10 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
 def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
     """The names of events, beside their line."""
     numbers = _numbers(canvas, whole)
-    named = [(dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named]
+    are_few = len(numbers) <= FEW_ACTIONS
+    named = [
+        (dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named or are_few
+    ]
     if len(named) > MOST_NAMED:
         return
     points, texts, sides, anchors = [], [], [], []

@@ -73,7 +73,7 @@ def _strip(row: Sequence[ColouredAction], proof: Proof, width: float, top: float
         x = left + step * (number + 0.5)
         if action.is_red:
             corners = ((x - radius, y - radius), (x + radius, y - radius), (x + radius, y + radius), (x - radius, y + radius))
-            yield Area((corners,), "@stamped")
+            yield Area((corners,), "@red")
         else:
             yield Disc((x, y), radius, "@white", "@white-edge", 1.8)
         letters, size = fitted(action.label, 14, step - 2)

@@ -169,7 +169,7 @@ SIGNS = (
     ),
     Sign(
         "red-action", "red action", "A square is a red action: its process has recorded.",
-        icon(16, fill("M3 3h10v10H3z", "@stamped")), of_snapshots=True, drawn=PROOF,
+        icon(16, fill("M3 3h10v10H3z", "@red")), of_snapshots=True, drawn=PROOF,
     ),
     Sign(
         "white-message", "white message", "An arrow with an open head: a white action has sent it.",
@@ -177,7 +177,7 @@ SIGNS = (
     ),
     Sign(
         "red-message", "red message", "An arrow with a filled head: a red action has sent it.",
-        icon(30, arrow("@stamped")), of_snapshots=True, drawn=PROOF,
+        icon(30, arrow("@red")), of_snapshots=True, drawn=PROOF,
     ),
     Sign(
         "recorded-message", "in channel state", "A broad band: the snapshot recorded this message in its channel.",

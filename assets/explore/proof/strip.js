@@ -1,7 +1,7 @@
 /* The row of white and red actions, below the diagram. Between two actions is a button: it interchanges them, or says why not. */
 
 import { el } from "../page/dom.js";
-import { isInversion, mayChange } from "./row.js";
+import { inversions, isInversion, mayChange } from "./row.js";
 
 const LINES = 2; // of actions; a longer row is cropped
 const BETWEEN = 12; // pixels, on average, between two actions
@@ -39,20 +39,26 @@ export class Strip {
 
   nodes(page, order, place, until, isNow) {
     const action = page.actions[order[place]];
-    const colour = action.red ? "red" : "white";
-    const title = `${action.label}: ${colour}, step ${action.step}`;
-    const node = el("span", { class: "cc-action", "data-red": String(action.red), "aria-current": isNow ? "step" : null, title }, cropped(action.label), el("span", { class: "cc-hidden" }, ` ${colour}`));
+    const kind = kindOf(action);
+    const title = `${action.label}: ${kind}, step ${action.step}`;
+    const node = el("span", { class: "cc-action", "data-red": String(action.red), "aria-current": isNow ? "step" : null, title }, cropped(action.label), el("span", { class: "cc-hidden" }, ` ${kind}`));
     return place + 1 < until ? [node, this.pair(page, order, place)] : [node];
   }
 
   pair(page, order, place) {
     const [one, other] = [order[place], order[place + 1]].map((number) => page.actions[number].label);
     const isWrong = isInversion(page, order, place);
-    const kind = mayChange(page, order, place) ? "swap" : isWrong ? "forbidden" : "right";
-    const label = { swap: `Swap ${one} and ${other}`, forbidden: `Why ${one} and ${other} cannot be swapped`, right: `About ${one} and ${other}` }[kind];
+    const isState = page.first + place === page.whites && inversions(page, order) === 0;
+    const kind = mayChange(page, order, place) ? "swap" : isWrong ? "forbidden" : isState ? "state" : "right";
+    const about = `About ${one} and ${other}`;
+    const label = { swap: `Swap ${one} and ${other}`, forbidden: `Why ${one} and ${other} cannot be swapped`, state: `SSS: ${about}` }[kind] ?? about;
     const onclick = () => this.onPair(place);
-    return el("button", { type: "button", class: "cc-pair", "data-kind": kind, "data-place": place, "aria-label": label, title: label, tabindex: kind === "right" ? "-1" : "0", onclick }, { swap: "⇄", forbidden: "✕", right: "" }[kind]);
+    return el("button", { type: "button", class: "cc-pair", "data-kind": kind, "data-place": place, "aria-label": label, title: label, tabindex: ["swap", "forbidden"].includes(kind) ? "0" : "-1", onclick }, { swap: "⇄", forbidden: "✕", state: "SSS" }[kind] ?? "");
   }
+}
+
+function kindOf({ red: isRed }) {
+  return isRed ? "red" : "white";
 }
 
 function cropped(label) {
