@@ -34,9 +34,7 @@ from sim.run.references import references
 _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decides when it happens."}
 
 
-def payload(
-    scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = ()
-) -> dict[str, Any]:
+def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = ()) -> dict[str, Any]:
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS.
 
     `proofs` are the snapshots, by their ids, for which Dijkstra's page is wanted.
@@ -79,8 +77,14 @@ def payload(
         "arrangement": _arrangement(scene),
         "channels": _channels(scene),
         "cuts": [
-            {"name": c.name, "text": c.text, "frontier": c.frontier, "consistent": c.consistent, "witness": c.witness,
-             "crossing": c.crossing}
+            {
+                "name": c.name,
+                "text": c.text,
+                "frontier": c.frontier,
+                "consistent": c.consistent,
+                "witness": c.witness,
+                "crossing": c.crossing,
+            }
             for c in scene.whole_run.story_cuts
         ],
         "cut_counts": cut_counts(scene.execution),

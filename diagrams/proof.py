@@ -8,6 +8,7 @@ one, and nobody notices. After all interchanges the row can be straightened: all
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
@@ -53,9 +54,9 @@ class Proof:
         self.whites = sum(not action.is_red for action in row)
         start, stop = _on_show(row, snapshot.id)
         self.actions, self.first = row[start:stop], start + 1
-        self.steps = [action.step for action in row]
-        self.begin = self._after(lambda step: step < (snapshot.began or 0))
-        self.end = self._after(lambda step: snapshot.completed is None or step <= snapshot.completed)
+        self._steps = [action.step for action in row]
+        self.begin = self._before(snapshot.began or 0)
+        self.end = self.total + 0.5 if snapshot.completed is None else self._before(snapshot.completed + 1)
         self._whole = row
 
     @property
@@ -107,7 +108,7 @@ class Proof:
 
     @cached_property
     def forbidden(self) -> list[dict[str, Any]]:
-        """Every red message that is accepted in a white action: its id and name, and the two actions by their labels."""
+        """The red messages that are accepted in white actions: id and name, the two events by their labels, who."""
         sent, received = self.execution.history.sends, self.execution.history.receives
         return [
             {
@@ -124,15 +125,15 @@ class Proof:
     @cached_property
     def turned_at(self) -> dict[str, float]:
         """The place at which each process turned red in the run, between two actions."""
-        return {name: self._after(lambda step, at=local.step: step < at) for name, local in self.snapshot.local.items()}  # type: ignore[misc]
+        return {name: self._before(local.step) for name, local in self.snapshot.local.items()}
 
-    def _after(self, is_before: Any) -> float:
-        """The place after all actions whose step `is_before`; steps ascend."""
-        return sum(map(is_before, self.steps)) + 0.5
+    def _before(self, step: int) -> float:
+        """The place before all actions of a step and later ones."""
+        return bisect_left(self._steps, step) + 0.5
 
     def _turn(self, process: str, actions: Sequence[float]) -> float:
         """Where a process turns red: as in the run, unless one of its actions has come to lie on the wrong side."""
-        own = [(at, action.is_red) for at, action in zip(actions, self.actions, strict=True) if action.process == process]
+        own = [(at, of.is_red) for at, of in zip(actions, self.actions, strict=True) if of.process == process]
         low = max((at for at, is_red in own if not is_red), default=-1.0) + 0.5
         high = min((at for at, is_red in own if is_red), default=self.total + 2.0) - 0.5
         return min(max(self.turned_at[process], low), high)
@@ -200,7 +201,7 @@ def _on_show(row: Sequence[ColouredAction], snapshot: str) -> tuple[int, int]:
     if stop - start > MOST_ACTIONS:
         raise InputError(
             f"{snapshot}: from the first red action to the last white one there are {stop - start:,}, and a page holds "
-            f"{MOST_ACTIONS:,}; python -m sim interchange counts what they take, or choose a snapshot that takes less time"
+            f"{MOST_ACTIONS:,}; choose a snapshot that takes less time, or ask python -m sim interchange"
         )
     return max(0, start), min(len(row), stop)
 

@@ -1,7 +1,7 @@
 """Scene -> the space-time diagram of Dijkstra's page: the run's application events alone, at their places in the row.
 
 White actions are rings, red ones filled squares; a white message has an open head, a red one a filled head. The browser
-moves what it draws (assets/explore/proof/places.js): `meta.places` says of each point to which action it belongs, as
+moves what it draws (assets/explore/proof/row.js): `meta.places` says of each point to which action it belongs, as
 its index among those on show; or as [one, other, share] for a point on the way between two actions; null for a point
 that stays. `meta.turns` says which process's turn to red a point is, by its lane in the run.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.arrows import add_arrows, shaft
-from diagrams.canvas import Canvas, Point, Trace, plain, write
+from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.elements import Arrow, Dot
 from diagrams.labels import Labels
 from diagrams.positions import round_times
@@ -24,12 +24,12 @@ from diagrams.scene import Scene, arrow_of
 from diagrams.spacetime import Figure, arranged, layout_of, process_lines
 from diagrams.texts import (
     BODY_SIZE,
+    FEW,
     LETTER_SIZE,
     LONGEST,
     LONGEST_OF_FEW,
     MOST_BODIES,
     MOST_NAMED,
-    FEW,
     along_arrow,
     cropped_name,
     obstacles,
@@ -220,19 +220,15 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
     points = [[(float(number), turn)] for number, turn in enumerate(turns)]
     canvas.add(points, mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
     name = plain(proof.snapshot.id) if proof.is_forbidden else "SSS"  # a cut that is no state has only its own name
-    write(
-        canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], "bottom right" if canvas.down else "bottom center", "@ink",
-        NAME_SIZE, None, meta={"turns": lanes[-1:]},
-    )  # fmt: skip
+    side, meta = "bottom right" if canvas.down else "bottom center", {"turns": lanes[-1:]}
+    write(canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], side, "@ink", NAME_SIZE, None, meta=meta)
 
 
 def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
     """The names of events, beside their line."""
     numbers = _numbers(canvas, whole)
     are_few = len(numbers) <= FEW_ACTIONS
-    named = [
-        (dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named or are_few
-    ]
+    named = [(dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named or are_few]
     if len(named) > MOST_NAMED:
         return
     points, texts, sides, anchors = [], [], [], []
@@ -277,7 +273,8 @@ def _layout(canvas: Canvas) -> Figure:
     low, high = canvas.scene.extent
     ticks = round_times(low, high, whole=True)
     gap = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-    layout[times] |= {"tick0": 0, "dtick": gap, "tickprefix": "place ", "showtickprefix": "last" if canvas.down else "first"}
+    prefixed = "last" if canvas.down else "first"
+    layout[times] |= {"tick0": 0, "dtick": gap, "tickprefix": "place ", "showtickprefix": prefixed}
     across = layout[lanes]["range"]
     layout[lanes]["range"] = [-BEYOND if end == -0.6 else end + 0.15 for end in across]
     return layout

@@ -18,8 +18,8 @@ def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict
     """The figures, by orientation, and the actions on show in the order of the run; else why there is no page.
 
     `first` is the place of the first action on show, `total` their number in the run, `whites` that of the white ones.
-    `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `messages` has the names of
-    messages by their ids.
+    `turns` are the places of the turns to red, by lane; `begin` and `end` those of S0 and S1. `messages` has the names
+    of messages by their ids.
     """
     try:
         proof = proof_of(scene.execution, snapshot)

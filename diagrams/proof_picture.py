@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from diagrams.drawing import WIDTH, Drawing, Picture
 from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
@@ -28,12 +29,11 @@ def proof_picture(scene: Scene, view: View) -> tuple[Picture, str]:
     swaps = read_swaps(proof, SWAPS.of(view))
     row = row_after(proof, swaps)
     whole = Rearranged(scene, proof, swaps)
-    drawing = Drawing(
-        whole, view.orientation, footroom=FOOT, plot=figure(scene, proof, view.orientation, swaps)
-    )  # fmt: skip
+    plot = figure(scene, proof, view.orientation, swaps)
+    drawing = Drawing(whole, view.orientation, footroom=FOOT, plot=plot)
     picture = drawing.at(scene.last)
-    strip = tuple(_strip(row, proof, picture.width, picture.height - FOOT))
-    return Picture(picture.width, picture.height, picture.clip, picture.inside, (*picture.around, *strip)), told(row, proof)
+    strip = _strip(row, proof, picture.width, picture.height - FOOT)
+    return replace(picture, around=(*picture.around, *strip)), told(row, proof)
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:
@@ -72,8 +72,8 @@ def _strip(row: Sequence[ColouredAction], proof: Proof, width: float, top: float
     for number, action in enumerate(part):
         x = left + step * (number + 0.5)
         if action.is_red:
-            corners = ((x - radius, y - radius), (x + radius, y - radius), (x + radius, y + radius), (x - radius, y + radius))
-            yield Area((corners,), "@red")
+            corners = ((-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius))
+            yield Area((tuple((x + across, y + down) for across, down in corners),), "@red")
         else:
             yield Disc((x, y), radius, "@white", "@white-edge", 1.8)
         letters, size = fitted(action.label, 14, step - 2)

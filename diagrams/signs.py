@@ -77,7 +77,8 @@ class Sign:
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
     `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
-    snapshot records ("asked"), on Dijkstra's page ("proof"), or "always" in the first two. `is_in` says whether a scene has such a sign.
+    snapshot records ("asked"), on Dijkstra's page ("proof"), or "always" in the first two. `is_in` says whether a scene
+    has such a sign.
     """
 
     key: str

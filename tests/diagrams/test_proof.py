@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -187,9 +186,11 @@ def test_a_red_message_in_a_white_action_forbids_every_order():
 
 
 def test_a_snapshot_that_some_process_has_not_recorded_has_no_page():
-    execution = run(replace(library.load("lecture"), expect={}))
-    held = apply_edit(execution, {"do": "hold", "message": {"channel": "P1->P3", "kind": "marker", "snapshot": "S1"}}, 0)
-    held = apply_edit(held, {"do": "hold", "message": {"channel": "P2->P3", "kind": "marker", "snapshot": "S1"}}, 0)
+    execution = run(library.load("lecture"))
+    held = execution
+    for channel in ("P1->P3", "P2->P3"):
+        marker = {"channel": channel, "kind": "marker", "snapshot": "S1"}
+        held = apply_edit(held, {"do": "hold", "message": marker}, 0.0)
     problem = payload(compose(held), proofs=["S1"])["proofs"]["S1"]["problem"]
     assert problem.startswith("S1: P3 has not recorded") and problem.endswith(".")
     with pytest.raises(InputError, match="there is no snapshot S7; this run has S1"):

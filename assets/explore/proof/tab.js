@@ -23,7 +23,7 @@ export class ProofView {
     this.count = el("strong");
     this.counted = el("p", { class: "cc-proof-count" }, this.count, el("span"));
     this.swap = button("Swap one pair", () => this.swapNext());
-    this.playing = button("Play", () => this.togglePlay());
+    this.playing = button("Play the swaps", () => this.togglePlay());
     this.all = button("Swap all", () => this.setTo(interchanged(this.page, this.order)));
     this.back = button("As it happened", () => this.setTo(asItHappened(this.page)));
     this.straight = button("Straighten", () => this.straighten());
@@ -239,7 +239,7 @@ export class ProofView {
     setText(this.counted.lastChild, left === 1 ? " inversion" : " inversions");
     this.swap.disabled = this.all.disabled = next < 0;
     this.playing.disabled = next < 0 && !this.timer;
-    setText(this.playing, this.timer ? "Pause" : "Play");
+    setText(this.playing, this.timer ? "Pause" : "Play the swaps");
     this.back.disabled = left === page.inversions && !isStraight;
     this.straight.disabled = page.forbidden.length > 0;
     this.straight.setAttribute("aria-pressed", String(isStraight));

@@ -9,7 +9,7 @@ export function saidOfSwap(page, scene, order, place) {
   return `${red.label} is red, ${white.label} is white, and no message leads from ${red.label} to ${white.label}: they change places. ${scene.processes[red.lane]} and ${scene.processes[white.lane]} see the same as before. ${leftInWords(left)}`;
 }
 
-export function leftInWords(left) {
+function leftInWords(left) {
   return left === 0 ? "No inversion is left." : left === 1 ? "1 inversion is left." : `${left} inversions are left.`;
 }
 
