@@ -204,9 +204,9 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
             names[at] = f"{names[at]} = {name}" if at in names else name
     ends: list[list[Point | None]] = [[(-0.5, at), (last + 0.5, at), None] for at in names]
     canvas.add(ends, mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
-    side = "top right" if canvas.down else "top center"
     told = [f"<b>{name}</b>" for name in names.values()]
-    write(canvas, [(-0.5, at) for at in names], told, side, "@ink", NAME_SIZE, None)
+    sides = ["top right" if canvas.down or at == proof.begin else "top left" for at in names]
+    write(canvas, [(-0.5, at) for at in names], told, sides, "@ink", NAME_SIZE, None)
     lanes = [lane for lane in canvas.scene.layout.shown if lane <= len(whole.processes) - 1]
     turns = [whole.places.turns[lane] for lane in lanes]
     colour, dash = theme.cut_look(rank, not proof.is_forbidden)

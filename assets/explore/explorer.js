@@ -207,13 +207,13 @@ export class Explorer {
     this.diagram.snapshot = visit.snapshot;
     this.diagram.moves = proof && proof.moves;
     this.root.toggleAttribute("data-proof", proof != null);
+    showSigns(this.signs, scene.signs, isAsked ? "asked" : proof ? "proof" : "run"); // the diagram has the room that is left
     const lanes = JSON.stringify(scene.arrangement);
     const view = [visit.scenario, visit.orientation, lanes, ...(proof ? ["proof"] : []), ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
     this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
     this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
-    showSigns(this.signs, scene.signs, isAsked ? "asked" : proof ? "proof" : "run");
     this.showOrientation();
     this.showStep();
   }

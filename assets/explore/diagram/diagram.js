@@ -99,6 +99,7 @@ export class Diagram {
     }));
     const layout = { ...figure.layout, uirevision: view, autosize: true };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
+    if (this.drawn) Plotly.animate(this.node, [], { mode: "immediate" }); // what waits to be drawn is of the figure before
     Plotly.react(this.node, data, layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;

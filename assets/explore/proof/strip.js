@@ -19,13 +19,22 @@ export class Strip {
   /** Show the row; `around` is the place of which a long row shows the neighbours, `now` the index of this step's action. */
   show(page, order, around, now) {
     this.node.hidden = !page;
-    if (!page) return;
+    if (!page) return this.hold(null);
+    this.hold(page);
     const [from, until] = this.part(page, order.length, around);
     const focused = this.list.querySelector(":focus")?.dataset.place;
     this.list.replaceChildren(...order.slice(from, until).flatMap((number, index) => this.nodes(page, order, from + index, until, number === now)));
     this.list.querySelector(`[data-place="${focused}"]`)?.focus({ preventScroll: true });
     const [first, last] = [page.first + from, page.first + until - 1];
     this.cropped.textContent = until - from < page.total ? `Actions ${first} to ${last} of ${page.total}` : "";
+  }
+
+  /** A row keeps the height that it once had, so that the diagram above stays where it is. */
+  hold(page) {
+    const width = this.node.clientWidth;
+    const isSame = this.page === page && this.width === width;
+    this.list.style.minHeight = isSame ? `${this.list.offsetHeight}px` : "";
+    Object.assign(this, { page, width });
   }
 
   /** The part of a row that fits into the lines. */

@@ -40,7 +40,7 @@ export class ProofView {
       this.result,
     );
     node.append(this.walk.node, this.chosen, this.problem, this.whole);
-    new ResizeObserver(() => this.page && this.showStrip()).observe(explorer.diagram.node);
+    new ResizeObserver(() => this.showStrip()).observe(explorer.diagram.node);
     explorer.closed.addEventListener("abort", () => this.stop());
   }
 
@@ -64,6 +64,8 @@ export class ProofView {
     const snapshot = this.snapshotIn(scene);
     const page = snapshot && scene.proofs[snapshot.id];
     this.take(page?.actions ? page : null, snapshot);
+    this.scene = scene;
+    this.showStrip(); // before the diagram, which has the room that is left
     return this.page && { figures: page.figures, moves: this.moves() };
   }
 
@@ -120,7 +122,7 @@ export class ProofView {
 
   stepTo(step) {
     this.step = step;
-    if (this.page) this.showStrip();
+    this.showStrip();
   }
 
   leave() {
@@ -231,7 +233,8 @@ export class ProofView {
   // ------------------------------------------------------------------------- what is seen
 
   refresh() {
-    if (!this.page) return this.strip.show(null);
+    this.showStrip();
+    if (!this.page) return;
     const { page, order, isStraight } = this;
     const left = inversions(page, order);
     const next = firstChange(page, order);
@@ -245,15 +248,14 @@ export class ProofView {
     this.straight.setAttribute("aria-pressed", String(isStraight));
     setText(this.said, this.said_ ?? saidOfRow(page, order, isStraight));
     refill(this.result, JSON.stringify([this.key, left === 0]), () => this.results(left));
-    this.showStrip();
   }
 
   showStrip() {
     const { page, order, step } = this;
-    if (this.explorer.visit.tab !== "proof" || !this.explorer.diagram.moves) return this.strip.show(null);
+    if (!page || this.explorer.visit.tab !== "proof") return this.strip.show(null);
     const inversion = order.findIndex((_, place) => isInversion(page, order, place));
     const around = inversion >= 0 ? inversion : Math.round(page.whites - page.first);
-    const now = page.actions.findLastIndex((action) => action.step <= step);
+    const now = page.actions.findLastIndex((action) => action.step <= (step ?? this.explorer.shownStep()));
     this.strip.show(page, order, around, now);
   }
 
