@@ -63,8 +63,8 @@ class _Drawn:
         is_dense = self.beside < DENSE
         own = pairwise(cut for _, cut in self.lattice.own)
         data = [
-            self.ways(self.lattice.graph.edges, "@line/0.15" if is_dense else "@line/0.55", 1),
-            self.ways(own, "@accent/0.6" if is_dense else "@accent/0.35", max(4.0, 0.8 * self.size)),
+            self.ways(self.lattice.graph.edges, "@line/0.15" if is_dense else "@line", 1),
+            self.ways(own, "@accent", max(3.0, 0.45 * self.size)),
             self.ways(pairwise(avoiding), "@bad", 3, dash="dash"),
             *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
