@@ -64,7 +64,7 @@ class _Drawn:
         own = pairwise(cut for _, cut in self.lattice.own)
         data = [
             self.ways(self.lattice.graph.edges, "@line/0.15" if is_dense else "@line", 1),
-            self.ways(own, "@accent", max(3.0, 0.45 * self.size)),
+            self.ways(own, "@accent" if is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
             self.ways(pairwise(avoiding), "@bad", 3, dash="dash"),
             *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
@@ -171,6 +171,6 @@ class _Drawn:
         axis = {"visible": False, "fixedrange": len(self.lattice.cuts) <= 100}
         return {
             "xaxis": {**axis, "range": self.x_range}, "yaxis": {**axis, "range": self.y_range},
-            "margin": {"l": 4, "r": 4, "t": 4, "b": 4}, "showlegend": False, "hovermode": "closest",
+            "margin": {"l": 4, "r": 4, "t": 2 * self.letters, "b": 4}, "showlegend": False, "hovermode": "closest",
             "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "dragmode": "zoom",
         }  # fmt: skip

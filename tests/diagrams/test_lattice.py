@@ -60,7 +60,8 @@ def test_the_recorded_state_of_the_lecture_lies_off_the_path_between_s0_and_s1()
     assert (2, 3, 1) not in [cut for _, cut in lattice.own]
     assert snapshots(lattice) == [
         "S1 recorded 2.3.1. The run was never in this state, but it could have been. 2 events lead to it from the "
-        "state in which the snapshot began, and 4 events from it to the one in which it ended: Dijkstra's S0, SSS and S1."
+        "state in which the snapshot began, and 4 events from it to the one in which it ended: Dijkstra's S0, SSS "
+        "and S1."
     ]
 
 
