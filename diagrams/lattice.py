@@ -24,6 +24,7 @@ from sim.theory.lattice_parts import around, between
 
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
+MOST_WRITTEN = 12  # processes of a cut that is written out
 MOST_ASKED = 20_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
 
 
@@ -157,8 +158,8 @@ def counts(execution: Execution) -> Counts:
 
 
 def written(cut: Clock) -> str:
-    """A cut as in a link: the number of events inside, by process, as in 2.3.1."""
-    return ".".join(map(str, cut))
+    """A cut as in a link: the number of events inside, by process, as in 2.3.1; shortened where there are many."""
+    return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
 def ask(execution: Execution, text: str) -> Asked:
