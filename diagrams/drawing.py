@@ -24,7 +24,7 @@ SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
 NAME_SIZE, TICK_SIZE = 18.0, 11.0
-MARGIN = 16  # pixels round a figure without names and times
+MARGIN = 24  # pixels round a figure without names and times
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
            "longdashdot": (14.0, 5.0, 2.0, 5.0)}  # fmt: skip

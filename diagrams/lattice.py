@@ -6,8 +6,9 @@ A cut is a tuple, as in sim/theory/lattice.py. The drawing is in diagrams/lattic
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 import networkx as nx
@@ -18,12 +19,13 @@ from sim.run.execution import Execution, once
 from sim.run.predicates import Predicates
 from sim.run.snapshots import Snapshot
 from sim.theory import lattice as theory
-from sim.theory.causality import Clock
+from sim.theory.causality import Clock, History
 from sim.theory.lattice import Modality, TooManyCuts
 from sim.theory.lattice_parts import around, between
 
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
+MOST_WRITTEN = 12  # processes of a cut that is written out
 MOST_ASKED = 20_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
 
 
@@ -72,19 +74,12 @@ class Lattice:
         self.own = own_path(self.execution)
         self.marks = [mark for rank, own in enumerate(scene.snapshots) for mark in self._marks(own, rank)]
         self.counts = counts(self.execution)
-        self.is_whole = self.counts.is_all and self.counts.consistent <= MOST_DRAWN
         self.part = "whole"  # or "snapshot" (from its begin to its end), or around: "recorded" (the state), "step"
-        self.cuts = self._drawn(step)
+        whole = _whole(self.execution)
+        self.is_whole = whole is not None
+        self.graph = whole or graph_of(self.history, self._part(step))
+        self.cuts: list[Clock] = list(self.graph)
         self.asked = ask(self.execution, predicate) if predicate.strip() else None
-
-    @cached_property
-    def graph(self) -> nx.DiGraph:
-        """The cuts that are drawn; an edge is one event more."""
-        graph = nx.DiGraph()
-        graph.add_nodes_from(self.cuts)
-        for cut in self.cuts:
-            graph.add_edges_from((cut, other) for other in theory.successors(self.history, cut) if other in graph)
-        return graph
 
     @cached_property
     def number(self) -> dict[Clock, int]:
@@ -107,10 +102,8 @@ class Lattice:
             found.append(Mark(snapshot.id, rank, "ends", self.state_at(snapshot.completed)))
         return found
 
-    def _drawn(self, step: int) -> list[Clock]:
-        """The cuts that are drawn, those with fewer events first."""
-        if self.is_whole:
-            return list(theory.lattice(self.history))
+    def _part(self, step: int) -> list[Clock]:
+        """The cuts that are drawn of a lattice that is too large, those with fewer events first."""
         states = {mark.role: mark.cut for mark in self.marks if mark.rank == 0}
         if "ends" in states:
             try:
@@ -141,6 +134,24 @@ def own_path(execution: Execution) -> list[tuple[int, Clock]]:
     return path
 
 
+def graph_of(history: History, cuts: Iterable[Clock]) -> nx.DiGraph:
+    """A lattice, or a part of it: the cuts in their order, and an edge wherever one event leads to another cut."""
+    graph = nx.DiGraph()
+    graph.add_nodes_from(cuts)
+    for cut in list(graph):
+        graph.add_edges_from((cut, other) for other in theory.successors(history, cut) if other in graph)
+    return graph
+
+
+@once
+def _whole(execution: Execution) -> nx.DiGraph | None:
+    """The lattice of a run; None where it has too many cuts to be drawn."""
+    try:
+        return graph_of(execution.history, theory.lattice(execution.history, MOST_DRAWN))
+    except TooManyCuts:
+        return None
+
+
 @once
 def counts(execution: Execution) -> Counts:
     """What there is to count in the lattice of a run, as far as that goes."""
@@ -157,14 +168,14 @@ def counts(execution: Execution) -> Counts:
 
 
 def written(cut: Clock) -> str:
-    """A cut as in a link: the number of events inside, by process, as in 2.3.1."""
-    return ".".join(map(str, cut))
+    """A cut as in a link: the number of events inside, by process, as in 2.3.1; shortened where there are many."""
+    return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
 def ask(execution: Execution, text: str) -> Asked:
     """Whether a predicate possibly and definitely holds. What is wrong with it is said in the answer."""
     try:
-        holds = Predicates(execution).read(text)
+        holds = cache(Predicates(execution).read(text))
         history = execution.history
         found = theory.possibly(history, holds, MOST_ASKED), theory.definitely(history, holds, MOST_ASKED)
         return Asked(text, "", *found, holds)

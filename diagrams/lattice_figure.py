@@ -7,8 +7,9 @@ step has `meta.show` (docs/architecture.md). The page shows the cut that one hol
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from typing import Any
+
+import networkx as nx
 
 from diagrams import theme
 from diagrams.canvas import plain
@@ -42,6 +43,19 @@ def figure(lattice: Lattice, room: tuple[int, int] = PANEL, held: Clock | None =
     return _Drawn(lattice, *room).figure(held)
 
 
+def strokes(graph: nx.DiGraph) -> list[list[Clock]]:
+    """The edges as few long ways upwards, each edge once: a browser draws a hundred lines sooner than a thousand."""
+    onward = {cut: list(graph.successors(cut)) for cut in graph}
+    found = []
+    for cut in graph:  # those with fewer events first, so that no way ends where another begins
+        while onward[cut]:
+            way = [cut]
+            while onward[way[-1]]:
+                way.append(onward[way[-1]].pop())
+            found.append(way)
+    return found
+
+
 class _Drawn:
     """The places of the cuts, the room between them, and the traces."""
 
@@ -61,27 +75,22 @@ class _Drawn:
         asked = self.lattice.asked
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
         is_dense = self.beside < DENSE
-        own = pairwise(cut for _, cut in self.lattice.own)
+        own = [cut for _, cut in self.lattice.own]
         data = [
-            self.ways(self.lattice.graph.edges, "@line/0.15" if is_dense else "@line/0.55", 1),
-            self.ways(own, "@accent/0.6" if is_dense else "@accent/0.35", max(4.0, 0.8 * self.size)),
-            self.ways(pairwise(avoiding), "@bad", 3, dash="dash"),
+            self.ways(strokes(self.lattice.graph), "@line/0.15" if is_dense else "@line", 1),
+            self.ways([own], "@accent" if is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
+            self.ways([avoiding], "@bad", 3, dash="dash"),
             *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
             *self.nodes(),
             *(self.states(mark) for mark in self.lattice.marks if mark.cut in self.at),
             self.names(),
         ]
-        return {"data": [trace for trace in data if trace["x"]], "layout": self.layout()}
+        return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
-    def ways(self, edges: Iterable[tuple[Clock, Clock]], colour: str, width: float, dash: str = "solid") -> Trace:
-        """Lines along the edges that are drawn."""
-        points = [
-            point
-            for low, high in edges
-            if low in self.at and high in self.at
-            for point in (self.at[low], self.at[high], None)
-        ]
+    def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, dash: str = "solid") -> Trace:
+        """Lines along ways, as far as they are drawn."""
+        points = [point for way in ways for point in (*(self.at.get(cut) for cut in way), None)]
         line = {"color": colour, "width": width, "dash": dash}
         return self.trace(points, mode="lines", line=line, hoverinfo="skip")
 
@@ -160,7 +169,7 @@ class _Drawn:
             cliponaxis=False,
         )
 
-    def trace(self, points: Sequence[Place | None], **look: Any) -> Trace:
+    def trace(self, points: Sequence[tuple[float, float] | None], **look: Any) -> Trace:
         """A trace through points (None: a gap)."""
         places_of = [(None, None) if point is None else point for point in points]
         x, y = [place[0] for place in places_of], [place[1] for place in places_of]
@@ -171,6 +180,6 @@ class _Drawn:
         axis = {"visible": False, "fixedrange": len(self.lattice.cuts) <= 100}
         return {
             "xaxis": {**axis, "range": self.x_range}, "yaxis": {**axis, "range": self.y_range},
-            "margin": {"l": 4, "r": 4, "t": 4, "b": 4}, "showlegend": False, "hovermode": "closest",
+            "margin": {"l": 4, "r": 4, "t": 2 * self.letters, "b": 4}, "showlegend": False, "hovermode": "closest",
             "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "dragmode": "zoom",
         }  # fmt: skip

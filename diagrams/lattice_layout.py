@@ -11,7 +11,7 @@ from itertools import groupby
 
 from sim.theory.causality import Clock
 
-Place = tuple[float, float]
+Place = tuple[float, int]
 
 
 def places(cuts: Iterable[Clock]) -> dict[Clock, Place]:
@@ -23,7 +23,7 @@ def places(cuts: Iterable[Clock]) -> dict[Clock, Place]:
     for events, level in groupby(ascending, key=sum):
         wished = sorted((_aside(cut) - _aside(low) - lean * (events - sum(low)), cut) for cut in level)
         for (_, cut), across in zip(wished, apart([across for across, _ in wished]), strict=True):
-            found[cut] = (round(across, 3), float(events))
+            found[cut] = (round(across, 3), events)
     return found
 
 

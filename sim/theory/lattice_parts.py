@@ -22,18 +22,18 @@ def between(history: History, low: Clock, high: Clock, most: int) -> list[Clock]
 
     Raises TooManyCuts where there are more than `most`.
     """
-    found, level = [low], {low: None}
+    found: list[Clock] = []
+    level = {low: None}
     while level:
-        above = dict.fromkeys(
+        found += level
+        if len(found) > most:
+            raise TooManyCuts(most)
+        level = dict.fromkeys(
             successor
             for cut in in_time(level)
             for successor in successors(history, cut)
             if all(inside <= limit for inside, limit in zip(successor, high, strict=True))
         )
-        if len(found) + len(above) > most:
-            raise TooManyCuts(most)
-        found += above
-        level = above
     return found
 
 

@@ -25,7 +25,9 @@ export class LatticePicture {
     const drawn = { ...figure, data: figure.data.filter((trace) => trace !== now) };
     this.figure = enlarge(painted(drawn, palette), magnification({ clientWidth: this.plot.clientWidth }));
     this.figure.layout.uirevision = view; // another predicate keeps the zoom
+    this.node.style.setProperty("--dot", this.figure.data.find(({ meta }) => meta?.nodes).marker.size);
     this.plot.setAttribute("aria-label", words.join(" "));
+    this.drawn = null;
     this.draw();
   }
 
@@ -33,6 +35,8 @@ export class LatticePicture {
   draw() {
     if (!this.figure || !this.plot.clientWidth) return;
     const { clientWidth: width, clientHeight: height } = this.plot;
+    if (this.drawn === `${width} ${height}`) return;
+    this.drawn = `${width} ${height}`;
     const isFirst = !this.plot.on;
     Plotly.react(this.plot, this.figure.data, { ...structuredClone(this.figure.layout), width, height }, FOR_ALL);
     if (isFirst) {

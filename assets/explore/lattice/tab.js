@@ -92,8 +92,8 @@ export class LatticeView {
 
   /** A cut as in the picture, and why it is not there. */
   called(cut) {
-    const written = cut.length > MOST_NUMBERS ? "" : cut.join(".");
-    if (this.numbers.has(String(cut))) return written || "in the picture";
+    const written = [...cut.slice(0, MOST_NUMBERS), ...(cut.length > MOST_NUMBERS ? ["…"] : [])].join(".");
+    if (this.numbers.has(String(cut))) return written;
     const isConsistent = !this.explorer.cut.cuts.violations(cut).length;
     return `${written} ${isConsistent ? "(outside this part)" : "(not consistent: no dot)"}`;
   }
