@@ -4,6 +4,7 @@ import { el } from "../page/dom.js";
 import { inversions, isInversion, mayChange } from "./row.js";
 
 const LINES = 2; // of actions; a longer row is cropped
+const FULL = 0.95; // of a line, before the next action goes to the next one
 const BETWEEN = 12; // pixels, on average, between two actions
 const [PAD, LETTER, MOST_LETTERS] = [16, 8.5, 6]; // of an action, in pixels and letters
 
@@ -39,9 +40,9 @@ export class Strip {
 
   /** The part of a row that fits into the lines. */
   part({ actions }, count, around) {
-    const letters = Math.max(...actions.map(({ label }) => Math.min(label.length, MOST_LETTERS)));
+    const letters = actions.reduce((sum, { label }) => sum + Math.min(label.length, MOST_LETTERS), 0) / count;
     const width = this.node.clientWidth || this.node.parentElement?.clientWidth || 0;
-    const most = Math.max(6, LINES * Math.floor(width / (PAD + LETTER * letters + BETWEEN)));
+    const most = Math.max(6, Math.floor((LINES * width * FULL) / (PAD + LETTER * letters + BETWEEN)));
     const from = Math.max(0, Math.min(around - (most >> 1), count - most));
     return [from, Math.min(count, from + most)];
   }
