@@ -72,8 +72,8 @@ class Rearranged(Scene):
         if (process, index) in self.proof.place_of:
             action, before = self.proof.place_of[process, index]
             return self.places.actions[action] - before
-        is_early = index < min((i for name, i in self.proof.place_of if name == process), default=index + 1)
-        return self.extent[0] - 1 if is_early else self.extent[1] + 1
+        step = self.execution.history.of[process][index - 1].step
+        return self.extent[0] - 1 if step < self.proof.actions[0].step else self.extent[1] + 1
 
     @cached_property
     def dots(self) -> tuple[Dot, ...]:
