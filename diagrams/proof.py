@@ -52,11 +52,11 @@ class Proof:
         row = coloured_actions(execution.history, self.frontier)
         self.total = len(row)
         self.whites = sum(not action.is_red for action in row)
-        start, stop = _on_show(row, snapshot.id)
-        self.actions, self.first = row[start:stop], start + 1
         self._steps = [action.step for action in row]
         self.begin = self._before(snapshot.began or 0)
         self.end = self.total + 0.5 if snapshot.completed is None else self._before(snapshot.completed + 1)
+        start, stop = self._on_show(row)
+        self.actions, self.first = row[start:stop], start + 1
         self._whole = row
 
     @property
@@ -83,6 +83,20 @@ class Proof:
             for index in range(action.first, action.last + 1):
                 found[action.process, index] = (number, 0.5 * (action.last - index) / count)
         return found
+
+    def _on_show(self, row: Sequence[ColouredAction]) -> tuple[int, int]:
+        """The part of a row that is shown: all; else S0 to S1; else from the first red action to the last white one."""
+        first_red = next((number for number, action in enumerate(row) if action.is_red), len(row))
+        after_white = next((number for number in range(len(row), 0, -1) if not row[number - 1].is_red), 0)
+        inner = min(first_red, after_white) - AROUND, max(first_red, after_white) + AROUND
+        outer = min(inner[0], int(self.begin) - AROUND), max(inner[1], int(self.end) + AROUND)
+        for start, stop in ((0, len(row)), outer, inner):
+            if min(len(row), stop) - max(0, start) <= MOST_ACTIONS:
+                return max(0, start), min(len(row), stop)
+        raise InputError(
+            f"{self.snapshot.id}: from the first red action to the last white one there are {inner[1] - inner[0]:,}, and "
+            f"a page holds {MOST_ACTIONS:,}; choose a snapshot that takes less time, or ask python -m sim interchange"
+        )
 
     def is_red(self, event: Event) -> bool:
         """Whether an application event is outside the cut."""
@@ -189,21 +203,6 @@ def _listed(names: Sequence[str]) -> str:
 def _sorted(bodies: Sequence[Any]) -> list[str]:
     """Bodies in an order of their own: a channel that is not FIFO holds them in none."""
     return sorted(json.dumps(body, sort_keys=True) for body in bodies)
-
-
-def _on_show(row: Sequence[ColouredAction], snapshot: str) -> tuple[int, int]:
-    """The part of a row that is shown: all of a short one, else from the first red action to the last white one."""
-    if len(row) <= MOST_ACTIONS:
-        return 0, len(row)
-    first_red = next((number for number, action in enumerate(row) if action.is_red), len(row))
-    after_white = next((number for number in range(len(row), 0, -1) if not row[number - 1].is_red), 0)
-    start, stop = min(first_red, after_white) - AROUND, max(first_red, after_white) + AROUND
-    if stop - start > MOST_ACTIONS:
-        raise InputError(
-            f"{snapshot}: from the first red action to the last white one there are {stop - start:,}, and a page holds "
-            f"{MOST_ACTIONS:,}; choose a snapshot that takes less time, or ask python -m sim interchange"
-        )
-    return max(0, start), min(len(row), stop)
 
 
 def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:

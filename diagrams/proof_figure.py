@@ -42,6 +42,7 @@ from sim.core.model import APP
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
+SHORT_NUMBERS = 100
 FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
 ALWAYS = (0, None)
@@ -273,8 +274,9 @@ def _layout(canvas: Canvas) -> Figure:
     low, high = canvas.scene.extent
     ticks = round_times(low, high, whole=True)
     gap = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+    prefix = "place " if high < SHORT_NUMBERS else ""  # else there is no room for it
     prefixed = "last" if canvas.down else "first"
-    layout[times] |= {"tick0": 0, "dtick": gap, "tickprefix": "place ", "showtickprefix": prefixed}
+    layout[times] |= {"tick0": 0, "dtick": gap, "showtickprefix": prefixed, "tickprefix": prefix}
     across = layout[lanes]["range"]
     layout[lanes]["range"] = [-BEYOND if end == -0.6 else end + 0.15 for end in across]
     return layout

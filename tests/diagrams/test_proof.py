@@ -198,9 +198,12 @@ def test_a_snapshot_that_some_process_has_not_recorded_has_no_page():
 
 
 def test_a_long_row_is_cropped_to_what_happens_around_the_snapshot(monkeypatch):
+    whole = "ABIFGCHJDEK"
     monkeypatch.setattr(proof_module, "MOST_ACTIONS", 10)
     proof = proof_of(run(library.load("lecture")))
-    whole = "ABIFGCHJDEK"
+    assert "".join(action.label for action in proof.actions) == whole[1:]  # from S0 to S1, with three before and after
+    monkeypatch.setattr(proof_module, "MOST_ACTIONS", 9)
+    proof = proof_of(run(library.load("lecture")))
     assert "".join(action.label for action in proof.actions) == whole[2:10]  # C and H, with three before and after
     assert (proof.first, proof.total, proof.is_whole, proof.inversions) == (3, 11, False, 1)
     assert proof.places(STRAIGHT).turns == [6.5] * 3
