@@ -94,8 +94,8 @@ class Proof:
             if min(len(row), stop) - max(0, start) <= MOST_ACTIONS:
                 return max(0, start), min(len(row), stop)
         raise InputError(
-            f"{self.snapshot.id}: from the first red action to the last white one there are {inner[1] - inner[0]:,}, and "
-            f"a page holds {MOST_ACTIONS:,}; choose a snapshot that takes less time, or ask python -m sim interchange"
+            f"{self.snapshot.id}: from the first red action to the last white one there are {inner[1] - inner[0]:,}, "
+            f"and a page holds {MOST_ACTIONS:,}; choose a shorter snapshot, or run python -m sim interchange"
         )
 
     def is_red(self, event: Event) -> bool:

@@ -1,7 +1,7 @@
 /* The space-time diagram: one Plotly node for the life of the component. Stepping masks its traces. */
 
 import { resolveColour } from "../page/colours.js";
-import { movedCoordinates } from "../proof/row.js";
+import { hasMoved, movedCoordinates } from "../proof/row.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
 import { arrangeTexts } from "./lettering.js";
@@ -140,11 +140,12 @@ export class Diagram {
     Plotly.relayout(this.node, { [`${axis}.ticktext`]: names.map((name, lane) => (lane % every ? "" : name)) });
   }
 
-  /** On Dijkstra's page: move its actions to other places. */
+  /** On Dijkstra's page: move its actions to other places. Only traces in which something moves are touched. */
   rearrange(moves) {
+    const before = this.moves.places;
     this.moves = moves;
     this.arrows = arrowsOf(this.movedTraces(), this.isDown);
-    this.update(this.tracesWith((meta) => meta.places || meta.turns));
+    this.update(this.tracesWith((meta) => hasMoved(meta, before, moves.places)));
     this.onMoved();
   }
 

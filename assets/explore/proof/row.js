@@ -86,6 +86,13 @@ export function between(from, to, share) {
   return { actions: mixed("actions"), turns: mixed("turns") };
 }
 
+/** Whether any point of a trace with this `meta` moves between two layouts of the row. */
+export function hasMoved(meta, from, to) {
+  const isOther = (number) => typeof number === "number" && from.actions[number] !== to.actions[number];
+  const moves = (anchor) => (Array.isArray(anchor) ? isOther(anchor[0]) || isOther(anchor[1]) : isOther(anchor));
+  return Boolean(meta.places?.some(moves) || meta.turns?.some((lane) => from.turns[lane] !== to.turns[lane]));
+}
+
 /** The coordinates on the time axis of a trace of the page's figure, moved to where the row lies (`meta`: proof_figure.py). */
 export function movedCoordinates(values, meta, { first }, { actions, turns }) {
   if (meta?.turns) return values.map((_, point) => turns[meta.turns[point]]);
