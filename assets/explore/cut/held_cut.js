@@ -34,9 +34,16 @@ export class HeldCut extends CutHandles {
     explorer.diagram.node.after(this.node);
   }
 
+  /** All cuts of the run; made when first needed. */
+  get cuts() {
+    const { events } = this.explorer;
+    if (this.ofRun?.events !== events) this.ofRun = new Cuts(events);
+    return this.ofRun;
+  }
+
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
-    if (!this.cuts) return null;
+    if (!this.explorer.scene) return null;
     return this.moved ?? this.kept ?? this.atFirst;
   }
 
@@ -82,15 +89,10 @@ export class HeldCut extends CutHandles {
   }
 
   show(scene) {
-    const { events } = this.explorer;
-    if (this.cuts?.events !== events) this.cuts = new Cuts(events);
-    const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
-    this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     this.moved = null;
     this.dragged = null;
     const { visit } = this.explorer;
     if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.frontier)) visit.cut = null; // an edit changed it
-    this.makeHandles();
     this.refresh();
   }
 
@@ -108,8 +110,8 @@ export class HeldCut extends CutHandles {
 
   /** A click on a process line moves its handle there. */
   claims(pick) {
-    if (!this.isShown || !["line", "event"].includes(pick.kind)) return false;
-    const { diagram } = this.explorer;
+    const { diagram, visit } = this.explorer;
+    if (!this.isShown || !TABS.has(visit.tab) || !["line", "event"].includes(pick.kind)) return false;
     const { lane, position, distance } = diagram.laneAt(diagram.within(pick));
     if (distance <= LINE_REACH) this.place(lane, this.stopAt(lane, position));
     return distance <= LINE_REACH;
@@ -150,14 +152,23 @@ export class HeldCut extends CutHandles {
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
+    if (this.scene !== this.explorer.scene) this.prepare();
     this.violations = this.cuts.violations(this.frontier);
     this.inChannels = [...this.cuts.inChannels(this.frontier).values()].flat();
     this.lay();
   }
 
+  /** The stops and the handles of a new scene. */
+  prepare() {
+    const { scene, events } = this.explorer;
+    const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
+    this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
+    this.makeHandles();
+  }
+
   lay() {
-    const { diagram } = this.explorer;
-    if (!this.isShown || !diagram.drawn || !this.violations) return;
+    const { diagram, scene } = this.explorer;
+    if (!this.isShown || !diagram.drawn || this.scene !== scene) return;
     const { crowd } = this;
     for (const node of [this.node, this.under]) node.style.setProperty("--cc-crowd", crowd.toFixed(2));
     this.layHandles();
