@@ -70,7 +70,7 @@ export class CutView {
     this.told = String(frontier);
     const violations = cuts.violations(frontier);
     const holds = !violations.length;
-    this.verdict.dataset.holds = String(holds);
+    this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
     this.showChannels(cuts.inChannels(frontier));
