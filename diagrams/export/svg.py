@@ -29,8 +29,6 @@ def export(scene: Scene, view: View) -> bytes:
     shown = on_show(scene, view)
     picture = Drawing(shown, view.orientation).at(view.step)
     told = f"Step {view.step} of {scene.last}. {shown.steps[view.step].sentence}"
-    if shown.shown_cut:
-        told += f" The cut is {'' if shown.shown_cut.consistent else 'not '}consistent."
     return document(picture, view.palette, scene.execution.scenario.title, told).encode("utf-8")
 
 

@@ -157,8 +157,3 @@ def test_what_is_no_cut_of_the_run_is_refused_in_a_sentence(text, complaint):
 def test_every_picture_can_show_a_cut(form):
     cuts = [{}, {"cut": "2.3.1"}, {"cut": "P1=4,P2=2,P3=2"}]
     assert len({exported("lecture", form, **cut) for cut in cuts}) == len(cuts)
-
-
-def test_a_picture_says_its_verdict_to_those_who_cannot_see_it():
-    assert b"The cut is consistent.</desc>" in exported("lecture", "svg", cut="2.3.1")
-    assert b"The cut is not consistent.</desc>" in exported("lecture", "svg", cut="4.2.2")
