@@ -34,16 +34,11 @@ export class HeldCut extends CutHandles {
     explorer.diagram.node.after(this.node);
   }
 
-  /** All cuts of the run; made when first needed. */
-  get cuts() {
-    const { events } = this.explorer;
-    if (this.ofRun?.events !== events) this.ofRun = new Cuts(events);
-    return this.ofRun;
-  }
-
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
-    if (!this.explorer.scene) return null;
+    const { scene } = this.explorer;
+    if (!scene) return null;
+    if (this.scene !== scene) this.prepare(scene);
     return this.moved ?? this.kept ?? this.atFirst;
   }
 
@@ -88,8 +83,17 @@ export class HeldCut extends CutHandles {
     explorer.notify("cutMoved", this.frontier);
   }
 
-  show(scene) {
+  /** All cuts, the stops and the handles of a new scene; made when first needed. */
+  prepare(scene) {
+    const { events } = this.explorer;
+    if (this.cuts?.events !== events) this.cuts = new Cuts(events);
+    const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
+    this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     this.moved = null;
+    this.makeHandles();
+  }
+
+  show(scene) {
     this.dragged = null;
     const { visit } = this.explorer;
     if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.frontier)) visit.cut = null; // an edit changed it
@@ -152,18 +156,9 @@ export class HeldCut extends CutHandles {
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
-    if (this.scene !== this.explorer.scene) this.prepare();
     this.violations = this.cuts.violations(this.frontier);
     this.inChannels = [...this.cuts.inChannels(this.frontier).values()].flat();
     this.lay();
-  }
-
-  /** The stops and the handles of a new scene. */
-  prepare() {
-    const { scene, events } = this.explorer;
-    const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
-    this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
-    this.makeHandles();
   }
 
   lay() {
