@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
-from diagrams.cut_facts import conserved, cut_counts
+from diagrams.cut_counts import cut_counts
+from diagrams.meters import conserved
 from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs
@@ -71,8 +72,14 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "arrangement": _arrangement(scene),
         "channels": _channels(scene),
         "cuts": [
-            {"name": c.name, "text": c.text, "frontier": c.frontier, "consistent": c.consistent, "witness": c.witness,
-             "crossing": c.crossing}
+            {
+                "name": c.name,
+                "text": c.text,
+                "frontier": c.frontier,
+                "consistent": c.consistent,
+                "witness": c.witness,
+                "crossing": c.crossing,
+            }
             for c in scene.whole_run.story_cuts
         ],
         "cut_counts": cut_counts(scene.execution),
