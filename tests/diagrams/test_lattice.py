@@ -16,7 +16,7 @@ from diagrams.lattice import Lattice, ask
 from diagrams.lattice_figure import figure, strokes
 from diagrams.lattice_layout import apart, places
 from diagrams.lattice_payload import lattice_payload, whole_lattice
-from diagrams.lattice_words import number, snapshots, summary
+from diagrams.lattice_words import snapshots, summary
 from diagrams.scene import compose
 from sim.document import library
 from sim.document.scenario import Scenario
@@ -125,7 +125,7 @@ def test_of_a_lattice_that_is_too_large_the_part_around_the_snapshot_is_drawn() 
     recorded = states(lattice)["recorded"]
     assert not lattice.counts.is_all and lattice.counts.orders is None
     assert recorded in lattice.cuts and 1 < len(lattice.cuts) <= lattice_module.MOST_AROUND
-    told = r"More than [\d,]+ of about 1\.3 × 10\^83 cuts are consistent: too many to count\."
+    told = r"More than [\d,]+ of about 10⁸³ cuts are consistent: too many to count\."
     assert re.fullmatch(told, summary(lattice)[0])
     assert "nearest to the state that S1 recorded" in summary(lattice)[1]
     assert whole_lattice(scene("hundred"), 0, "") is None
@@ -238,10 +238,3 @@ def test_every_dot_knows_its_cut() -> None:
     (dots,) = [trace for trace in told["figure"]["data"] if len(trace.get("meta", {}).get("nodes", ())) > 1]
     assert [told["cuts"][number] for number in dots["meta"]["nodes"]] == told["cuts"]
     assert dots["hovertext"][told["cuts"].index((2, 3, 1))] == "2.3.1: P1 up to B, P2 up to H, P3 up to I"
-
-
-@pytest.mark.parametrize(
-    ("value", "told"), [(31, "31"), (7265357786, "7,265,357,786"), (10**20 + 5, "about 1.0 × 10^20")]
-)
-def test_a_large_number_is_told_as_people_read_it(value: int, told: str) -> None:
-    assert number(value) == told
