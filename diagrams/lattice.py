@@ -26,7 +26,9 @@ from sim.theory.lattice_parts import around, between
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
-MOST_ASKED = 20_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
+MOST_COUNTED = 500_000  # comparisons, to count the cuts of a larger one: under a second
+MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
+MOST_LOOKED_AT = 4_000_000  # messages, to find for each of these cuts what is in the channels
 
 
 class Mark(NamedTuple):
@@ -162,7 +164,7 @@ def counts(execution: Execution) -> Counts:
     except TooManyCuts:
         orders = None
     try:
-        return Counts(cuts, theory.consistent_cuts(history), True, orders)
+        return Counts(cuts, theory.consistent_cuts(history, MOST_COUNTED), True, orders)
     except TooManyCuts as problem:
         return Counts(cuts, problem.known, False, orders)
 
@@ -174,15 +176,15 @@ def written(cut: Clock) -> str:
 
 def ask(execution: Execution, text: str) -> Asked:
     """Whether a predicate possibly and definitely holds. What is wrong with it is said in the answer."""
+    most = min(MOST_ASKED, MOST_LOOKED_AT // (len(execution.flights) + 1))
     try:
         holds = cache(Predicates(execution).read(text))
         history = execution.history
-        found = theory.possibly(history, holds, MOST_ASKED), theory.definitely(history, holds, MOST_ASKED)
-        return Asked(text, "", *found, holds)
+        return Asked(text, "", theory.possibly(history, holds, most), theory.definitely(history, holds, most), holds)
     except InputError as problem:
         return Asked(text, str(problem))
     except TooManyCuts:
         return Asked(
             text,
-            f"this run has more than {MOST_ASKED:,} consistent cuts, too many to ask them all here; ask a shorter run",
+            f"this run has more than {most:,} consistent cuts, too many to ask them all here; ask a shorter run",
         )

@@ -68,17 +68,18 @@ class _Drawn:
         self.y_range = [min(up) - 0.6, max(up) + 0.6]
         self.beside = wide / (self.x_range[1] - self.x_range[0])
         self.above = high / (self.y_range[1] - self.y_range[0])
+        self.y_range[1] += RING / self.above  # a name above the highest cut
+        self.is_dense = self.beside < DENSE
         self.size = max(SMALLEST, min(LARGEST, 0.45 * min(self.beside, self.above)))
 
     def figure(self, held: Clock | None) -> Figure:
         """All traces, those below first, and the layout."""
         asked = self.lattice.asked
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
-        is_dense = self.beside < DENSE
         own = [cut for _, cut in self.lattice.own]
         data = [
-            self.ways(strokes(self.lattice.graph), "@line/0.15" if is_dense else "@line", 1),
-            self.ways([own], "@accent" if is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
+            self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1),
+            self.ways([own], "@accent" if self.is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
             self.ways([avoiding], "@bad", 3, dash="dash"),
             *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
@@ -90,24 +91,29 @@ class _Drawn:
 
     def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, dash: str = "solid") -> Trace:
         """Lines along ways, as far as they are drawn."""
-        points = [point for way in ways for point in (*(self.at.get(cut) for cut in way), None)]
+        points: list[Place | None] = []
+        for point in (point for way in ways for point in (*map(self.at.get, way), None)):
+            if point or (points and points[-1]):
+                points.append(point)
         line = {"color": colour, "width": width, "dash": dash}
         return self.trace(points, mode="lines", line=line, hoverinfo="skip")
 
     def nodes(self) -> list[Trace]:
-        """The cuts: discs, or squares at which the predicate holds and open circles at which it does not."""
+        """The cuts: discs, or squares at which the predicate holds and pale discs at which it does not."""
         asked = self.lattice.asked
         if asked is None or asked.problem:
             return [self.cuts_as(self.lattice.cuts, "circle", "@ink")]
         holding = [asked.holds(cut) for cut in self.lattice.cuts]
         inside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if holds]
         outside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if not holds]
-        return [self.cuts_as(outside, "circle", "@paper"), self.cuts_as(inside, "square", "@good")]
+        pale = "@line" if self.is_dense else "@paper"
+        return [self.cuts_as(outside, "circle", pale), self.cuts_as(inside, "square", "@good", self.size + 1)]
 
-    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str) -> Trace:
-        """Cuts with a symbol; under the pointer, what is inside."""
+    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, size: float | None = None) -> Trace:
+        """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
         told = [plain(f"{written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
-        marker = {"symbol": symbol, "size": self.size, "color": colour, "line": {"color": "@ink", "width": 1.2}}
+        outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
+        marker = {"symbol": symbol, "size": size or self.size, "color": colour, "line": outline}
         nodes = [self.lattice.number[cut] for cut in cuts]
         points = [self.at[cut] for cut in cuts]
         return self.trace(
@@ -131,12 +137,7 @@ class _Drawn:
         size = self.size + (7 if is_recorded else 3)
         colour = theme.snapshot_colour(mark.rank)
         trace = self.here([mark.cut], colour, size, symbol=symbols[mark.rank % len(symbols)])
-        said = {
-            "begins": "the state in which {} began",
-            "recorded": "what {} recorded",
-            "ends": "the state in which {} ended",
-        }
-        told = f"{written(mark.cut)}: {said[mark.role].format(mark.snapshot)}"
+        told = f"{written(mark.cut)}: {STATES[mark.role].format(mark.snapshot)}"
         return trace | {
             "hoverinfo": "text",
             "hovertext": [plain(told)],

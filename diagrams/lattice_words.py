@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from diagrams.cut_counts import in_words
 from diagrams.lattice import Lattice, Mark, written
 from sim.explain.words import counted
 from sim.theory.causality import Clock
 from sim.theory.lattice import Predicate
 
-MOST_DIGITS = 15  # of a number that is written out
 MOST_TOLD = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
 
@@ -21,7 +21,7 @@ def summary(lattice: Lattice) -> list[str]:
 
 def _cuts(lattice: Lattice) -> str:
     cuts, consistent, is_all, _ = lattice.counts
-    told = f"{number(consistent)} of {number(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
+    told = f"{in_words(consistent)} of {in_words(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
     if lattice.is_whole:
         return f"{told}."
     return f"{told}: too many to draw." if is_all else f"More than {told}: too many to count."
@@ -35,12 +35,12 @@ def _part(lattice: Lattice) -> str:
         "recorded": f"nearest to the state that {name} recorded",
         "step": "nearest to the state of the run at this step",
     }.get(lattice.part)
-    return f"You see a part of the lattice: the {number(len(lattice.cuts))} cuts {what}." if what else ""
+    return f"You see a part of the lattice: the {in_words(len(lattice.cuts))} cuts {what}." if what else ""
 
 
 def _orders(lattice: Lattice) -> str:
     orders = lattice.counts.orders
-    told = "too many to count" if orders is None else number(orders)
+    told = "too many to count" if orders is None else in_words(orders)
     return (
         "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the "
         f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
@@ -106,7 +106,7 @@ def predicate(lattice: Lattice) -> dict[str, Any] | None:
 def _held(lattice: Lattice, holds: Predicate) -> str:
     count, drawn = sum(map(holds, lattice.cuts)), len(lattice.cuts)
     where = "" if lattice.is_whole else " that are drawn"
-    return f"It holds at {number(count)} of the {number(drawn)} consistent cuts{where} (squares)."
+    return f"It holds at {in_words(count)} of the {in_words(drawn)} consistent cuts{where} (squares)."
 
 
 def mark_name(lattice: Lattice, mark: Mark) -> str:
@@ -124,11 +124,3 @@ def cut_in_words(lattice: Lattice, cut: Clock) -> str:
         for name, inside in zip(lattice.history.processes[:MOST_NAMED], cut, strict=False)
     ]
     return ", ".join([*told, "…"] if len(cut) > MOST_NAMED else told)
-
-
-def number(value: int) -> str:
-    """A whole number as people read it: 31, 2,700, about 1.3 × 10^83."""
-    digits = len(str(value))
-    if digits <= MOST_DIGITS:
-        return f"{value:,}"
-    return f"about {value // 10 ** (digits - 2) / 10:.1f} × 10^{digits - 1}"

@@ -36,7 +36,9 @@ export class HeldCut extends CutHandles {
 
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
-    if (!this.cuts) return null;
+    const { scene } = this.explorer;
+    if (!scene) return null;
+    if (this.scene !== scene) this.prepare(scene);
     return this.moved ?? this.kept ?? this.atFirst;
   }
 
@@ -81,16 +83,20 @@ export class HeldCut extends CutHandles {
     explorer.notify("cutMoved", this.frontier);
   }
 
-  show(scene) {
+  /** All cuts, the stops and the handles of a new scene; made when first needed. */
+  prepare(scene) {
     const { events } = this.explorer;
     if (this.cuts?.events !== events) this.cuts = new Cuts(events);
     const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
     this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     this.moved = null;
+    this.makeHandles();
+  }
+
+  show(scene) {
     this.dragged = null;
     const { visit } = this.explorer;
     if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.frontier)) visit.cut = null; // an edit changed it
-    this.makeHandles();
     this.refresh();
   }
 
@@ -108,8 +114,8 @@ export class HeldCut extends CutHandles {
 
   /** A click on a process line moves its handle there. */
   claims(pick) {
-    if (!this.isShown || !["line", "event"].includes(pick.kind)) return false;
-    const { diagram } = this.explorer;
+    const { diagram, visit } = this.explorer;
+    if (!this.isShown || !TABS.has(visit.tab) || !["line", "event"].includes(pick.kind)) return false;
     const { lane, position, distance } = diagram.laneAt(diagram.within(pick));
     if (distance <= LINE_REACH) this.place(lane, this.stopAt(lane, position));
     return distance <= LINE_REACH;
@@ -156,8 +162,8 @@ export class HeldCut extends CutHandles {
   }
 
   lay() {
-    const { diagram } = this.explorer;
-    if (!this.isShown || !diagram.drawn || !this.violations) return;
+    const { diagram, scene } = this.explorer;
+    if (!this.isShown || !diagram.drawn || this.scene !== scene) return;
     const { crowd } = this;
     for (const node of [this.node, this.under]) node.style.setProperty("--cc-crowd", crowd.toFixed(2));
     this.layHandles();
