@@ -36,9 +36,8 @@ export class HeldCut extends CutHandles {
 
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
-    const { scene } = this.explorer;
-    if (!scene) return null;
-    if (this.scene !== scene) this.prepare(scene);
+    if (!this.explorer.scene) return null;
+    this.beReady();
     return this.moved ?? this.kept ?? this.atFirst;
   }
 
@@ -66,6 +65,7 @@ export class HeldCut extends CutHandles {
   /** Put the cut somewhere. While somebody drags it, `isPassing`, nothing else remembers where it was. */
   set(frontier, isPassing = false) {
     const { explorer } = this;
+    this.beReady();
     this.moved = isPassing ? [...frontier] : null;
     explorer.visit.cut = null;
     if (isPassing) this.refresh();
@@ -83,7 +83,13 @@ export class HeldCut extends CutHandles {
     explorer.notify("cutMoved", this.frontier);
   }
 
-  /** All cuts, the stops and the handles of a new scene; made when first needed. */
+  /** Make what a new scene needs, when it is first needed. */
+  beReady() {
+    const { scene } = this.explorer;
+    if (this.scene !== scene) this.prepare(scene);
+  }
+
+  /** All cuts, the stops and the handles of a scene. */
   prepare(scene) {
     const { events } = this.explorer;
     if (this.cuts?.events !== events) this.cuts = new Cuts(events);
@@ -156,8 +162,9 @@ export class HeldCut extends CutHandles {
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
-    this.violations = this.cuts.violations(this.frontier);
-    this.inChannels = [...this.cuts.inChannels(this.frontier).values()].flat();
+    const { frontier } = this;
+    this.violations = this.cuts.violations(frontier);
+    this.inChannels = [...this.cuts.inChannels(frontier).values()].flat();
     this.lay();
   }
 
