@@ -8,6 +8,7 @@ import { CutHandles } from "./handles.js";
 
 const TABS = new Set(["cut", "lattice"]); // while one of them is open, the cut is on show
 const LINE_REACH = 16; // a click moves a handle if it is this near to its line, in pixels
+const MOST_WRITTEN = 1000; // letters of a cut in a link (MOST_SHOWN in sim/edit/link.py): that of very many processes is in none
 const MOST_NAMED = 12; // messages with a cross on them, which says without colour that they decide
 const MOST_CURVED = 30; // lanes between which the line is a curve
 const CURVE = 24; // parts of the line between two lanes, to see whether it would cross a message
@@ -66,10 +67,12 @@ export class HeldCut extends CutHandles {
   set(frontier, isPassing = false) {
     const { explorer } = this;
     this.beReady();
-    this.moved = isPassing ? [...frontier] : null;
+    const written = isPassing ? null : this.cuts.written(frontier);
+    const lasts = written != null && written.length <= MOST_WRITTEN;
+    this.moved = lasts ? null : [...frontier];
     explorer.visit.cut = null;
     if (isPassing) this.refresh();
-    else explorer.note({ cut: this.cuts.written(frontier) });
+    else explorer.note({ cut: lasts ? written : null });
     explorer.notify("cutMoved", frontier);
   }
 
