@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import islice
@@ -113,7 +114,7 @@ class Proof:
         if swaps == STRAIGHT and not self.is_forbidden:
             moved = [at + (APART if own.is_red else -APART) for at, own in zip(actions, self.actions, strict=True)]
             return Places(moved, [self.whites + 0.5] * len(self.execution.scenario.processes))
-        return Places(actions, [self._turn(name, actions) for name in self.execution.scenario.processes])
+        return Places(actions, self.turns)
 
     @property
     def is_forbidden(self) -> bool:
@@ -137,20 +138,19 @@ class Proof:
         ]
 
     @cached_property
-    def turned_at(self) -> dict[str, float]:
-        """The place at which each process turned red in the run, between two actions."""
-        return {name: self._before(local.step) for name, local in self.snapshot.local.items()}
+    def turns(self) -> list[float]:
+        """The place at which each process turned red in the run, between two actions, by lane.
+
+        It stays there: interchanges move its white actions to the front only, and its red ones to the end.
+        """
+        local = self.snapshot.local
+        divided = Counter((own.process, own.step) for own in self._whole if not own.is_red)  # by a recording in a step
+        names = self.execution.scenario.processes
+        return [self._before(local[name].step) + divided[name, local[name].step] for name in names]
 
     def _before(self, step: int) -> float:
         """The place before all actions of a step and later ones."""
         return bisect_left(self._steps, step) + 0.5
-
-    def _turn(self, process: str, actions: Sequence[float]) -> float:
-        """Where a process turns red: as in the run, unless one of its actions has come to lie on the wrong side."""
-        own = [(at, of.is_red) for at, of in zip(actions, self.actions, strict=True) if of.process == process]
-        low = max((at for at, is_red in own if not is_red), default=-1.0) + 0.5
-        high = min((at for at, is_red in own if is_red), default=self.total + 2.0) - 0.5
-        return min(max(self.turned_at[process], low), high)
 
     def compared(self) -> list[dict[str, Any]]:
         """What the snapshot recorded beside the state after all white actions, as the engine carries them out.

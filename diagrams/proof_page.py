@@ -32,7 +32,7 @@ def proof_page(scene: Scene, snapshot: str, orientations: Sequence[str]) -> dict
         "whites": proof.whites,
         "actions": [_action(scene, action) for action in in_time(proof.actions)],
         "messages": _names(scene, proof),
-        "turns": [proof.turned_at[name] for name in scene.processes],
+        "turns": proof.turns,
         "inversions": proof.inversions,
         "swaps": len(proof.swaps),
         "forbidden": proof.forbidden,

@@ -35,7 +35,7 @@ DARK = {
     "good": "#4fd6b0", "bad": "#ff8a5c", "holds": "#44ad94", "fails": "#db7c31", "fine": "#009e73", "alarm": "#d55e00",
     "band": "#5e5700", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     "mark": "#f0e442", "stamped": "#ffa3a3",
-    "white": "#f3f5f7", "white-edge": "#f3f5f7", "on-white": "#1b1f24", "red": "#ff6b6b",
+    "white": "#f3f5f7", "white-edge": "#f3f5f7", "on-white": "#1b1f24", "red": "#ff8080",
     "past": "#56b4e9", "future": "#ff8a4c", "concurrent": "#a3abb6", "selection": "#6982a5", "shadow": "#000000",
     "p0": "#6cbdf0", "p1": "#f5ad45", "p2": "#3fd9a8", "p3": "#9fd0ff", "p4": "#e0c860", "p5": "#c0b6ff",
     "s0": "#fb81cd", "s1": "#dffe61", "s2": "#aeeda2", "s3": "#efb3c9",

@@ -113,8 +113,12 @@ def test_the_swaps_keep_the_order_of_every_process_and_end_at_the_recorded_state
     for swaps in {0, len(proof.swaps) // 2, len(proof.swaps)}:
         row = row_after(proof, swaps)
         assert inversions(row) == proof.inversions - swaps
-        for name in scenario.processes:
+        at = proof.places(swaps)
+        for name, turn in zip(scenario.processes, at.turns, strict=True):
             assert [own for own in row if own.process == name] == [own for own in proof.actions if own.process == name]
+            own = [(place, action.is_red) for place, action in zip(at.actions, proof.actions, strict=True)
+                   if action.process == name]  # fmt: skip
+            assert all((place > turn) == is_red for place, is_red in own)
     assert all(own["equal"] is not False for own in proof.compared())
     assert json.dumps(payload(compose(execution), proofs=[whole[0].id])["proofs"])
 

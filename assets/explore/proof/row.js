@@ -64,20 +64,9 @@ export function firstChange(page, order) {
 export function placesOf(page, order, isStraight = false) {
   const actions = new Array(order.length);
   order.forEach((number, place) => (actions[number] = page.first + place));
-  const turns = page.turns.map((_, lane) => (isStraight ? page.whites + 0.5 : turnOf(page, actions, lane)));
+  const turns = page.turns.map((place) => (isStraight ? page.whites + 0.5 : place));
   if (isStraight) page.actions.forEach(({ red }, number) => (actions[number] += red ? APART : -APART));
   return { actions, turns };
-}
-
-/** Where a process turns red: as in the run, unless one of its actions has come to lie on the wrong side. */
-function turnOf(page, places, lane) {
-  let [low, high] = [-Infinity, Infinity];
-  page.actions.forEach((action, number) => {
-    if (action.lane !== lane) return;
-    if (action.red) high = Math.min(high, places[number] - 0.5);
-    else low = Math.max(low, places[number] + 0.5);
-  });
-  return Math.min(Math.max(page.turns[lane], low), high);
 }
 
 /** Between two layouts of the row: `share` of the way from one to the other. */
