@@ -86,6 +86,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "expanded": scene.expanded,
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),
+        "log": scene.whole_run.log and scene.whole_run.log.plain(),
     }
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from diagrams.arrangement import Arrangement
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
 from diagrams.event_columns import columns
+from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
@@ -42,11 +43,11 @@ class WholeRun:
 
     There is a lane for each process, then one for each service. `captions` are those of channels by their names, also
     for pairs of processes that only control messages join. `recordings` are those of each snapshot, by its id. `cuts`
-    are those of the snapshots, then those of the story.
+    are those of the snapshots, then those of the story. `log` is the foreign log of which the run is a window, if any.
     """
 
-    def __init__(self, execution: Execution) -> None:
-        self.execution = execution
+    def __init__(self, execution: Execution, log: ForeignLog | None = None) -> None:
+        self.execution, self.log = execution, log
         self.processes = execution.scenario.processes
         self.lanes = execution.engine.nodes
         self.words = words_of(execution)
@@ -195,9 +196,16 @@ class Scene:
         return next((i for i, own in enumerate(self.snapshots) if own.id == snapshot), 0)
 
 
-def compose(execution: Execution, original: Mapping[MessageReference, Ghost] | None = None) -> Scene:
-    """The scene of a whole finished execution; `original` says where the arrows were before any edit."""
-    return Scene(WholeRun(execution), 0, execution.steps, original or {}, expanded=False, arrangement=Arrangement())
+def compose(
+    execution: Execution, original: Mapping[MessageReference, Ghost] | None = None, log: ForeignLog | None = None
+) -> Scene:
+    """The scene of a whole finished execution; `original` says where the arrows were before any edit.
+
+    `log` is the foreign log of which the execution is a window.
+    """
+    return Scene(
+        WholeRun(execution, log), 0, execution.steps, original or {}, expanded=False, arrangement=Arrangement()
+    )
 
 
 def arrows_as_they_are(execution: Execution) -> dict[MessageReference, Ghost]:

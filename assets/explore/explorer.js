@@ -177,6 +177,7 @@ export class Explorer {
     this.redraw();
     this.loadNear(visit.step); // the user may have stepped on meanwhile
     this.root.dataset.scene = scene.name;
+    this.root.toggleAttribute("data-log", scene.log != null);
   }
 
   /** Draw everything for the present scene, theme and orientation. */
