@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from typing import TypeVar
 
-from diagrams.elements import ACROSS, Arrow, Cut, Dot, Ghost, Recording
+from diagrams.elements import ACROSS, Arrow, Dot, Ghost, Recording
 from diagrams.scene import Scene
 from sim.core.model import INTERNAL
+
+Point = TypeVar("Point")  # of a cut: a position, or None
 
 
 class Arranged(Scene):
@@ -25,7 +28,9 @@ class Arranged(Scene):
         self.lanes = tuple(whole.lanes[lane] for lane in self.layout.shown)
         self.processes = tuple(whole.lanes[lane] for lane in self.layout.shown if lane < len(whole.processes))
         self.recordings = {name: tuple(self._recordings(own)) for name, own in whole.recordings.items()}
-        self.cuts = tuple(self._cut(cut) for cut in whole.cuts)
+        self.cuts = tuple(replace(cut, positions=self._points(cut.positions)) for cut in whole.cuts)
+        if whole.shown_cut:
+            self.shown_cut = replace(whole.shown_cut, positions=self._points(whole.shown_cut.positions))
 
     @cached_property
     def extent(self) -> tuple[float, float]:
@@ -77,5 +82,6 @@ class Arranged(Scene):
     def _recordings(self, recordings: Iterable[Recording]) -> Iterable[Recording]:
         return (replace(own, lane=self.number[own.lane]) for own in recordings if own.lane in self.number)
 
-    def _cut(self, cut: Cut) -> Cut:
-        return replace(cut, positions=tuple(cut.positions[lane] for lane in self.layout.shown[: len(self.processes)]))
+    def _points(self, positions: tuple[Point, ...]) -> tuple[Point, ...]:
+        """The points of a cut on the lanes on show."""
+        return tuple(positions[lane] for lane in self.layout.shown[: len(self.processes)])

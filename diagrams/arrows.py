@@ -168,8 +168,14 @@ def _look(arrow: Arrow) -> tuple[str, str | None]:
 
 
 def halos(canvas: Canvas) -> None:
-    """What a snapshot found in a channel: a broad highlight under the arrow, with the channel's name."""
+    """What a snapshot found in a channel: a broad highlight under the arrow, with the channel's name.
+
+    It gives way (`meta.unless_cut`) to a cut that somebody holds, and to what that finds.
+    """
+    if canvas.scene.shown_cut:
+        return
     look = {"color": "@band", "width": 15 * max(canvas.scale, 0.4)}
     for snapshot in canvas.scene.snapshots:
         kept = [arrow for arrow in canvas.scene.arrows if snapshot.id in arrow.kept]
-        _arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=canvas.of(snapshot.id))
+        meta = {**canvas.of(snapshot.id), "unless_cut": True}
+        _arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta)

@@ -1,4 +1,7 @@
-"""The cuts of the space-time diagram: a snapshot's line with its past and future, and the cuts of the story."""
+"""The cuts of the space-time diagram: a snapshot's line with its past and future, and one that somebody has put there.
+
+The page itself draws the latter over the diagram, since it moves (assets/explore/cut/).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,7 @@ from sim.core.model import APP
 CURVE = 24  # points of a cut's line between two lanes
 MOST_CURVED = 30  # lanes between which a cut is drawn as a curve
 TINT, TINT_OF_SEVERAL = 0.13, 0.09  # opacities of a past
+MOST_CROSSES = 12  # on messages that speak against a cut
 NAME_SIZE = 16  # of the letters at the end of a cut
 FILL: Trace = {"fill": "toself", "mode": "none"}
 
@@ -23,7 +27,11 @@ FILL: Trace = {"fill": "toself", "mode": "none"}
 def line_of(scene: Scene, cut: Cut) -> list[Point] | None:
     """The line of a cut; None where it has no position on some lane."""
     positions = complete(cut)
-    return None if positions is None else curve(positions, straight=straight_at(scene, positions))
+    return None if positions is None else _line_through(scene, positions)
+
+
+def _line_through(scene: Scene, positions: Sequence[float]) -> list[Point]:
+    return curve(positions, straight=straight_at(scene, positions))
 
 
 def curve(positions: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
@@ -77,10 +85,10 @@ def complete(cut: Cut) -> list[float] | None:
 def tints(canvas: Canvas) -> None:
     """Past and future of a snapshot's cut; with several snapshots only their pasts, in their colours.
 
-    They give way (`meta.unless_cut`) to a cut of the story that somebody chooses: only one cut is tinted.
+    They give way (`meta.unless_cut`) to a cut that somebody holds: only one cut is tinted.
     """
     _, high = canvas.scene.extent
-    own = [cut for cut in canvas.scene.cuts if cut.snapshot is not None]
+    own = () if canvas.scene.shown_cut else canvas.scene.cuts
     for cut in own:
         line = line_of(canvas.scene, cut)
         if line is None:
@@ -99,23 +107,41 @@ def tints(canvas: Canvas) -> None:
             write(canvas, points, [f"<i>{word}</i>" for word in words], sides, "@ink", NAME_SIZE, show * 2, meta=meta)
 
 
-def story_tints(canvas: Canvas) -> None:
-    """The pasts of the story's cuts, each hidden until its cut is chosen."""
-    for number, cut in enumerate(_of_the_story(canvas.scene)):
-        line = line_of(canvas.scene, cut)
-        if line is not None:
-            tint = f"{theme.verdict_colour(cut.consistent)}/{TINT}"
-            canvas.add([_past(canvas, line)], fillcolor=tint, visible=False, meta={"cut": number}, **FILL)
+def shown_past(canvas: Canvas) -> None:
+    """The past of the cut that somebody has put there."""
+    cut = canvas.scene.shown_cut
+    if cut:
+        tint = f"{theme.verdict_colour(cut.consistent)}/{TINT}"
+        canvas.add([_past(canvas, _line_through(canvas.scene, cut.positions))], fillcolor=tint, **FILL)
+
+
+def shown_messages(canvas: Canvas) -> None:
+    """What that cut finds in the channels, on the band of a recorded message; and the messages that speak against it."""
+    cut = canvas.scene.shown_cut
+    if not cut:
+        return
+    for ids, colour, width in ((cut.crossing, "@band", 15), (cut.offending, "@bad/0.6", 9)):
+        shafts = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in ids]
+        canvas.add(shafts, mode="lines", line={"color": colour, "width": width * max(canvas.scale, 0.4)})
+
+
+def shown_line(canvas: Canvas) -> None:
+    """The line of that cut, and a cross on each message that speaks against it."""
+    cut = canvas.scene.shown_cut
+    if not cut:
+        return
+    look = {"color": theme.verdict_colour(cut.consistent), "width": 4 * max(canvas.scale, 0.4), "dash": "longdash"}
+    canvas.add([_line_through(canvas.scene, cut.positions)], mode="lines", line=look)
+    ends = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in cut.offending]
+    middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b][:MOST_CROSSES]
+    cross = {"symbol": "x-thin", "size": 14, "color": "@bad", "line": {"width": 4.5, "color": "@bad"}}
+    canvas.add(middles, mode="markers", marker=cross)
 
 
 def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
     """The outline of everything before a cut."""
     low, _ = canvas.scene.extent
     return [(line[0][0], low), *line, (line[-1][0], low)]
-
-
-def _of_the_story(scene: Scene) -> list[Cut]:
-    return [cut for cut in scene.cuts if cut.snapshot is None]
 
 
 def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
@@ -135,7 +161,7 @@ def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tup
 def cuts(canvas: Canvas) -> None:
     """The cut as a dashed line, growing from recording to recording; solid once every process has recorded."""
     for cut in canvas.scene.cuts:
-        line = None if cut.snapshot is None else line_of(canvas.scene, cut)
+        line = line_of(canvas.scene, cut)
         if line is None:
             continue
         colour, dash = theme.cut_look(cut.rank, cut.consistent)
@@ -146,17 +172,3 @@ def cuts(canvas: Canvas) -> None:
             show = [(cut.known or 0, None)]
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
             write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=canvas.of(cut.snapshot))
-
-
-def story_cuts(canvas: Canvas) -> None:
-    """The cuts of the story, hidden until one is chosen; the witness against an inconsistent one is red."""
-    for number, cut in enumerate(_of_the_story(canvas.scene)):
-        line = line_of(canvas.scene, cut)
-        if line is None:
-            continue
-        hidden: Trace = {"visible": False, "meta": {"cut": number}}
-        colour = theme.verdict_colour(cut.consistent)
-        canvas.add([line], mode="lines", line={"color": colour, "width": 4, "dash": "longdash"}, **hidden)
-        witness = [arrow for arrow in canvas.scene.arrows if arrow.id == cut.witness_arrow]
-        shafts = [shaft(canvas.scene, arrow) for arrow in witness]
-        canvas.add(shafts, mode="lines", line={"color": "@bad/0.6", "width": 9}, **hidden)

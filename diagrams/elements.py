@@ -82,15 +82,40 @@ class Recording:
 
 @dataclass(frozen=True)
 class Cut:
-    """A cut: of a snapshot (points in time, known from `known` on) or of the story (events inside per lane)."""
+    """A snapshot's cut: its points in time, known from step `known` on (None: never on some lane)."""
 
     name: str
     rank: int
     positions: tuple[float | None, ...]
     known: int | None
     consistent: bool
-    snapshot: str | None = None
-    text: str = ""
-    witness: str | None = None
-    witness_arrow: int | None = None
-    crossing: tuple[str, ...] = ()
+    snapshot: str
+
+
+@dataclass(frozen=True)
+class StoryCut:
+    """A cut that the story discusses: the events inside by process, in order, and the verdict in words."""
+
+    name: str
+    text: str
+    frontier: tuple[int, ...]
+    consistent: bool
+    witness: str | None
+    crossing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownCut:
+    """A cut that somebody chose to draw: its point on each lane, between the last event inside and the first outside.
+
+    `offending` are the ids of the messages received inside and sent outside, `crossing` of those in the channels.
+    """
+
+    positions: tuple[float, ...]
+    offending: frozenset[int]
+    crossing: frozenset[int]
+
+    @property
+    def consistent(self) -> bool:
+        """Whether no message is received inside and sent outside."""
+        return not self.offending

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
+from diagrams.cut_facts import conserved, cut_counts
 from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs
@@ -70,10 +71,12 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "arrangement": _arrangement(scene),
         "channels": _channels(scene),
         "cuts": [
-            {"name": c.name, "text": c.text, "consistent": c.consistent, "witness": c.witness, "crossing": c.crossing}
-            for c in scene.cuts
-            if c.snapshot is None
+            {"name": c.name, "text": c.text, "frontier": c.frontier, "consistent": c.consistent, "witness": c.witness,
+             "crossing": c.crossing}
+            for c in scene.whole_run.story_cuts
         ],
+        "cut_counts": cut_counts(scene.execution),
+        "conserved": conserved(scene.execution),
         "body_hint": scene.execution.engine.workload.body_hint,
         "cases": dict(scene.whole_run.words.algorithm.all_reasons),
         "marker": scene.whole_run.words.algorithm.marker,

@@ -10,14 +10,15 @@ is computed once for the whole run (`WholeRun`).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from diagrams.arrangement import Arrangement
-from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording
+from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, StoryCut
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
@@ -36,6 +37,7 @@ from sim.verify.expectations import frontier_of
 
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
+BEYOND = 0.03  # of the run: how far a cut lies before the first event of a process, or after its last one
 
 
 class WholeRun:
@@ -43,7 +45,7 @@ class WholeRun:
 
     There is a lane for each process, then one for each service. `captions` are those of channels by their names, also
     for pairs of processes that only control messages join. `recordings` are those of each snapshot, by its id. `cuts`
-    are those of the snapshots, then those of the story. `log` is the foreign log of which the run is a window, if any.
+    are those of the snapshots. `log` is the foreign log of which the run is a window, if any.
     """
 
     def __init__(self, execution: Execution, log: ForeignLog | None = None) -> None:
@@ -58,7 +60,8 @@ class WholeRun:
         ways = {flight.channel.name: flight.channel.name for flight in execution.flights}
         self.captions = {**ways, **self.words.caption}
         self.recordings = _recordings(self)
-        self.cuts = (*_snapshot_cuts(self), *_named_cuts(self))
+        self.cuts = tuple(_snapshot_cuts(self))
+        self.story_cuts = _story_cuts(self)
 
     def position(self, row: Event) -> float:
         """The position of a row on the time axis: its step's, or a little earlier where more of the step follows."""
@@ -118,6 +121,7 @@ class Scene:
         self.times, self.positions = whole_run.times, whole_run.positions
         self.snapshots, self.recordings = whole_run.snapshots, whole_run.recordings
         self.cuts, self.captions = whole_run.cuts, whole_run.captions
+        self.shown_cut: ShownCut | None = None
 
     def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
         """The same run, seen from step `first` to step `until`."""
@@ -126,6 +130,12 @@ class Scene:
     def arranged(self, arrangement: Arrangement) -> Scene:
         """The same steps; a diagram of them shows the processes as `arrangement` says (diagrams/arranged.py)."""
         return Scene(self.whole_run, self.first, self.until, self.original, self.expanded, arrangement)
+
+    def cut_at(self, frontier: Sequence[int]) -> Scene:
+        """The same scene with a cut drawn in it: the number of events inside, by process in their order."""
+        scene = copy(self)
+        scene.shown_cut = _shown_cut(self.whole_run, frontier)
+        return scene
 
     @property
     def last(self) -> int:
@@ -315,55 +325,48 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
         is_cut = len(snapshot.local) == len(positions)
         known = max(local.step for local in snapshot.local.values()) if is_cut else None
         witness = None if known is None else whole_run.execution.history.violation(snapshot.frontier)
-        cuts.append(
-            Cut(
-                name=snapshot.id,
-                rank=rank,
-                positions=tuple(positions),
-                known=known,
-                consistent=witness is None,
-                snapshot=snapshot.id,
-                witness_arrow=witness,
-            )
-        )
+        cuts.append(Cut(snapshot.id, rank, tuple(positions), known, witness is None, snapshot.id))
     return cuts
 
 
-def _named_cuts(whole_run: WholeRun) -> list[Cut]:
-    """The cuts of the story, each a little after its last events; left out where an edit removed such an event."""
+def _story_cuts(whole_run: WholeRun) -> list[StoryCut]:
+    """The cuts of the story; left out where an edit removed one of its last events."""
     execution, history = whole_run.execution, whole_run.execution.history
     cuts = []
-    for number, named in enumerate(in_time(execution.scenario.cuts, every=1)):
+    for named in in_time(execution.scenario.cuts, every=1):
         try:
             frontier = frontier_of(execution, named)
         except InputError:
             continue
-        points = [_just_after(whole_run, name, frontier.get(name, 0)) for name in whole_run.processes]
         witness = history.violation(frontier)
+        decides = None if witness is None else whole_run.words.message(execution.flights[witness])
         crossing = tuple(
             f"{counted(len(m), 'message')} in {whole_run.captions[c]}" for c, m in history.in_channels(frontier).items()
         )
-        decides = None if witness is None else whole_run.words.message(whole_run.execution.flights[witness])
-        cuts.append(
-            Cut(
-                name=named.name,
-                rank=len(whole_run.snapshots) + number,
-                positions=tuple(points),
-                known=0,
-                consistent=witness is None,
-                text=named.text,
-                witness=decides and f"the message {decides}",
-                witness_arrow=witness,
-                crossing=crossing,
-            )
-        )
+        inside = tuple(frontier.get(name, 0) for name in whole_run.processes)
+        told = decides and f"the message {decides}"
+        cuts.append(StoryCut(named.name, named.text, inside, witness is None, told, crossing))
     return cuts
 
 
-def _just_after(whole_run: WholeRun, process: str, inside: int) -> float:
-    """Between the last event inside and the first outside."""
-    events, positions = whole_run.execution.history.of[process], whole_run.positions
-    low, high = min(positions[1:], default=0.0), max(positions[1:], default=1.0)
-    before = whole_run.position(events[inside - 1]) if inside else low - (high - low) * 0.06
-    after = whole_run.position(events[inside]) if inside < len(events) else high + (high - low) * 0.06
-    return before + min((after - before) / 2, (high - low) * 0.03)
+def _shown_cut(whole_run: WholeRun, frontier: Sequence[int]) -> ShownCut:
+    history = whole_run.execution.history
+    inside = dict(zip(whole_run.processes, frontier, strict=True))
+    points = tuple(_between(whole_run, name, count) for name, count in inside.items())
+    crossing = (message for messages in history.in_channels(inside).values() for message in messages)
+    return ShownCut(points, frozenset(history.violations(inside)), frozenset(crossing))
+
+
+def _between(whole_run: WholeRun, process: str, inside: int) -> float:
+    """Half way from the last event inside to the first one outside; a little beyond all events of the process.
+
+    The page puts its handles there too (assets/explore/run/cut_stops.js).
+    """
+    events, positions = whole_run.execution.history.of[process], whole_run.positions[1:]
+    low, high = min(positions, default=0.0), max(positions, default=1.0)
+    before = whole_run.position(events[inside - 1]) if inside else None
+    after = whole_run.position(events[inside]) if inside < len(events) else None
+    if before is not None and after is not None:
+        return (before + after) / 2
+    room = (high - low or 1.0) * BEYOND
+    return before + room if before is not None else after - room if after is not None else low

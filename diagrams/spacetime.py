@@ -16,7 +16,7 @@ from diagrams.arranged import Arranged
 from diagrams.arrangement import FOLDED
 from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
-from diagrams.cuts import cuts, story_cuts, story_tints, tints
+from diagrams.cuts import cuts, shown_line, shown_messages, shown_past, tints
 from diagrams.elements import Dot
 from diagrams.labels import WIDTH
 from diagrams.lettering import cropped, width_of
@@ -188,6 +188,6 @@ def _beside(names: Sequence[str], size: float) -> float:
 
 # In the order of drawing.
 PARTS: tuple[Callable[[Canvas], None], ...] = (
-    tints, story_tints, process_lines, _ghosts, halos, control, messages, markers, held, _rings, dots, cuts,
-    story_cuts, _recordings, _now, texts,
+    tints, shown_past, process_lines, _ghosts, halos, shown_messages, control, messages, markers, held, _rings, dots,
+    cuts, shown_line, _recordings, _now, texts,
 )  # fmt: skip

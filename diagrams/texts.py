@@ -47,7 +47,7 @@ def obstacles(canvas: Canvas) -> Labels:
         if start and end:
             labels.avoid_line([start, end], 12 if arrow.kind == APP else 4)
     for cut in scene.cuts:
-        positions = complete(cut) if cut.snapshot is not None else None
+        positions = complete(cut)
         if positions:
             line = curve(positions, COARSE)
             labels.avoid_line(line, 1)

@@ -1,5 +1,7 @@
 /* The explorer: the diagram and everything around it. It decides which step is shown; Python has the scenario. */
 
+import { HeldCut } from "./cut/held_cut.js";
+import { CutView } from "./cut/tab.js";
 import { Diagram } from "./diagram/diagram.js";
 import { Found } from "./diagram/found.js";
 import { LeftOut } from "./diagram/left_out.js";
@@ -20,7 +22,7 @@ import { EventsView } from "./panel/events_list.js";
 import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
 import { RuleBook } from "./panel/rules.js";
-import { showStory } from "./panel/story.js";
+import { StoryView } from "./panel/story.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
 import { Search } from "./run/search.js";
@@ -55,7 +57,8 @@ function tabIn({ tab }) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `noted()` when `visit.shown` has changed; `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
+ * has answered; `noted()` when `visit.shown` has changed;
+ * `cutMoved(frontier)` when somebody has moved the cut (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
  * outside the explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
@@ -75,15 +78,17 @@ export class Explorer {
     this.justNow = root.querySelector(".cc-just-now");
     this.toolsMenu = new ToolsMenu(this);
     this.signs = root.querySelector(".cc-signs");
-    this.story = view("story");
     this.diagram = new Diagram(this);
     this.transport = new Transport(this);
+    this.cut = new HeldCut(this);
     this.tabs = {
       record: new RecordView(view("record"), this),
+      cut: new CutView(view("cut"), this),
       ask: new AskView(view("ask"), this),
       events: new EventsView(view("events"), this),
       network: new Network(view("network")),
       change: new ChangeView(view("change"), this),
+      story: new StoryView(view("story"), this),
     };
     this.found = new Found(this.diagram);
     this.otherParts = [new Manipulation(this), new PastAndFuture(this.diagram), this.found, new Overview(this), new LeftOut(this)]; // not tabs
@@ -96,7 +101,7 @@ export class Explorer {
     const notes = new NotesWindow(this, () => presenter.windowOpens());
     this.tools.present = () => presenter.toggle();
     this.tools.notes = () => notes.open();
-    this.otherParts.unshift(predictor, presenter, notes, ...moreParts(this)); // first: they may claim a click before all others
+    this.otherParts.unshift(predictor, presenter, notes, ...moreParts(this), this.cut); // first: they may claim a click before all others
     this.listen();
   }
 
@@ -193,7 +198,6 @@ export class Explorer {
     const drawn = figures[visit.orientation] ?? Object.values(figures)[0];
     const figure = enlarge(painted(drawn, this.palette), this.magnification);
     this.diagram.selected = this.selectedMessage();
-    this.diagram.cut = visit.cut;
     this.diagram.snapshot = visit.snapshot;
     const lanes = JSON.stringify(scene.arrangement);
     const view = [visit.scenario, visit.orientation, lanes, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
@@ -202,7 +206,6 @@ export class Explorer {
     this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
     showSigns(this.signs, scene.signs, isAsked);
-    showStory(this.story, scene, { chosenCut: visit.cut, onCut: (cut) => this.showCut(cut), onNotes: this.tools.notes });
     this.showOrientation();
     this.showStep();
   }
@@ -334,11 +337,6 @@ export class Explorer {
     return this.selection?.kind === "message" ? this.selection.id : null;
   }
 
-  showCut(cut) {
-    this.visit.cut = cut;
-    this.diagram.showCut(cut);
-  }
-
   /** Show one snapshot alone in the diagram, by its id; null: all of them. */
   showSnapshot(snapshot) {
     this.visit.snapshot = snapshot;
@@ -355,6 +353,7 @@ export class Explorer {
     });
     this.note({ tab: TABS_IN_LINKS.has(name) ? name : null });
     if (!this.scene) return;
+    this.cut.refresh();
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
     else this.tabs[name]?.stepTo?.(this.shownStep());
   }

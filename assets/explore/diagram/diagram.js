@@ -54,7 +54,7 @@ export class Diagram {
     this.drawn = false;
     this.hidden = new Set(); // the lanes of hidden processes
     this.selected = null;
-    this.cut = null;
+    this.holdsCut = false; // whether a cut lies over it: then it tints none itself
     this.snapshot = null;
     this.asked = null; // the snapshot that somebody predicts
     this.config = this.plotConfig();
@@ -174,10 +174,11 @@ export class Diagram {
     this.update(this.tracesWith((meta, mask) => meta.cursor || mask?.isGrowing(this.step)));
   }
 
-  /** Show one of the cuts that the scenario discusses (null: none). */
-  showCut(cut) {
-    this.cut = cut;
-    this.showWanted("cut", "unless_cut");
+  /** Show or hide what gives way to a cut that lies over the diagram. */
+  holdCut(isHeld) {
+    if (isHeld === this.holdsCut) return;
+    this.holdsCut = isHeld;
+    if (this.drawn) this.showWanted("unless_cut");
   }
 
   /** Dim what belongs to other snapshots than this one, given by its id; null: dim nothing. */
@@ -205,13 +206,12 @@ export class Diagram {
   }
 
   /**
-   * Whether a trace is shown: a cut of the scenario only if it is chosen, the tint of a snapshot only if none is; in a
-   * question what belongs to a snapshot only if that one is asked about.
+   * Whether a trace is shown: the tint of a snapshot only if no other cut is held; in a question what belongs to a
+   * snapshot only if that one is asked about.
    */
   isWanted({ meta, visible }) {
     if (this.asked != null && meta?.snapshots) return meta.snapshots.includes(this.asked);
-    if (this.cut != null && meta?.unless_cut) return false;
-    return meta?.cut != null ? meta.cut === this.cut : visible ?? true;
+    return visible ?? !(this.holdsCut && meta?.unless_cut);
   }
 
   /** Mark one message's arrow (null: none). */

@@ -9,10 +9,15 @@ export function showMeters(node, meters, step) {
   const readings = meters.map((meter) => [meter, valueAt(meter.processes, step), valueAt(meter.channels, step)]);
   const known = readings.filter(([, inProcesses, inChannels]) => inProcesses !== undefined && inChannels !== undefined);
   const signature = JSON.stringify([step, known.map(([meter, ...values]) => [meter.unit, meter.total, values])]);
-  const weights = known.map((reading) => weighed(...reading));
+  const found = known.map(([meter, inProcesses, inChannels]) => ({ ...meter, inProcesses, inChannels }));
   const heading = () => el("h4", {}, step ? `Now, after step ${step}` : "Now, at the start");
-  const meter = () => (weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow));
-  refill(node, signature, () => (weights.length ? [heading(), ...meter()] : []));
+  refill(node, signature, () => (found.length ? [heading(), ...metersOf(found)] : []));
+}
+
+/** A bar for each good, as it was found: {unit, total, inProcesses, inChannels}. */
+export function metersOf(found) {
+  const weights = found.map(weighed);
+  return weights.length > 1 ? [meterTable(weights)] : weights.map(meterRow);
 }
 
 /** Several goods: a line for each, and below them what the colours mean. */
@@ -42,7 +47,7 @@ function meterRow({ unit, kept, sum, total, inProcesses, inChannels }) {
   );
 }
 
-function weighed({ unit, total }, inProcesses, inChannels) {
+function weighed({ unit, total, inProcesses, inChannels }) {
   const sum = inProcesses + inChannels;
   return { unit, total, inProcesses, inChannels, sum, kept: Math.abs(sum - total) < 1e-9 };
 }

@@ -4,37 +4,51 @@ import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
 import { rulesInFull } from "./rules.js";
 
-/** @param onCut called with the number of the cut to show in the diagram, or null; @param onNotes opens the second window */
-export function showStory(node, scene, { chosenCut, onCut, onNotes }) {
-  const told = scene.story.map((text) => el("p", {}, ...unbroken(text)));
-  if (scene.rules_before != null && scene.rule_book.length) told.splice(scene.rules_before, 0, rulesFirst(scene));
-  const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), cutList(scene.cuts, chosenCut, onCut)] : [];
-  node.replaceChildren(
-    el("h3", {}, scene.title),
-    ...told,
-    ...cuts,
-    ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
-    el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick: onNotes }, "Notes for the lecturer"),
-    el("h4", {}, "Signs in the diagram"),
-    signsInFull(scene.signs),
-  );
+export class StoryView {
+  constructor(node, explorer) {
+    this.node = node;
+    this.explorer = explorer;
+  }
+
+  show(scene) {
+    const told = scene.story.map((text) => el("p", {}, ...unbroken(text)));
+    if (scene.rules_before != null && scene.rule_book.length) told.splice(scene.rules_before, 0, rulesFirst(scene));
+    const cuts = scene.cuts.length ? [el("h4", {}, "Cuts to look at"), this.cutList(scene.cuts)] : [];
+    const onclick = () => this.explorer.tools.notes();
+    this.node.replaceChildren(
+      el("h3", {}, scene.title),
+      ...told,
+      ...cuts,
+      ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
+      el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick }, "Notes for the lecturer"),
+      el("h4", {}, "Signs in the diagram"),
+      signsInFull(scene.signs),
+    );
+  }
+
+  /** The cuts; one can be shown in the diagram, as the cut that one holds (cut/held_cut.js). */
+  cutList(cuts) {
+    const { cut: held, visit } = this.explorer;
+    const radio = (number) => {
+      const onchange = () => held.showOfStory(number);
+      return el("input", { type: "radio", name: "cc-cut", value: number ?? "", checked: number === visit.cut, onchange });
+    };
+    return el("div", { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
+      el("label", {}, radio(null), el("span", {}, "none in the diagram")),
+      ...cuts.map((cut, number) => el("label", { "data-holds": String(cut.consistent) }, radio(number), cutText(cut))),
+    );
+  }
+
+  /** Somebody has moved the cut: it is no longer one of these. */
+  cutMoved() {
+    const { cut } = this.explorer.visit;
+    for (const input of this.node.querySelectorAll("[name=cc-cut]")) input.checked = input.value === String(cut ?? "");
+  }
 }
 
 /** The rules, before the first paragraph that needs them. */
 function rulesFirst({ algorithm, rule_book: book }) {
   return el("section", { class: "cc-rules-first" }, el("h4", {}, `First the rules of ${algorithm}`), ...rulesInFull(book, []));
-}
-
-/** The cuts; one can be shown in the diagram. */
-function cutList(cuts, chosenCut, onCut) {
-  const radio = (cut) => {
-    const onchange = () => onCut(cut);
-    return el("input", { type: "radio", name: "cc-cut", checked: cut === chosenCut, onchange });
-  };
-  return el("div", { class: "cc-cuts", role: "radiogroup", "aria-label": "Cut shown in the diagram" },
-    el("label", {}, radio(null), el("span", {}, "none in the diagram")),
-    ...cuts.map((cut, number) => el("label", { "data-holds": String(cut.consistent) }, radio(number), cutText(cut))),
-  );
 }
 
 function cutText({ name, text, consistent, witness, crossing }) {

@@ -3,19 +3,22 @@
 const BEYOND = 0.03; // the first and last stop of a process lie this far beyond its events, as a share of the run
 
 /**
- * The stops of each process: before its first event, and after each step with events of it. A stop has the `count` of
- * events before it, the `label` and `step` of the last of them, and its `position` on the time axis. `positions` are
- * those of the steps, and `positionOf` gives that of an event.
+ * The stops of each process in the scene's window: before its first event there, and after each one, or (`byStep`) after
+ * each step with events of it. A stop has the `count` of the events of its process before it, the `label` and `step` of
+ * the last of them, and its `position` on the time axis. `positions` are those of the steps, and `positionOf` gives that
+ * of an event.
  */
-export function stopsOf(scene, events, positions, positionOf) {
+export function stopsOf(scene, events, positions, positionOf, byStep = false) {
   const [least, most] = [Math.min(...positions), Math.max(...positions)];
   const room = BEYOND * (most - least || 1);
   const found = scene.processes.map(() => [{ count: 0, label: "", step: 0, at: null }]);
-  for (let at = 0; at < events.count; at += 1) {
+  const stopAfter = (at) => ({ count: events.index[at], label: events.label(at), step: events.step[at], at: positionOf(at) });
+  const from = events.firstFrom(scene.first);
+  for (let at = 0; at < from; at += 1) found[events.lane[at]][0] = { ...stopAfter(at), at: null };
+  for (const at of events.within(scene)) {
     const own = found[events.lane[at]];
-    const step = events.step[at];
-    if (own.length > 1 && own.at(-1).step === step) own.pop();
-    own.push({ count: events.index[at], label: events.label(at), step, at: positionOf(at) });
+    if (byStep && own.length > 1 && own.at(-1).step === events.step[at]) own.pop();
+    own.push(stopAfter(at));
   }
   for (const own of found) {
     own.forEach((stop, index) => {

@@ -60,6 +60,18 @@ export class Events {
     return Int32Array.from(this.lane, (lane) => (this.total[lane] += 1));
   }
 
+  /** The event number `index`, from 1, of a process. */
+  nth(lane, index) {
+    this.ofLane ??= this.byLane();
+    return this.ofLane[lane][index - 1];
+  }
+
+  byLane() {
+    const found = this.processes.map(() => []);
+    this.lane.forEach((lane, at) => found[lane].push(at));
+    return found;
+  }
+
   /** An event's own label, or `P1.3`. */
   label(at) {
     return this.labels[at] ?? `${this.processes[this.lane[at]]}.${this.index[at]}`;

@@ -60,7 +60,6 @@ export class Predictor {
     const wasHidden = this.isHidden;
     const hadFocus = this.panel.contains(document.activeElement) || this.handles.node.contains(document.activeElement);
     this.turnTo("");
-    explorer.diagram.showCut(explorer.visit.cut);
     if (wasHidden) explorer.goTo(Math.min(this.before, explorer.scene.last));
     const back = this.focused?.isConnected && this.focused !== document.body ? this.focused : this.button;
     if (hadFocus) back.focus({ preventScroll: true });
@@ -70,8 +69,8 @@ export class Predictor {
   begin() {
     const { scene, events } = this.explorer;
     const [run, asked] = [scene.steps.slice(1).map(({ position }) => position), scene.asked_positions.slice(1)];
-    this.runStops = stopsOf(scene, events, run, (at) => events.position(at, scene));
-    this.askedStops = stopsOf(scene, events, asked, (at) => scene.asked_positions[events.step[at]]);
+    this.runStops = stopsOf(scene, events, run, (at) => events.position(at, scene), true);
+    this.askedStops = stopsOf(scene, events, asked, (at) => scene.asked_positions[events.step[at]], true);
     this.predictions = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
     this.chosen = scene.snapshots[0]?.id;
   }
@@ -105,10 +104,8 @@ export class Predictor {
     this.button.setAttribute("aria-pressed", Boolean(phase));
     if (phase) root.dataset.predicting = phase;
     else delete root.dataset.predicting;
-    if (this.isHidden && this.isPossible) {
-      explorer.goTo(explorer.scene.last);
-      explorer.diagram.showCut(null);
-    }
+    if (this.isHidden && this.isPossible) explorer.goTo(explorer.scene.last);
+    explorer.cut.refresh();
     explorer.ask(this.isHidden && this.isPossible ? this.chosen : null);
     this.draw();
   }

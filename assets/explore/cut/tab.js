@@ -1,0 +1,138 @@
+/* The Cut tab: whether the cut in the diagram is consistent and why, and what it finds. */
+
+import { el, refill, setText, unbroken } from "../page/dom.js";
+import { metersOf } from "../panel/meter.js";
+import { countedEvents } from "../run/cut_stops.js";
+
+const MOST_LISTED = 20; // messages that decide, or events by process; the others are counted
+
+export class CutView {
+  constructor(node, explorer) {
+    this.explorer = explorer;
+    this.verdict = el("p", { class: "cc-lead cc-cut-verdict", role: "status" });
+    this.why = el("ul", { class: "cc-cut-why" });
+    this.moves = el("div", { class: "cc-row cc-cut-moves", role: "group", "aria-label": "Put the cut elsewhere" });
+    this.channels = el("ul", { class: "cc-channels" });
+    this.empty = el("p", { class: "cc-rest" });
+    this.amounts = el("div", {});
+    this.inside = el("dl", { class: "cc-states" });
+    this.counts = el("p", { class: "cc-facts" });
+    node.append(
+      el("p", { class: "cc-quiet" }, "A cut takes the first few events of each process. Drag the handles, or press Tab and the arrow keys."),
+      this.verdict,
+      this.why,
+      this.moves,
+      el("h4", {}, "Sent inside, not received inside: what the channels hold"),
+      this.channels,
+      this.empty,
+      this.amounts,
+      el("h4", {}, "Events inside"),
+      this.inside,
+      this.counts,
+    );
+  }
+
+  show(scene) {
+    this.scene = scene;
+    const caption = new Map(scene.channels.map(({ name, caption }) => [name, caption]));
+    this.captions = scene.events.channels.map(({ name }) => caption.get(name) ?? name);
+    this.names = new Map(scene.messages.map(({ id, name }) => [id, name]));
+    setText(this.counts, countsInWords(scene.cut_counts));
+    this.makeMoves();
+    this.cutMoved();
+  }
+
+  stepTo(step) {
+    setText(this.asNow, `As after step ${step}`);
+    this.cutMoved();
+  }
+
+  noted() {
+    if (this.scene) this.cutMoved();
+  }
+
+  get held() {
+    return this.explorer.cut;
+  }
+
+  makeMoves() {
+    const { scene, held } = this;
+    const button = (text, to, title) => el("button", { type: "button", title, onclick: () => held.set(to()) }, text);
+    this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
+    const complete = scene.snapshots.filter(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
+    this.moves.replaceChildren(
+      button("Consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
+      button("Consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
+      ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => scene.processes.map((name) => truth.inside[name]), `What the snapshot ${id} has recorded`)),
+      this.asNow,
+    );
+  }
+
+  /** Another cut: say what it is. */
+  cutMoved(frontier = this.held.frontier) {
+    const { cuts } = this.held;
+    const violations = cuts.violations(frontier);
+    const holds = !violations.length;
+    this.verdict.dataset.holds = String(holds);
+    setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
+    this.showWhy(violations);
+    this.showChannels(cuts.inChannels(frontier));
+    this.showAmounts(frontier);
+    this.showInside(frontier);
+  }
+
+  showWhy(violations) {
+    const told = violations.slice(0, MOST_LISTED).map((message) => this.offence(message));
+    const rest = violations.length - told.length;
+    const lines = told.length ? told : ["Every message that is received inside is sent inside too."];
+    if (rest) lines.push(`${rest} more messages are received inside and sent outside.`);
+    refill(this.why, JSON.stringify(lines), () => lines.map((text) => el("li", {}, ...unbroken(text))));
+  }
+
+  /** "H→D is received at D inside the cut, sent at H outside it." */
+  offence(message) {
+    const { events } = this.explorer;
+    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)];
+    return `${this.nameOf(message)}: received at ${received} inside the cut, sent at ${sent} outside it.`;
+  }
+
+  nameOf({ id, sentAt, receivedAt }) {
+    const { events } = this.explorer;
+    const ends = () => `${events.label(sentAt)} → ${receivedAt < 0 ? "…" : events.label(receivedAt)}`;
+    return this.names.get(id) ?? ends();
+  }
+
+  showChannels(found) {
+    const lines = [...found].map(([channel, messages]) => `${this.captions[channel]} = <${messages.map((message) => this.nameOf(message)).join(", ")}>`);
+    refill(this.channels, JSON.stringify(lines), () => lines.map((text) => el("li", { "data-state": "messages" }, ...unbroken(text))));
+    const empty = this.scene.channels.length - lines.length;
+    setText(this.empty, empty === 0 ? "" : lines.length ? `The other ${empty === 1 ? "channel is" : `${empty} channels are`} empty.` : "All channels are empty.");
+  }
+
+  showAmounts(frontier) {
+    const { cuts } = this.held;
+    const weights = this.scene.conserved.map((good) => ({ ...good, ...cuts.amounts(good, frontier) }));
+    const signature = JSON.stringify(weights.map(({ inProcesses, inChannels }) => [inProcesses, inChannels]));
+    refill(this.amounts, `${this.scene.name} ${signature}`, () => (weights.length ? [el("h4", {}, "What this cut finds"), ...metersOf(weights)] : []));
+  }
+
+  showInside(frontier) {
+    const { processes } = this.scene;
+    const shown = processes.slice(0, MOST_LISTED);
+    const { events } = this.explorer;
+    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane])]);
+    refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
+  }
+}
+
+/** "3 events, up to H". */
+function insideInWords(events, lane, inside) {
+  const stop = { count: inside, label: inside ? events.label(events.nth(lane, inside)) : "" };
+  return countedEvents([stop], 0);
+}
+
+/** "31 of the 96 cuts of this run are consistent." */
+function countsInWords({ frontiers, consistent, is_all: isAll }) {
+  if (consistent == null) return `This run has ${frontiers} cuts, too many to count the consistent ones.`;
+  return `${isAll ? "" : "More than "}${consistent} of the ${frontiers} cuts of this run ${isAll && consistent === "1" ? "is" : "are"} consistent.`;
+}

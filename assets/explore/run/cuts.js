@@ -1,0 +1,112 @@
+/* Cuts of a run: whether one is consistent, what it finds in the channels, and the nearest consistent ones. */
+
+import { RECEIVED, SENT } from "./events.js";
+
+const NEVER = 0x7fffffff; // the index of the receive of a message that is never received
+
+/**
+ * All cuts of a run. A cut is given by its frontier: the number of events inside, by lane. The messages are in columns,
+ * in the order of sending; `sent` and `received` are the indices of a message's events on their processes.
+ */
+export class Cuts {
+  constructor(events) {
+    this.events = events;
+    this.total = Array.from(events.total); // the frontier with everything inside
+    this.messages = messagesOf(events);
+    this.arrivals = this.messages.map((_, number) => number).sort((one, other) => this.arrivesBefore(one, other));
+  }
+
+  /** By the index of the receive; messages that are never received come last, in the order of sending. */
+  arrivesBefore(one, other) {
+    return this.messages[one].received - this.messages[other].received || one - other;
+  }
+
+  /** The messages that are received inside and sent outside, in the order of sending: they make a cut inconsistent. */
+  violations(frontier) {
+    return this.messages.filter(({ source, target, sent, received }) => received <= frontier[target] && sent > frontier[source]);
+  }
+
+  /** The messages that are sent inside and not received inside, by channel number; in each in the order of receipt. */
+  inChannels(frontier) {
+    const found = new Map();
+    for (const number of this.arrivals) {
+      const message = this.messages[number];
+      if (message.sent > frontier[message.source] || message.received <= frontier[message.target]) continue;
+      if (!found.has(message.channel)) found.set(message.channel, []);
+      found.get(message.channel).push(message);
+    }
+    return found;
+  }
+
+  /** The biggest consistent cut inside: a receive whose send is outside leaves the cut, with all that follows on its process. */
+  below(frontier) {
+    const inside = [...frontier];
+    for (const { source, target, sent, received } of this.receipts) {
+      if (sent > inside[source] && received <= inside[target]) inside[target] = received - 1;
+    }
+    return inside;
+  }
+
+  /** The smallest consistent cut around: the send of every message that is received inside joins it. */
+  above(frontier) {
+    const inside = [...frontier];
+    for (let last = this.receipts.length - 1; last >= 0; last -= 1) {
+      const { source, target, sent, received } = this.receipts[last];
+      if (received <= inside[target]) inside[source] = Math.max(inside[source], sent);
+    }
+    return inside;
+  }
+
+  /** The messages that are received, in the order of the receives: causes come before effects. */
+  get receipts() {
+    this.received ??= this.messages.filter(({ received }) => received !== NEVER).sort((one, other) => one.receivedAt - other.receivedAt);
+    return this.received;
+  }
+
+  /** How many events of each process have happened after a step. */
+  atStep(step) {
+    const { events } = this;
+    const inside = this.total.map(() => 0);
+    for (let at = events.firstFrom(step + 1) - 1; at >= 0; at -= 1) inside[events.lane[at]] = Math.max(inside[events.lane[at]], events.index[at]);
+    return inside;
+  }
+
+  /** How much of a conserved good a cut finds (diagrams/cut_facts.py): in the processes, and in the channels. */
+  amounts({ processes, messages }, frontier) {
+    const inChannels = [...this.inChannels(frontier).values()].flat();
+    return {
+      inProcesses: frontier.reduce((sum, inside, lane) => sum + processes[lane][inside], 0),
+      inChannels: inChannels.reduce((sum, { number }) => sum + messages[number], 0),
+    };
+  }
+
+  /** A frontier as a link writes it: "2.3.1". */
+  written(frontier) {
+    return frontier.join(".");
+  }
+
+  /** The frontier that a link has written; null where it is none of this run. */
+  read(text) {
+    const parts = (text ?? "").split(".");
+    const frontier = parts.map(Number);
+    const isOne = parts.length === this.total.length && parts.every((part) => /^\d{1,9}$/.test(part));
+    return isOne && frontier.every((inside, lane) => inside <= this.total[lane]) ? frontier : null;
+  }
+}
+
+function messagesOf(events) {
+  const { lane, kind, index, row, rows } = events;
+  const found = [];
+  const byId = new Map();
+  for (let at = 0; at < events.count; at += 1) {
+    const id = events.message[at];
+    if (kind[at] === SENT) {
+      const message = { id, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1 };
+      found.push(message);
+      byId.set(id, message);
+    } else if (kind[at] === RECEIVED && byId.has(id)) {
+      Object.assign(byId.get(id), { target: lane[at], received: index[at], receivedAt: at });
+    }
+  }
+  return found;
+}
