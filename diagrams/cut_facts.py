@@ -45,7 +45,9 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []
-    local = [[workload.measure(state) for state in states] for states in in_time(states_at_cuts(execution).local.values())]
+    local = [
+        [workload.measure(state) for state in states] for states in in_time(states_at_cuts(execution).local.values())
+    ]
     bodies = [workload.measure_body(flight.body) for flight in in_time(execution.flights) if flight.kind == APP]
     return [
         {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,7 @@ class ForeignLog:
     numbers: the numbers that the events of the scene have in the log, by process. An event with several partners is
         several events of the scene, which have one number.
     waiting: what the channels hold when the window begins, by name.
+    later: the ids, in the scene, of messages that are received after the window.
     unknown: the captions of channels, by name, of which the log does not say what is in them.
     exact: whether the log tells of every message; else a channel may hold more.
     """
@@ -37,6 +38,7 @@ class ForeignLog:
     total: Mapping[str, int]
     numbers: Mapping[str, Sequence[int]]
     waiting: Mapping[str, Waiting]
+    later: Collection[int]
     unknown: Mapping[str, str]
     exact: bool
 

@@ -71,8 +71,14 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "arrangement": _arrangement(scene),
         "channels": _channels(scene),
         "cuts": [
-            {"name": c.name, "text": c.text, "frontier": c.frontier, "consistent": c.consistent, "witness": c.witness,
-             "crossing": c.crossing}
+            {
+                "name": c.name,
+                "text": c.text,
+                "frontier": c.frontier,
+                "consistent": c.consistent,
+                "witness": c.witness,
+                "crossing": c.crossing,
+            }
             for c in scene.whole_run.story_cuts
         ],
         "cut_counts": cut_counts(scene.execution),

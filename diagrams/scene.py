@@ -35,6 +35,7 @@ from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
 
+MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
 BEYOND = 0.03  # of the run: how far a cut lies before the first event of a process, or after its last one
@@ -71,6 +72,12 @@ class WholeRun:
     def _rows_apart(self) -> dict[int, float]:
         """The positions of rows that lie before their step's, by row number."""
         return positions_of_rows(self.execution.events, self.positions)
+
+    def number_in_log(self, event: Event) -> str | None:
+        """What is written beside an event in a window of a log with many events: texts would hide each other."""
+        if self.log is None or len(self.execution.history.rows) <= MOST_TEXTS:
+            return None
+        return str(self.log.numbers[event.process][(event.index or 1) - 1])
 
     @cached_property
     def lists_events(self) -> bool:
@@ -196,7 +203,12 @@ class Scene:
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it."""
+        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it.
+
+        In a window of a log: whether it is received after the window.
+        """
+        if self.whole_run.log is not None:
+            return "later" if arrow.id in self.whole_run.log.later else "never"
         if arrow.id in waits_behind(self.execution):
             return "waits behind it"
         return "held" if arrow.id in held(self.execution) else ON_ITS_WAY
@@ -255,7 +267,7 @@ def _dots(scene: Scene) -> list[Dot]:
             for name, frontier in frontiers
             if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
         }
-        numbered, label = not has_label(event), event.label or ""
+        numbered, label = not has_label(event), whole_run.number_in_log(event) or event.label or ""
         named = not numbered or whole_run.lists_events
         position, text = whole_run.position(event), _hover(event, whole_run)
         dots.append(Dot(lane, position, label, named, numbered, event.kind, event.step, text, inside, until=position))

@@ -16,6 +16,7 @@ from diagrams.scene import Scene, compose
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
+from sim.core.model import RECEIVE, SEND
 from sim.core.notation import captions
 from sim.edit.link import MOST_SHOWN, SHOWN
 from sim.exchange.reconstruct import MOST_LABEL, reconstruct
@@ -162,7 +163,14 @@ def _foreign_log(found: LogWindow, exact: bool, unknown: tuple[str, ...]) -> For
         for name, held in found.held.items()
         if name not in unknown
     }  # fmt: skip
-    return ForeignLog(found.before, found.total, numbers, waiting, {name: called[name] for name in unknown}, exact)
+    received = {row.message_id for row in found.rows if row.kind == RECEIVE}
+    sends = [row for row in found.rows if row.kind == SEND]
+    later = {
+        message for message, row in enumerate(sends) if row.peer_index is not None and row.message_id not in received
+    }
+    return ForeignLog(
+        found.before, found.total, numbers, waiting, later, {name: called[name] for name in unknown}, exact
+    )
 
 
 def _short(text: str) -> str:

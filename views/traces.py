@@ -73,7 +73,7 @@ def page() -> None:
     with bar.popover(label, type="secondary" if name else "primary", key=key):
         _choose(name)
     with st.container(key="cut-trace"):
-        waiting("You can bring a log already." if name else None)
+        waiting(None)
         if name is None:
             with complaining():
                 _trace(Store.open(examples.LOG), about, controls, EXAMPLE)

@@ -37,7 +37,7 @@ export class CutView {
     const caption = new Map(scene.channels.map(({ name, caption }) => [name, caption]));
     this.captions = scene.events.channels.map(({ name }) => caption.get(name) ?? name);
     this.names = new Map(scene.messages.map(({ id, name }) => [id, name]));
-    setText(this.counts, countsInWords(scene.cut_counts));
+    setText(this.counts, countsInWords(scene.cut_counts, scene.log ? "through these rows" : "of this run"));
     this.makeMoves();
     this.cutMoved();
   }
@@ -76,7 +76,7 @@ export class CutView {
     this.verdict.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
-    this.showChannels(cuts.inChannels(frontier));
+    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier));
     this.showAmounts(frontier);
     this.showInside(frontier);
   }
@@ -92,8 +92,8 @@ export class CutView {
   /** "H→D is received at D inside the cut, sent at H outside it." */
   offence(message) {
     const { events } = this.explorer;
-    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)];
-    return `${this.nameOf(message)}: received at ${received} inside the cut, sent at ${sent} outside it.`;
+    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)].map(quoted);
+    return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, sent at ${sent} outside it.`;
   }
 
   nameOf({ id, sentAt, receivedAt }) {
@@ -102,11 +102,19 @@ export class CutView {
     return this.names.get(id) ?? ends();
   }
 
-  showChannels(found) {
-    const lines = [...found].map(([channel, messages]) => `${this.captions[channel]} = <${messages.map((message) => this.nameOf(message)).join(", ")}>`);
+  /** @param found the messages of the run by channel number; @param waiting those of a log that came before its window */
+  showChannels(found, waiting) {
+    const { log, channels } = this.scene;
+    const held = new Map([...waiting].map(([name, { caption, names, more }]) => [name, { caption, names: [...names], more }]));
+    for (const [channel, messages] of found) {
+      const { name } = this.scene.events.channels[channel];
+      if (log?.unknown[name]) continue;
+      if (!held.has(name)) held.set(name, { caption: this.captions[channel], names: [], more: 0 });
+      held.get(name).names.push(...messages.map((message) => this.nameOf(message)));
+    }
+    const lines = [...held.values()].map(({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`);
     refill(this.channels, JSON.stringify(lines), () => lines.map((text) => el("li", { "data-state": "messages" }, ...unbroken(text))));
-    const empty = this.scene.channels.length - lines.length;
-    setText(this.empty, empty === 0 ? "" : lines.length ? `The other ${empty === 1 ? "channel is" : `${empty} channels are`} empty.` : "All channels are empty.");
+    setText(this.empty, log ? ofOtherChannels(log, lines.length) : ofEmptyChannels(channels.length - lines.length, lines.length));
   }
 
   showAmounts(frontier) {
@@ -120,19 +128,38 @@ export class CutView {
     const { processes } = this.scene;
     const shown = processes.slice(0, MOST_LISTED);
     const { events } = this.explorer;
-    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane])]);
+    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane], this.held.cuts.number(lane, frontier[lane]))]);
     refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
 }
 
+/** A label of several words stands in quotes. */
+function quoted(label) {
+  return label.includes(" ") ? `“${label}”` : label;
+}
+
 /** "3 events, up to H". */
-function insideInWords(events, lane, inside) {
-  const stop = { count: inside, label: inside ? events.label(events.nth(lane, inside)) : "" };
+function insideInWords(events, lane, inside, number) {
+  const stop = { number, label: inside ? events.label(events.nth(lane, inside)) : "" };
   return countedEvents([stop], 0);
 }
 
+function ofEmptyChannels(empty, others) {
+  if (!empty) return "";
+  return others ? `The other ${empty === 1 ? "channel is" : `${empty} channels are`} empty.` : "All channels are empty.";
+}
+
+/** What a log says of the other channels, and what it does not say. */
+function ofOtherChannels({ exact, unknown }, others) {
+  const names = Object.values(unknown);
+  const silent = names.length ? ` The log does not say what is in ${names.slice(0, MOST_LISTED).join(", ")}.` : "";
+  if (exact) return `No message is in ${others ? "any other" : "a"} channel.${silent}`;
+  const more = others ? "A channel may hold more" : "No message is known to be in a channel";
+  return `${more}: the clocks of this log do not show every message.${silent}`;
+}
+
 /** "31 of the 96 cuts of this run are consistent." */
-function countsInWords({ frontiers, consistent, is_all: isAll }) {
-  if (consistent == null) return `This run has ${frontiers} cuts, too many to count the consistent ones.`;
-  return `${isAll ? "" : "More than "}${consistent} of the ${frontiers} cuts of this run ${isAll && consistent === "1" ? "is" : "are"} consistent.`;
+function countsInWords({ frontiers, consistent, is_all: isAll }, where) {
+  if (consistent == null) return `There are ${frontiers} cuts ${where}, too many to count the consistent ones.`;
+  return `${isAll ? "" : "More than "}${consistent} of the ${frontiers} cuts ${where} ${isAll && consistent === "1" ? "is" : "are"} consistent.`;
 }
