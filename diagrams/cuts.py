@@ -130,7 +130,9 @@ def shown_line(canvas: Canvas) -> None:
     cut = canvas.scene.shown_cut
     if not cut:
         return
-    look = {"color": theme.verdict_colour(cut.consistent), "width": 4 * max(canvas.scale, 0.4), "dash": "longdash"}
+    look = {"color": theme.verdict_colour(cut.consistent), "width": 4 * max(canvas.scale, 0.4)}
+    if not cut.consistent:
+        look["dash"] = "dash"
     canvas.add([_line_through(canvas.scene, cut.positions)], mode="lines", line=look)
     ends = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in cut.offending]
     middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b][:MOST_CROSSES]
@@ -159,16 +161,20 @@ def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tup
 
 
 def cuts(canvas: Canvas) -> None:
-    """The cut as a dashed line, growing from recording to recording; solid once every process has recorded."""
-    for cut in canvas.scene.cuts:
+    """The cut of each snapshot as a dashed line, once every process has recorded.
+
+    It gives way (`meta.unless_cut`) to a cut that somebody holds: one line shows one cut.
+    """
+    for cut in () if canvas.scene.shown_cut else canvas.scene.cuts:
         line = line_of(canvas.scene, cut)
         if line is None:
             continue
         colour, dash = theme.cut_look(cut.rank, cut.consistent)
         look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
-        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look, meta=canvas.of(cut.snapshot))
+        meta = {**canvas.of(cut.snapshot), "unless_cut": True}
+        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look, meta=meta)
         if len(canvas.scene.snapshots) > 1:
             ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
             show = [(cut.known or 0, None)]
             text = f"<b>{plain(name)}</b>" if canvas.down else f"<b>{plain(name)}</b>\u00a0"
-            write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=canvas.of(cut.snapshot))
+            write(canvas, [spot.at], [text], spot.side, "@ink", NAME_SIZE, show, meta=meta)

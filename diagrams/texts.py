@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from diagrams.arrows import shaft
-from diagrams.canvas import Canvas, Trace, plain, write
+from diagrams.canvas import Canvas, plain, write
 from diagrams.cuts import NAME_SIZE, complete, curve, names
 from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import Labels, Spot, along, pixels
@@ -122,10 +123,13 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
 
 
 def bodies(canvas: Canvas, labels: Labels) -> None:
-    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel."""
+    """The bodies of messages that carry more than their name; once a snapshot records a message, also its channel.
+
+    The channel gives way (`meta.unless_cut`) to a cut that somebody holds; then the body is there alone (`when_cut`).
+    """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
     carried = _with_a_body(canvas.scene, arrows)
-    kept = [arrow for arrow in arrows if arrow.kept]
+    kept = [arrow for arrow in arrows if arrow.kept and not canvas.scene.shown_cut]
     few = len(arrows) <= FEW
     of_body, of_kept = (LONGEST_OF_FEW, LONGEST_OF_FEW) if few else (LONGEST, LONGEST_KEPT)
     with_body = {arrow.id: plain(_cropped(arrow.name, of_body)) for arrow in carried if len(carried) <= MOST_BODIES}
@@ -133,6 +137,7 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
     carrying: list[Text] = []
+    alone: list[Text] = []
     places: dict[tuple[str, ...], list[Text]] = {}
     for arrow in sorted(arrows, key=lambda arrow: arrow.id not in with_place):
         body, place = with_body.get(arrow.id), with_place.get(arrow.id)
@@ -146,19 +151,22 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
             continue
         if body:
             carrying.append((spot, off_the_line(body, spot.side), (0, known)))
+        if body and place:
+            alone.append((spot, off_the_line(body, spot.side), (known or 0, None)))
         if place:
             text = (spot, off_the_line(f"<b>{place}</b>", spot.side), (known or 0, None))
             places.setdefault(tuple(arrow.kept), []).append(text)
-    _write_beside(canvas, carrying, {})
+    _write_beside(canvas, carrying)
+    _write_beside(canvas, alone, visible=False, meta={"when_cut": True})
     for snapshots, own in places.items():
-        _write_beside(canvas, own, canvas.of(*snapshots))
+        _write_beside(canvas, own, meta={**canvas.of(*snapshots), "unless_cut": True})
 
 
-def _write_beside(canvas: Canvas, texts: Sequence[Text], meta: Trace) -> None:
+def _write_beside(canvas: Canvas, texts: Sequence[Text], **look: Any) -> None:
     if texts:
         spots, words, spans = zip(*texts, strict=True)
         points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-        write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, meta=meta)
+        write(canvas, points, words, sides, "@ink", BODY_SIZE, spans, **look)
 
 
 def off_the_line(text: str, side: str) -> str:

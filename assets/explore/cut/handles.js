@@ -1,5 +1,6 @@
 /* Handles on the process lines, over the diagram, and a line through them: a cut that one can hold. */
 
+import { magnification } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 import { countedEvents } from "../run/cut_stops.js";
 
@@ -52,7 +53,8 @@ export class CutHandles {
     const { diagram } = this.explorer;
     this.clipToPlot(this.node);
     const [[x0, y0], [x1, y1]] = [diagram.toPixel(0, 0), diagram.toPixel(1, 0)];
-    this.size = Math.max(0.3, Math.min(1, Math.hypot(x1 - x0, y1 - y0) / 40)); // many lanes: small handles
+    const room = Math.max(0.3, Math.min(1, Math.hypot(x1 - x0, y1 - y0) / 40)); // many lanes: small handles
+    this.size = room * magnification(diagram.node);
     this.positions = this.handles.map((_, lane) => this.positionOf(lane));
     this.line.setAttribute("d", this.path());
     this.handles.forEach((node, lane) => this.layHandle(node, lane));

@@ -1,5 +1,6 @@
 /* The cut that one holds in one's hands, over the diagram: handles, its past, and the messages that cross it. */
 
+import { magnification } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 import { stopsOf } from "../run/cut_stops.js";
 import { Cuts } from "../run/cuts.js";
@@ -9,6 +10,7 @@ import { CutHandles } from "./handles.js";
 const TABS = new Set(["cut", "lattice"]); // while one of them is open, the cut is on show
 const LINE_REACH = 16; // a click moves a handle if it is this near to its line, in pixels
 const MOST_NAMED = 12; // messages with a cross on them, which says without colour that they decide
+const MOST_CURVED = 30; // lanes between which the line is a curve
 const CURVE = 24; // parts of the line between two lanes, to see whether it would cross a message
 
 /**
@@ -21,12 +23,14 @@ export class HeldCut extends CutHandles {
     super(explorer, { class: "cc-cut-over", "aria-label": "The cut: events inside, by process" });
     this.verb = "has";
     this.isFixed = false;
+    this.lastRead = {}; // a text, of which run, and its frontier
     this.past = shape("path", { class: "cc-cut-past" });
     this.crossing = shape("path", { class: "cc-cut-crossing" });
     this.offending = shape("path", { class: "cc-cut-offending" });
     this.crosses = shape("g", { class: "cc-cut-crosses" });
     this.under = shape("svg", { class: "cc-cut-under", "aria-hidden": "true", hidden: "" }, this.past, this.crossing, this.offending);
-    this.line.after(this.crosses);
+    this.verdict = shape("text", { class: "cc-cut-said" });
+    this.line.after(this.crosses, this.verdict);
     explorer.diagram.node.before(this.under);
     explorer.diagram.node.after(this.node);
   }
@@ -34,7 +38,14 @@ export class HeldCut extends CutHandles {
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
     if (!this.cuts) return null;
-    return this.moved ?? this.cuts.read(this.explorer.visit.shown.cut) ?? this.atFirst;
+    return this.moved ?? this.kept ?? this.atFirst;
+  }
+
+  /** What a link says, or the last move. */
+  get kept() {
+    const { cut } = this.explorer.visit.shown;
+    if (this.lastRead.text !== cut || this.lastRead.cuts !== this.cuts) this.lastRead = { text: cut, cuts: this.cuts, frontier: this.cuts.read(cut) };
+    return this.lastRead.frontier;
   }
 
   /** The cut that nobody has moved: the first complete snapshot's own, else as it is at this step. */
@@ -151,6 +162,8 @@ export class HeldCut extends CutHandles {
   lay() {
     const { diagram } = this.explorer;
     if (!this.isShown || !diagram.drawn || !this.violations) return;
+    const { crowd } = this;
+    for (const node of [this.node, this.under]) node.style.setProperty("--cc-crowd", crowd.toFixed(2));
     this.layHandles();
     this.clipToPlot(this.under, 0);
     const straight = this.straight();
@@ -164,7 +177,22 @@ export class HeldCut extends CutHandles {
     setShape(this.crossing, { d: this.inChannels.map(way).join("") });
     setShape(this.offending, { d: this.violations.map(way).join("") });
     const named = this.violations.filter(({ id }) => ways.has(id)).slice(0, MOST_NAMED);
-    this.crosses.replaceChildren(...named.map(({ id }) => cross(middle(...ways.get(id)))));
+    this.crosses.replaceChildren(...named.map(({ id }) => cross(middle(...ways.get(id)), 7 * crowd)));
+    this.layVerdict();
+  }
+
+  /** How much smaller things are where there are many lanes or events, as in diagrams/canvas.py, or little room. */
+  get crowd() {
+    const { diagram, scene, events } = this.explorer;
+    const shown = events.within(scene).length;
+    return magnification(diagram.node) * Math.max(0.35, Math.min(1, 9 / diagram.lanesShown().length, 260 / shown));
+  }
+
+  /** The verdict in the corner after all events: also there where the panel is out of sight. */
+  layVerdict() {
+    const { left, bottom } = this.explorer.diagram.plotBox();
+    setShape(this.verdict, { x: left + 4, y: bottom - 6 });
+    this.verdict.textContent = this.violations.length ? "✗ not consistent" : "✓ consistent";
   }
 
   /** Both ends of each drawn arrow in pixels, by the id of its message. */
@@ -192,6 +220,7 @@ export class HeldCut extends CutHandles {
     const found = new Set();
     const { diagram, events } = this.explorer;
     const lanes = diagram.lanesShown();
+    if (lanes.length > MOST_CURVED) return new Set(lanes);
     const next = new Map(lanes.map((lane, number) => [lane, lanes[number + 1]]));
     for (const { source, target, sentAt, receivedAt } of this.drawnMessages()) {
       const [one, other] = next.get(source) === target ? [source, target] : next.get(target) === source ? [target, source] : [];
@@ -219,6 +248,7 @@ function middle([x0, y0], [x1, y1]) {
 }
 
 /** A cross at a point in pixels. */
-function cross([x, y]) {
-  return shape("path", { d: `M${(x - 7).toFixed(1)} ${(y - 7).toFixed(1)}l14 14m0 -14l-14 14` });
+function cross([x, y], half) {
+  const [start, side] = [`${(x - half).toFixed(1)} ${(y - half).toFixed(1)}`, 2 * half];
+  return shape("path", { d: `M${start}l${side} ${side}m0 ${-side}l${-side} ${side}` });
 }

@@ -4,7 +4,7 @@ import { el, refill, setText, unbroken } from "../page/dom.js";
 import { metersOf } from "../panel/meter.js";
 import { countedEvents } from "../run/cut_stops.js";
 
-const MOST_LISTED = 20; // messages that decide, or events by process; the others are counted
+const MOST_LISTED = 24; // of messages that decide, of channels, of processes; the others are counted
 
 export class CutView {
   constructor(node, explorer) {
@@ -13,18 +13,18 @@ export class CutView {
     this.why = el("ul", { class: "cc-cut-why" });
     this.moves = el("div", { class: "cc-row cc-cut-moves", role: "group", "aria-label": "Put the cut elsewhere" });
     this.channels = el("ul", { class: "cc-channels" });
-    this.empty = el("p", { class: "cc-rest" });
+    this.others = el("p", { class: "cc-rest" });
     this.amounts = el("div", {});
     this.inside = el("dl", { class: "cc-states" });
     this.counts = el("p", { class: "cc-facts" });
     node.append(
-      el("p", { class: "cc-quiet" }, "A cut takes the first few events of each process. Drag the handles, or press Tab and the arrow keys."),
       this.verdict,
       this.why,
+      el("p", { class: "cc-quiet" }, "A cut has the first few events of each process inside. Drag its handles.", el("span", { class: "cc-by-keys" }, " With the keys: Tab, then the arrows.")),
       this.moves,
       el("h4", {}, "Sent inside, not received inside: what the channels hold"),
       this.channels,
-      this.empty,
+      this.others,
       this.amounts,
       el("h4", {}, "Events inside"),
       this.inside,
@@ -61,8 +61,8 @@ export class CutView {
     this.asNow = button(`As after step ${this.explorer.shownStep()}`, () => held.cuts.atStep(this.explorer.shownStep()), "All that has happened by then");
     const complete = scene.snapshots.filter(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
     this.moves.replaceChildren(
-      button("Consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
-      button("Consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
+      button("Greatest consistent below", () => held.cuts.below(held.frontier), "The greatest consistent cut inside this one"),
+      button("Least consistent above", () => held.cuts.above(held.frontier), "The least consistent cut around this one"),
       ...complete.map(({ id, truth }) => button(`Cut of ${id}`, () => scene.processes.map((name) => truth.inside[name]), `What the snapshot ${id} has recorded`)),
       this.asNow,
     );
@@ -104,17 +104,19 @@ export class CutView {
 
   /** @param found the messages of the run by channel number; @param waiting those of a log that came before its window */
   showChannels(found, waiting) {
-    const { log, channels } = this.scene;
-    const held = new Map([...waiting].map(([name, { caption, names, more }]) => [name, { caption, names: [...names], more }]));
+    const { log, channels, events } = this.scene;
+    const held = new Map([...waiting].map(([name, own]) => [name, { ...own, names: [...own.names] }]));
     for (const [channel, messages] of found) {
-      const { name } = this.scene.events.channels[channel];
+      const { name } = events.channels[channel];
       if (log?.unknown[name]) continue;
       if (!held.has(name)) held.set(name, { caption: this.captions[channel], names: [], more: 0 });
       held.get(name).names.push(...messages.map((message) => this.nameOf(message)));
     }
-    const lines = [...held.values()].map(({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`);
+    const told = ({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`;
+    const lines = [...held.values()].slice(0, MOST_LISTED).map(told);
     refill(this.channels, JSON.stringify(lines), () => lines.map((text) => el("li", { "data-state": "messages" }, ...unbroken(text))));
-    setText(this.empty, log ? ofOtherChannels(log, lines.length) : ofEmptyChannels(channels.length - lines.length, lines.length));
+    const [more, areListed] = [held.size - lines.length, lines.length > 0];
+    setText(this.others, log ? othersOfLog(log, more, areListed) : othersInWords(more, channels.length - held.size, areListed));
   }
 
   showAmounts(frontier) {
@@ -129,6 +131,7 @@ export class CutView {
     const shown = processes.slice(0, MOST_LISTED);
     const { events } = this.explorer;
     const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane], this.held.cuts.number(lane, frontier[lane]))]);
+    if (processes.length > shown.length) words.push(["…", `and ${processes.length - shown.length} more processes`]);
     refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
 }
@@ -138,24 +141,30 @@ function quoted(label) {
   return label.includes(" ") ? `“${label}”` : label;
 }
 
+/** "5 more channels hold messages. The other 5 channels are empty." */
+function othersInWords(more, empty, areListed) {
+  const channels = (count) => (count === 1 ? "channel" : `${count} channels`);
+  if (!empty) return othersThatHold(more);
+  return areListed ? `${othersThatHold(more)}The other ${channels(empty)} ${empty === 1 ? "is" : "are"} empty.` : "All channels are empty.";
+}
+
+function othersThatHold(more) {
+  return more ? `${more} more ${more === 1 ? "channel holds" : "channels hold"} messages. ` : "";
+}
+
 /** "3 events, up to H". */
 function insideInWords(events, lane, inside, number) {
   const stop = { number, label: inside ? events.label(events.nth(lane, inside)) : "" };
   return countedEvents([stop], 0);
 }
 
-function ofEmptyChannels(empty, others) {
-  if (!empty) return "";
-  return others ? `The other ${empty === 1 ? "channel is" : `${empty} channels are`} empty.` : "All channels are empty.";
-}
-
 /** What a log says of the other channels, and what it does not say. */
-function ofOtherChannels({ exact, unknown }, others) {
+function othersOfLog({ exact, unknown }, more, areListed) {
   const names = Object.values(unknown);
   const silent = names.length ? ` The log does not say what is in ${names.slice(0, MOST_LISTED).join(", ")}.` : "";
-  if (exact) return `No message is in ${others ? "any other" : "a"} channel.${silent}`;
-  const more = others ? "A channel may hold more" : "No message is known to be in a channel";
-  return `${more}: the clocks of this log do not show every message.${silent}`;
+  if (exact) return `${othersThatHold(more)}No message is in ${areListed ? "any other" : "a"} channel.${silent}`;
+  const unseen = areListed ? "A channel may hold more" : "No message is known to be in a channel";
+  return `${othersThatHold(more)}${unseen}: the clocks of this log do not show every message.${silent}`;
 }
 
 /** "31 of the 96 cuts of this run are consistent." */

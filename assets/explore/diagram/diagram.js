@@ -178,7 +178,7 @@ export class Diagram {
   holdCut(isHeld) {
     if (isHeld === this.holdsCut) return;
     this.holdsCut = isHeld;
-    if (this.drawn) this.showWanted("unless_cut");
+    if (this.drawn) this.showWanted("unless_cut", "when_cut");
   }
 
   /** Dim what belongs to other snapshots than this one, given by its id; null: dim nothing. */
@@ -206,12 +206,13 @@ export class Diagram {
   }
 
   /**
-   * Whether a trace is shown: the tint of a snapshot only if no other cut is held; in a question what belongs to a
-   * snapshot only if that one is asked about.
+   * Whether a trace is shown: a snapshot's cut and what it found only if no other cut is held; in a question what
+   * belongs to a snapshot only if that one is asked about.
    */
   isWanted({ meta, visible }) {
     if (this.asked != null && meta?.snapshots) return meta.snapshots.includes(this.asked);
-    return visible ?? !(this.holdsCut && meta?.unless_cut);
+    if (meta?.unless_cut) return !this.holdsCut;
+    return meta?.when_cut ? this.holdsCut : visible ?? true;
   }
 
   /** Mark one message's arrow (null: none). */
