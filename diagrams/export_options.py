@@ -16,7 +16,7 @@ from diagrams.view import Value, View
 from sim.core.errors import InputError
 
 SHOWN = 300  # steps of a long run in a picture, by default
-_METAVAR = {"step": "K", "steps": "A-B", "number": "N", "text": "TEXT"}
+_METAVAR = {"step": "K", "steps": "A-B", "number": "N", "text": "TEXT", "cut": "P1=2,P2=3", "shown": "TEXT"}
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,9 @@ class Option:
     """One option of a format.
 
     name: its flag, and its key in a query. label: on the page. help: on the command line.
-    kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label)
-        or "text". For steps, `most` is the length of the range that the form suggests.
+    kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label),
+        "cut" (as diagrams/frontiers.py reads it), "text", or "shown" (the page does not ask, but says what it shows, as
+        a link does: sim/edit/link.py). For steps, `most` is the length of the range that the form suggests.
     default: the value where none is given.
     begins: the form starts with the page's own "step", "orientation" or "scheme" of colours.
     in_name: the file's name contains it.
@@ -61,7 +62,7 @@ class Option:
             return int(ends[1]), int(ends[2])
         if self.kind == "number" and re.fullmatch(r"-?[0-9]{1,9}", text) and self._holds(int(text)):
             return int(text)
-        if self.kind == "text" or text in dict(self.choices):
+        if self.kind in ("text", "cut", "shown") or text in dict(self.choices):
             return text
         raise InputError(f"--{self.name} {text[:20]!r} {self._advice()}")
 
@@ -118,8 +119,12 @@ THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PALETTES), "light",
     begins="scheme",
 )  # fmt: skip
+CUT = Option(
+    "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
+    "(default: none)", "cut",
+)  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (STEP, WINDOW, ORIENTATION, THEME)  # for a picture of a step
+PICTURE = (STEP, WINDOW, ORIENTATION, THEME, CUT)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

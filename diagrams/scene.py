@@ -38,7 +38,7 @@ from sim.verify.expectations import frontier_of
 MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
-BEYOND = 0.03  # of the run: how far a cut lies before the first event of a process, or after its last one
+BEYOND = 0.045  # of the run: how far a cut lies before the first event of a process, or after its last one
 
 
 class WholeRun:

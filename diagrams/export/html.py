@@ -17,7 +17,8 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from diagrams import browser, theme
-from diagrams.export_options import OPENED, ORIENTATION
+from diagrams.export_options import CUT, OPENED, ORIENTATION, Option
+from diagrams.frontiers import frontier_in
 from diagrams.payload import payload
 from diagrams.scene import Scene
 from diagrams.view import View
@@ -27,7 +28,11 @@ TITLE = "Stand-alone web page"
 SUFFIX = ".html"
 MEDIA_TYPE = "text/html"
 ORDER = 60
-OPTIONS = (OPENED, ORIENTATION)
+TAB = Option("tab", "Tab", "the tab on show, such as cut", "shown")
+PREDICATE = Option("predicate", "Predicate", "the predicate that the tab Lattice asks about", "shown")
+PROOF = Option("proof", "Snapshot", "the snapshot of the tab Proof", "shown")
+SWAPS = Option("swaps", "Swaps", "the swaps that the tab Proof has made", "shown")
+OPTIONS = (OPENED, ORIENTATION, CUT, TAB, PREDICATE, PROOF, SWAPS)
 
 MOST_STEPS = 5_000  # beyond these a page is slow to open and to step
 
@@ -36,7 +41,7 @@ _FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps."""
+    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps, and for a cut that the run does not have."""
     steps = scene.until - scene.first
     if steps > MOST_STEPS:
         raise InputError(
@@ -47,7 +52,7 @@ def export(scene: Scene, view: View) -> bytes:
     run["orientation"] = view.orientation
     data: dict[str, Any] = {
         "revision": 1, "session": "still", "ack": 0, "notice": None, "undo": 0, "redo": 0, "edits": [], "link": "",
-        "step": view.step, "shown": {}, "formats": [], "scene": run,
+        "step": view.step, "shown": _shown(scene, view), "formats": [], "scene": run,
     }  # fmt: skip
     title = escape(f"{scene.execution.scenario.title or scene.execution.scenario.name} · Consistent Cut")
     return f"""<!doctype html>
@@ -75,6 +80,14 @@ def export(scene: Scene, view: View) -> bytes:
 </body>
 </html>
 """.encode()
+
+
+def _shown(scene: Scene, view: View) -> dict[str, str]:
+    """What the page shows beside the step, as a link says it (sim/edit/link.py). A cut is seen in its tab."""
+    shown = {option.name: option.of(view) for option in (CUT, TAB, PREDICATE, PROOF, SWAPS) if option.of(view)}
+    if CUT.name in shown:
+        shown[CUT.name] = ".".join(map(str, frontier_in(scene.execution, shown[CUT.name])))
+    return {"tab": "cut", **shown} if CUT.name in shown else shown
 
 
 def packed(text: str) -> str:

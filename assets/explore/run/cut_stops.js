@@ -1,6 +1,6 @@
 /* The stops of a cut: the points where it can cross the line of each process. */
 
-const BEYOND = 0.03; // the first and last stop of a process lie this far beyond its events, as a share of the run
+const BEYOND = 0.045; // the first and last stop of a process lie this far beyond its events, as a share of the run
 
 /**
  * The stops of each process in the scene's window: before its first event there, and after each one, or (`byStep`) after

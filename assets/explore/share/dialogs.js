@@ -110,7 +110,7 @@ function onlyHere() {
  * The fields of an option of a format (diagrams/export_options.py), by their keys in the query: a label and a control
  * each. A field begins with what the page shows, or with the option's default.
  */
-function fieldsOf(option, { scene, visit, scheme }) {
+function fieldsOf(option, { scene, visit, scheme, cut }) {
   const { name, label, kind, choices = [], least, most } = option;
   const begin = { step: visit.step, orientation: visit.orientation, scheme }[option.begins] ?? option.default ?? "";
   const number = (value, min, max) => el("input", { type: "number", min, max, step: "1", required: true, value });
@@ -121,11 +121,21 @@ function fieldsOf(option, { scene, visit, scheme }) {
   }
   if (kind === "step") return { [name]: [label, aStep(begin)] };
   if (kind === "number") return { [name]: [label, number(begin, least, most)] };
+  if (kind === "shown") return { [name]: [label, el("input", { type: "hidden", value: visit.shown[name] ?? "" })] };
+  if (kind === "cut") return { [name]: [label, cutMenu(cut)] };
   if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
   const menu = el("select");
   fillMenu(menu, choices);
   menu.value = begin;
   return { [name]: [label, menu] };
+}
+
+/** None, or the cut that one holds, which is chosen while it is on show. */
+function cutMenu({ isShown, frontier }) {
+  const menu = el("select");
+  fillMenu(menu, [["", "none"], [frontier.join("."), "the one you hold"]]);
+  menu.value = isShown ? frontier.join(".") : "";
+  return menu;
 }
 
 /** Saves this run in a format of the user's choice. Each format declares its options. */
@@ -173,7 +183,7 @@ export class ExportDialog {
     const asked = JSON.stringify(option);
     if (!this.known.has(asked)) {
       const fields = Object.entries(fieldsOf(option, this.explorer));
-      this.known.set(asked, fields.map(([key, [label, control]]) => [key, field(label, control), control]));
+      this.known.set(asked, fields.map(([key, [label, control]]) => [key, control.type === "hidden" ? control : field(label, control), control]));
     }
     return this.known.get(asked);
   }
