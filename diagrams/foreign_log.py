@@ -42,6 +42,13 @@ class ForeignLog:
     unknown: Mapping[str, str]
     exact: bool
 
+    def in_numbers(self, frontier: Sequence[int]) -> list[int]:
+        """A cut in the log's numbers; `frontier` counts events of the scene, by process in their order."""
+        return [
+            self.numbers[name][inside - 1] if inside else before
+            for (name, before), inside in zip(self.before.items(), frontier, strict=True)
+        ]
+
     def plain(self) -> dict[str, Any]:
         """As JSON; what belongs to processes is in their order."""
         return {

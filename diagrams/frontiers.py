@@ -32,5 +32,7 @@ def frontier_in(execution: Execution, text: str) -> tuple[int, ...]:
     for process, number in inside.items():
         most = len(execution.history.of[process])
         if not NUMBER.fullmatch(number) or int(number) > most:
-            raise InputError(f"--cut {process}={number[:20]}: {process} has {most} events; give a number from 0 to {most}")
+            raise InputError(
+                f"--cut {process}={number[:20]}: {process} has {most} events; give a number from 0 to {most}"
+            )
     return tuple(int(number) for number in inside.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from diagrams.foreign_log import ForeignLog, Waiting
-from diagrams.scene import Scene, compose
+from diagrams.scene import MOST_TEXTS, Scene, compose
 from pipeline.cuts import one_execution
 from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
@@ -40,12 +40,12 @@ class Place(NamedTuple):
     path: str
     run_id: int
     first: int
-    count: int
+    size: int
 
     @property
     def rows(self) -> str:
-        """Its rows as an address says them."""
-        return f"{self.first}-{self.first + self.count - 1}"
+        """Its rows as an address says them, from 1."""
+        return f"{self.first + 1}-{self.first + self.size}"
 
 
 def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Mapping[str, str]) -> None:
@@ -97,7 +97,7 @@ def _chosen_rows(
     if asked and size_key not in state:
         first, last = map(int, asked.groups())
         state[size_key] = min(sizes, key=lambda size: abs(size - (last - first + 1)))
-        state[first_key] = first
+        state[first_key] = max(0, first - 1)
     size = state.get(size_key, sizes[0])
     state[first_key] = first = min(state.get(first_key, 0), rows - size)
     with controls.popover(f"Rows {first + 1:,} to {first + size:,} of {rows:,}", key=f"rows-{key}"):
@@ -119,15 +119,14 @@ def _shown(scene: Scene, address: Mapping[str, str]) -> dict[str, str]:
     asked = _asked(address)
     told = {key: asked[key] for key in SHOWN if 0 < len(asked.get(key, "")) <= MOST_SHOWN}
     is_of_these = asked.get("rows", address["rows"]) == address["rows"]
-    return {"tab": "cut", "cut": _through_the_middle(scene)} | (told if is_of_these else {})
+    return {"cut": _through_the_middle(scene)} | (told if is_of_these else {})
 
 
 def _through_the_middle(scene: Scene) -> str:
     """A cut with half of each process's events in the window inside, in the log's numbers; as a link says it."""
     log = scene.whole_run.log
     assert log is not None
-    numbers = {name: own[(len(own) - 1) // 2] if own else log.before[name] for name, own in log.numbers.items()}
-    return ".".join(map(str, numbers.values()))
+    return ".".join(map(str, log.in_numbers([(len(own) + 1) // 2 for own in log.numbers.values()])))
 
 
 # ------------------------------------------------------------------ read from the tables, and cached
@@ -140,14 +139,20 @@ def _row_count(path: str, run_id: int) -> int:
 
 @st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
 def _scene(place: Place, title: str, exact: bool, unknown: tuple[str, ...]) -> Scene:
-    """The window as a scene; what the log does not tell is `exact` and `unknown` of its row in the table traces."""
     store = Store(Path(place.path))
-    found = log_window(store, place.run_id, place.first, place.count)
-    scenario = reconstruct(found.rows, list(found.total), f"{store.name}-{place.run_id}")
-    return compose(run_of(replace(scenario, title=title)), log=_foreign_log(found, exact, unknown))
+    found = log_window(store, place.run_id, place.first, place.size)
+    return window_scene(found, f"{store.name}-{place.run_id}", title, exact, unknown)
 
 
-def _foreign_log(found: LogWindow, exact: bool, unknown: tuple[str, ...]) -> ForeignLog:
+def window_scene(found: LogWindow, name: str, title: str, exact: bool, unknown: Collection[str]) -> Scene:
+    """A window of a log as a scene. `exact` and `unknown` channels are those of the table traces. Raises InputError."""
+    scenario = reconstruct(found.rows, list(found.total), name)
+    orientation = "down" if len(found.rows) <= MOST_TEXTS else "right"
+    execution = run_of(replace(scenario, title=title, orientation=orientation))
+    return compose(execution, log=_foreign_log(found, exact, unknown))
+
+
+def _foreign_log(found: LogWindow, exact: bool, unknown: Collection[str]) -> ForeignLog:
     """The log around a window, in the terms of the scene: each row of the window is an event of its own there."""
     numbers: dict[str, list[int]] = {name: [] for name in found.total}
     place: dict[int, int] = {}  # of a row among those of its process, from 1
@@ -157,7 +162,7 @@ def _foreign_log(found: LogWindow, exact: bool, unknown: tuple[str, ...]) -> For
     called = captions(list(found.total), [*found.held, *unknown])
     waiting = {
         name: Waiting(
-            called[name], held.count, [_short(text) for text in held.names],
+            called[name], held.size, [_short(text) for text in held.names],
             [place[row.row] for row in found.receipts.get(name, ())],
         )
         for name, held in found.held.items()

@@ -172,7 +172,7 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, what: 
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     if not told or any(row[column] is None for row in told.values() for column in KNOWN):
         raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
-    about.html(f'<p class="cut-told">{what} {_in_a_sentence(list(told.values()), len(rows))}</p>')
+    about.html(f'<p class="cut-told">{what or _in_a_sentence(list(told.values()), len(rows))}</p>')
     address = {} if what else {"data": store.name}
     run_id = next(iter(told))
     if len(told) > 1:

@@ -31,7 +31,7 @@ class Held(NamedTuple):
     A message has the name of its send. Messages that are never received come last, in the order of sending.
     """
 
-    count: int
+    size: int
     names: list[str]
 
 

@@ -48,7 +48,7 @@ def test_the_lecture_from_the_middle_on(lecture: Store) -> None:
     rows = run(library.load("lecture")).events
     first = next(row.row for row in rows if row.label == "F")
     found = log_window(lecture, 1, first, len(rows))
-    assert {name: (own.count, own.names) for name, own in found.held.items()} == {
+    assert {name: (own.size, own.names) for name, own in found.held.items()} == {
         "P1->P2": (1, ["B"]), "P3->P2": (1, ["I"]),
     }  # fmt: skip
     assert [row.label for row in found.receipts["P1->P2"]] == ["F"]
@@ -82,7 +82,7 @@ def test_of_many_messages_that_wait_the_first_are_named(folder) -> None:
         for row in range(100)
     ]
     found = log_window(folder_of(folder / "many", sends), 0, 90, 10).held["a->b"]
-    assert (found.count, found.names) == (90, [f"m{row}" for row in range(FEW)])
+    assert (found.size, found.names) == (90, [f"m{row}" for row in range(FEW)])
 
 
 @REPEATABLE
