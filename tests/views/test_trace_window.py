@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
-
-from hypothesis import strategies as st
 
 from diagrams.browser import EXPLORE
 from diagrams.payload import payload
@@ -16,13 +15,14 @@ from pipeline.store import examples
 from pipeline.store.folder import Store
 from sim.core.model import Event
 from sim.theory.causality import Frontier, History
-from tests.pipeline.some_logs import Truth, events_of, read_log, truths
+from tests.pipeline.some_logs import Truth, events_of, read_log
 from tests.pipeline.some_tables import folder_of
-from tests.tools import count_of_examples, drawn
+from tests.tools import count_of_examples
 from views.trace_window import window_scene
 
-WINDOWS = 60
-CUTS = 8  # of each window
+EXECUTIONS = 40
+CUTS = 10  # through one window of each
+HOSTS = ("h0", "h1", "h2")
 
 JUDGE = """({ Events, LogCuts }, windows) => windows.map(([scene, cuts]) => {
   const events = new Events(scene);
@@ -34,19 +34,25 @@ JUDGE = """({ Events, LogCuts }, windows) => windows.map(([scene, cuts]) => {
     const found = [...own.inChannels(frontier)].map(([channel, held]) => [channels[channel].name, held.length, []]);
     const offending = own.violations(frontier).map(({ source, sent, target, received }) =>
       [scene.processes[source], own.number(source, sent), scene.processes[target], own.number(target, received)]);
-    const [below, above] = [own.below(frontier), own.above(frontier)].map((other) => own.written(other));
-    return { offending, held: [...waiting, ...found], below, above };
+    const others = [own.below(frontier), own.above(frontier)];
+    const [below, above] = others.map((other) => own.written(other));
+    const areWhole = others.every((other) => String(own.read(own.written(other))) === String(other));
+    return { offending, held: [...waiting, ...found], below, above, areWhole };
   });
 })"""
 
 
-@st.composite
-def windows(draw: Any) -> tuple[Truth, int, int, list[list[float]]]:
-    """An execution, the first row of a window and its length, and for each cut how far it is in each process."""
-    truth = draw(truths(hosts=3, events=14))
-    share = st.floats(0, 1)
-    cuts = st.lists(st.lists(share, min_size=3, max_size=3), min_size=CUTS, max_size=CUTS)
-    return truth, draw(st.integers(0, 20)), draw(st.integers(2, 25)), draw(cuts)
+def executions() -> Iterator[tuple[Random, Truth]]:
+    """Random executions of three hosts; many events receive two messages and send two."""
+    for seed in range(count_of_examples(EXECUTIONS)):
+        draw, truth = Random(seed), Truth()
+        for _ in range(40):
+            name = draw.choice(HOSTS)
+            waiting = truth.waiting(name)
+            received = draw.sample(waiting, min(len(waiting), draw.randrange(3)))
+            others = [other for other in HOSTS if other != name]
+            truth.step(name, received, draw.sample(others, draw.randrange(3)))
+        yield draw, truth
 
 
 def scene_of(store: Store, first: int, size: int) -> Scene:
@@ -62,12 +68,12 @@ def test_the_browser_judges_every_cut_through_a_window_as_the_whole_execution(
 ) -> None:
     """Also where an event has several partners, of which a part may lie outside the window."""
     given, wanted = [], []
-    for number, (truth, first, size, shares) in enumerate(drawn(windows(), count_of_examples(WINDOWS))):
+    for number, (draw, truth) in enumerate(executions()):
         reading = read_log(tmp_path, truth.log())
         rows = events_of(reading)
-        scene = scene_of(folder_of(tmp_path / str(number), rows), first, size)
-        whole = History(reading.processes, rows)
-        cuts = [frontier_of(scene, share) for share in shares]
+        scene = scene_of(folder_of(tmp_path / str(number), rows), draw.randrange(len(rows)), draw.randrange(5, 40))
+        whole = History(list(HOSTS), rows)
+        cuts = [some_cut(draw, scene) for _ in range(CUTS)]
         given.append([payload(scene, ()), [list(cut.values()) for cut in cuts]])
         wanted.append([as_judged(whole, cut) for cut in cuts])
     found = run_module(JUDGE, [EXPLORE / "run" / "events.js", EXPLORE / "run" / "log_cuts.js"], given)
@@ -80,15 +86,11 @@ def test_the_browser_judges_every_cut_through_a_window_as_the_whole_execution(
             assert {**told, "offending": sorted(told["offending"])} == right
 
 
-def frontier_of(scene: Scene, shares: list[float]) -> Frontier:
-    """The cut with these shares of the events of each process in the window inside, in the log's numbers."""
+def some_cut(draw: Random, scene: Scene) -> Frontier:
+    """A cut through a window, in the log's numbers."""
     log = scene.whole_run.log
     assert log is not None
-    found = {}
-    for (name, own), share in zip(log.numbers.items(), shares, strict=False):
-        inside = round(share * len(own))
-        found[name] = own[inside - 1] if inside else log.before[name]
-    return found
+    return {name: draw.choice([log.before[name], *own]) for name, own in log.numbers.items()}
 
 
 def as_judged(whole: History, frontier: Frontier) -> dict[str, Any]:
@@ -100,6 +102,7 @@ def as_judged(whole: History, frontier: Frontier) -> dict[str, Any]:
         "names": {name: [whole.sends[message].label for message in messages] for name, messages in held.items()},
         "below": ".".join(map(str, whole.consistent_below(frontier).values())),
         "above": ".".join(map(str, whole.consistent_above(frontier).values())),
+        "areWhole": True,
     }
 
 
@@ -131,8 +134,9 @@ def test_a_message_that_the_window_does_not_receive_is_received_later_or_never(t
     told = {arrow.name: pays.why_not_received(arrow) for arrow in pays.arrows if arrow.received is None}
     assert told == {"pays": "later", "adds a card": "later"}
     lost = Event(0, 0, 1, 1.0, "a", 1, "send", "a->b", None, 0, "gone", None, None, None, 0)
-    (arrow,) = scene_of(folder_of(tmp_path / "lost", [lost]), 0, 1).arrows
-    assert scene_of(folder_of(tmp_path / "lost", [lost]), 0, 1).why_not_received(arrow) == "never"
+    other = Event(0, 1, 2, 2.0, "b", 1, "internal", None, None, None, "waits", None, None, None, 0)
+    scene = scene_of(folder_of(tmp_path / "lost", [lost, other]), 0, 2)
+    assert [scene.why_not_received(arrow) for arrow in scene.arrows] == ["never"]
 
 
 def test_no_sign_of_snapshots_is_explained() -> None:
