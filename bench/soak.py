@@ -10,9 +10,10 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from playwright.async_api import Page
+from playwright.async_api import Page, TimeoutError
 
 from bench.sessions import PATIENCE_S
 from bench.waits import median
@@ -102,7 +103,8 @@ class Soak:
         for name in ("Go on", "Try again"):
             button = page.get_by_role("button", name=name, exact=True)
             if await button.count() and await button.is_enabled():
-                await button.click()
+                with suppress(TimeoutError):  # the page has gone on by itself meanwhile, and the button is gone
+                    await button.click(timeout=POLL_S * 1000)
         return await page.get_by_role("heading", name=HEADING).count() > 0
 
     def conclude(self) -> None:

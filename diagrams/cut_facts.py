@@ -5,6 +5,7 @@ The events and messages themselves are in the columns (diagrams/event_columns.py
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from sim.core.deadline import in_time
@@ -13,6 +14,8 @@ from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 from sim.theory.lattice import TooManyCuts, consistent_cuts, frontiers
 
+READABLE = 10**12
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_COMPARED = 20_000  # to count the consistent cuts, whenever a run is drawn: at most about 20 ms
 MOST_CLOCKS = 20_000  # events times processes, for the same reason
 
@@ -24,13 +27,20 @@ def cut_counts(execution: Execution) -> dict[str, Any]:
     `consistent` is None where nobody counts them; there are more than it says unless `is_all`.
     """
     history = execution.history
-    told: dict[str, Any] = {"frontiers": f"{frontiers(history):,}", "consistent": None, "is_all": False}
+    told: dict[str, Any] = {"frontiers": in_words(frontiers(history)), "consistent": None, "is_all": False}
     if len(history.rows) * len(history.processes) > MOST_CLOCKS:
         return told
     try:
         return {**told, "consistent": f"{consistent_cuts(history, MOST_COMPARED):,}", "is_all": True}
     except TooManyCuts as problem:
         return {**told, "consistent": f"{problem.known:,}" if problem.known else None}
+
+
+def in_words(number: int) -> str:
+    """A whole number with commas; one that nobody can read as its power of ten."""
+    if number < READABLE:
+        return f"{number:,}"
+    return "about 10" + str(round(math.log10(number))).translate(SUPERSCRIPTS)
 
 
 @once

@@ -136,7 +136,7 @@ def shown_line(canvas: Canvas) -> None:
     canvas.add([_line_through(canvas.scene, cut.positions)], mode="lines", line=look)
     ends = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in cut.offending]
     middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b][:MOST_CROSSES]
-    cross = {"symbol": "x-thin", "size": 14, "color": "@bad", "line": {"width": 4.5, "color": "@bad"}}
+    cross = {"symbol": "x-thin", "size": 14, "color": "@ink", "line": {"width": 4, "color": "@ink"}}
     canvas.add(middles, mode="markers", marker=cross)
 
 

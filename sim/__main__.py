@@ -1,4 +1,4 @@
-"""python -m sim: run a scenario, write its [expect] table, run a COS 418 case, list what there is.
+"""python -m sim: run a scenario, write its [expect] table, examine its cuts, run a COS 418 case, list what there is.
 
 Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, or a line of a .snap file
 is not as expected; 2 bad input, with one line on stderr.
@@ -23,6 +23,8 @@ from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
 from sim.exchange import cos418
 from sim.exchange.snap_files import compare
+from sim.explain.cut_report import cuts_in_words, cuts_report
+from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.run.execution import Execution, run
 from sim.run.references import notes
@@ -85,6 +87,18 @@ def _expect(arguments: argparse.Namespace) -> int:
     except OSError as problem:
         raise InputError(f"{path}: cannot be written ({problem.strerror}); copy it to a folder of yours") from None
     print(f"{path}: [expect] is rewritten; keep it only if you understand what changed")
+    return 0
+
+
+def _cuts(arguments: argparse.Namespace) -> int:
+    found = cuts_report(run(library.find(arguments.scenario)), arguments.possibly, arguments.definitely)
+    print(json.dumps(found, ensure_ascii=False) if arguments.json else "\n".join(cuts_in_words(found)))
+    return 0
+
+
+def _interchange(arguments: argparse.Namespace) -> int:
+    found = interchange_report(run(library.find(arguments.scenario)), arguments.snapshot)
+    print(json.dumps(found, ensure_ascii=False) if arguments.json else "\n".join(interchange_in_words(found)))
     return 0
 
 
@@ -155,6 +169,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("scenario", metavar="SCENARIO")
     command.add_argument("--write", action="store_true", help="put it in the place of the one in the file, to be read")
     command.set_defaults(act=_expect)
+    command = commands.add_parser("cuts", help="count the cuts of a run, and ask whether a predicate may or must hold")
+    command.add_argument("scenario", metavar="SCENARIO")
+    for modality, words in (("possibly", "some consistent cut"), ("definitely", "every order of the run at some cut")):
+        command.add_argument(f"--{modality}", metavar="EXPR", help=f"whether {words} has this, such as P1.events == 2")
+    command.add_argument("--json", action="store_true", help="one JSON document")
+    command.set_defaults(act=_cuts)
+    command = commands.add_parser("interchange", help="interchange actions until the run meets a snapshot's state")
+    command.add_argument("scenario", metavar="SCENARIO")
+    command.add_argument("--snapshot", metavar="ID", help="default: the first one that every process has recorded")
+    command.add_argument("--json", action="store_true", help="one JSON document")
+    command.set_defaults(act=_interchange)
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")
     command.add_argument("events", metavar="CASE.events")

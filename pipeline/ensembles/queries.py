@@ -9,8 +9,6 @@ import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
@@ -19,6 +17,7 @@ from pyarrow.dataset import Expression, field
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
+from pipeline.spark.scratch import Scratch
 from pipeline.store.catalog import entries
 from pipeline.store.folder import Store
 from pipeline.store.manifest import ENSEMBLE
@@ -90,10 +89,13 @@ def warm_up_queries(spark: SparkSession) -> None:
     if os.environ.get("SPARK_REMOTE"):
         return
     grid = Grid.read({"workload": "bank", "processes": "2", "runs": "8"}, {"transfers": "1"})
-    with TemporaryDirectory(prefix="consistent-cut-rehearsal-") as folder:
-        store = Store.create(Path(folder) / "runs", ENSEMBLE, grid.to_json())
+    scratch = Scratch()  # and no other temporary folder: what an app that is killed leaves is removed by the next one
+    try:
+        store = Store.create(scratch.path / "runs", ENSEMBLE, grid.to_json())
         run_ensemble(spark, store, grid)
         load_overview(spark, store)
+    finally:
+        scratch.remove()
 
 
 def to_rows(rows: DataFrame) -> list[Row]:

@@ -90,6 +90,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
         not_fifo=table.texts("not_fifo"),
+        breaks=table.texts("breaks"),
         algorithm=rule_book,
         algorithm_parameters=_parameters(algorithm, ALGORITHMS[rule_book].parameters),
         workload=kind,

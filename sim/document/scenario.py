@@ -24,6 +24,7 @@ SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
 MOST_PROCESSES = 1_000
+BREAKABLE = ("fifo",)  # rules that a run may break on purpose: an algorithm's need for FIFO channels
 EVERY_CHANNEL = "all"  # as the only entry of `not_fifo`: no channel is FIFO
 
 
@@ -96,6 +97,7 @@ class Scenario:
     orientation: str = "down"
     topology: Topology = field(default_factory=Topology)
     not_fifo: tuple[str, ...] = ()
+    breaks: tuple[str, ...] = ()
     algorithm: str = "chandy_lamport"
     algorithm_parameters: Mapping[str, Any] = field(default_factory=dict)
     workload: str = "scripted"

@@ -9,11 +9,11 @@ import networkx as nx
 
 from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
-from sim.core.errors import InputError
+from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL, MARKER
 from sim.core.topology import unreachable
 from sim.core.workload import WORKLOADS, Refused
-from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario, ScriptLine
+from sim.document.scenario import BREAKABLE, EVERY_CHANNEL, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import is_plain
 
 MOST_CHANNELS = 100_000
@@ -86,9 +86,12 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
             advice = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
             yield where, f"{name!r} is no channel of this topology; {advice}"
     algorithm = ALGORITHMS[scenario.algorithm]
-    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo:
+    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo and "fifo" not in scenario.breaks:
         advice = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
-        yield where, f"{algorithm.title} needs FIFO channels; {advice}"
+        yield where, f'{algorithm.title} needs FIFO channels; {advice}, or say breaks = ["fifo"] to see what goes wrong'
+    for rule in scenario.breaks:
+        if rule not in BREAKABLE:
+            yield scenario.at("breaks"), f"{rule!r} is no rule that a run can break; {nearest(rule, BREAKABLE)}"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 

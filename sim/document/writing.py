@@ -25,6 +25,8 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
             document[key] = getattr(scenario, key)
     if scenario.not_fifo:
         document["not_fifo"] = list(scenario.not_fifo)
+    if scenario.breaks:
+        document["breaks"] = list(scenario.breaks)
     document["topology"] = _topology_out(scenario.topology)
     if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
 from sim.core.model import SEND
-from sim.core.notation import has_label
+from sim.core.notation import caption, has_label
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
@@ -41,6 +41,9 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
         return _change_in_words(read_item(before, table).of(before), table)
     if do == "algorithm":
         return f"snapshots by {ALGORITHMS[edit['kind']].title}"
+    if do == "fifo":
+        channel = caption(before.processes, edit["channel"])
+        return f"{channel} is FIFO again" if edit.get("fifo") else f"messages on {channel} may overtake each other"
     timed = before.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)
     at = f" at {edit['at']:g}" if timed else ""
     if do == "send":

@@ -8,6 +8,7 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters
+    {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
     {"do": "another", "number": 17, "round"?: "K7QF"}       run 17 (of a class's round) of the same kind and size
@@ -28,7 +29,7 @@ from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import HOLD, DelayRule, MessageReference
-from sim.core.errors import InputError
+from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL
 from sim.document.files import read_reference
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
@@ -184,6 +185,19 @@ def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
     return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
 
 
+def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """Take FIFO away from a channel, or give it back. An algorithm that needs it is then broken on purpose."""
+    names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
+    if wanted not in names:
+        raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")
+    keeps_order = table.take("fifo", bool, False, "true or false")
+    without = {channel.name for channel in scenario.channels if not channel.fifo}
+    without = without - {wanted} if keeps_order else without | {wanted}
+    is_broken = bool(without) and ALGORITHMS[scenario.algorithm].needs_fifo
+    listed = tuple(name for name in names if name in without)
+    return replace(scenario, not_fifo=listed, breaks=("fifo",) if is_broken else ())
+
+
 # --------------------------------------------------------------------------- choices by hand
 
 
@@ -223,6 +237,7 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 # What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
+    "fifo": _fifo,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,

@@ -133,9 +133,9 @@ class Expression:
         """
         try:
             found = _value(self.tree, look_up)
-        except ArithmeticError:
+        except (ArithmeticError, ValueError):
             return False
-        except (TypeError, ValueError):
+        except TypeError:
             raise InputError(f"{brief(self.text)} mixes numbers, texts and lists; compare like with like") from None
         if not isinstance(found, bool):
             raise InputError(f"{brief(self.text)} says a value, not whether something holds; compare it, as in x == 1")

@@ -1,4 +1,4 @@
-"""What the browser computes, held against Python on random runs: arrivals under FIFO, and happened-before.
+"""What the browser computes, held against Python on random runs: arrivals under FIFO, happened-before, and cuts.
 
 The runs are drawn first and go to one call of the browser's module: starting node for each would take minutes.
 """
@@ -20,7 +20,9 @@ from diagrams.scene import compose
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
 from sim.core.model import APPLICATION_KINDS, Channel
+from sim.document import library
 from sim.edit.edits import apply_edit
+from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, Flight, run
 from sim.run.fifo import due
 from sim.run.references import references
@@ -121,3 +123,69 @@ def test_clocks_and_happened_before(run_module: Callable[..., Any]) -> None:
             assert past == [at for at, other in enumerate(events) if history.happened_before(other, event)]
             assert future == [at for at, other in enumerate(events) if history.happened_before(event, other)]
             assert (in_past, in_future) == (len(past), len(future))
+
+
+CUTS = """({ Cuts, Events, stopsOf }, asked) => asked.map(([scene, frontier, step]) => {
+    const events = new Events(scene);
+    const cuts = new Cuts(events);
+    const ids = (messages) => messages.map(({ id }) => id);
+    const channels = [...cuts.inChannels(frontier)].map(([channel, found]) => [scene.events.channels[channel].name, ids(found)]);
+    const positions = scene.steps.slice(1).map(({ position }) => position);
+    const stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
+    return {
+        violations: ids(cuts.violations(frontier)),
+        channels: Object.fromEntries(channels),
+        below: cuts.below(frontier),
+        above: cuts.above(frontier),
+        now: cuts.atStep(step),
+        amounts: scene.conserved.map((good) => [good.unit, cuts.amounts(good, frontier)]),
+        read: cuts.read(cuts.written(frontier)),
+        positions: stops.map((own, lane) => own.find(({ count }) => count === frontier[lane]).position),
+    };
+})"""
+CUT_MODULES = [EXPLORE / "run/cuts.js", EXPLORE / "run/events.js", EXPLORE / "run/cut_stops.js"]
+
+
+@st.composite
+def cut_runs(draw: Any) -> tuple[Execution, list[int], int]:
+    """A run, a cut of it, and a step."""
+    execution = run(draw(scenarios()))
+    frontier = [draw(st.integers(0, len(own))) for own in execution.history.of.values()]
+    return execution, frontier, draw(st.integers(0, execution.steps))
+
+
+def test_cuts(run_module: Callable[..., Any]) -> None:
+    """Verdict, channels, nearest consistent cuts, amounts, and where the line lies."""
+    asked = drawn(cut_runs(), RUNS)
+    answers = run_module(CUTS, CUT_MODULES, [[scene_of(x), frontier, step] for x, frontier, step in asked])
+    inconsistent = holding = conserving = 0
+    for (execution, frontier, step), told in zip(asked, answers, strict=True):
+        history = execution.history
+        inside = dict(zip(history.processes, frontier, strict=True))
+        assert told["violations"] == history.violations(inside)
+        assert told["channels"] == history.in_channels(inside)
+        assert told["below"] == list(history.consistent_below(inside).values())
+        assert told["above"] == list(history.consistent_above(inside).values())
+        assert told["now"] == [sum(event.step <= step for event in own) for own in history.of.values()]
+        processes, channels = states_at_cuts(execution).amounts(tuple(frontier))
+        for unit, found in told["amounts"]:
+            assert found == {"inProcesses": processes[unit], "inChannels": channels[unit]}
+        assert told["read"] == frontier
+        shown = compose(execution).cut_at(frontier).shown_cut
+        assert shown is not None and told["positions"] == pytest.approx(shown.positions, abs=1e-3)
+        inconsistent += bool(told["violations"])
+        holding += bool(told["channels"])
+        conserving += bool(told["amounts"])
+    assert min(inconsistent, holding, conserving) > RUNS / 20
+
+
+READING = """({ Cuts, Events }, scene, texts) => {
+    const cuts = new Cuts(new Events(scene));
+    return texts.map((text) => cuts.read(text));
+}"""
+
+
+def test_what_a_link_says_of_a_cut_is_ignored_where_it_is_none_of_the_run(run_module: Callable[..., Any]) -> None:
+    scene = scene_of(run(library.load("lecture")))
+    wrong = [None, "", "2.3", "2.3.1.0", "6.0.0", "-1.0.0", "1e0.0.0", " 1.0.0", "x.y.z", "9999999999.0.0"]
+    assert run_module(READING, CUT_MODULES, scene, [*wrong, "2.3.1"]) == [*[None] * len(wrong), [2, 3, 1]]

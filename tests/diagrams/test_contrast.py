@@ -137,14 +137,10 @@ def test_all_that_is_drawn_stands_out(name, palette):
             assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set(), (orientation, step)
 
 
-@pytest.mark.parametrize("cut", [0, 1])
+@pytest.mark.parametrize("cut", [(2, 1, 1), (4, 2, 2)])
 @pytest.mark.parametrize("palette", theme.PALETTES)
-def test_a_chosen_cut_and_its_witness_leave_arrows_legible(palette, cut):
-    drawing = Drawing(scene("lecture"), "down")
-    for trace in drawing.traces:
-        if "cut" in trace.get("meta", {}) or "unless_cut" in trace.get("meta", {}):
-            trace["visible"] = trace["meta"].get("cut") == cut
-    picture = drawing.at(scene("lecture").last)
+def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette, cut):
+    picture = Drawing(scene("lecture").cut_at(cut), "down").at(scene("lecture").last)
     assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set()
 
 

@@ -136,8 +136,8 @@ def test_a_cut_line_passes_its_places_and_never_overshoots():
     assert min(position for _, position in line) == 1.0 and max(position for _, position in line) == 9.0
 
 
-def test_the_witness_of_a_story_cut_is_drawn():
-    cuts = [cut for cut in scene("lecture").cuts if cut.snapshot is None]
+def test_the_witness_of_a_story_cut_is_told():
+    cuts = scene("lecture").whole_run.story_cuts
     assert [(cut.consistent, cut.witness) for cut in cuts] == [(True, None), (False, "the message H->D")]
 
 

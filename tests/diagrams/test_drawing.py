@@ -138,13 +138,3 @@ def test_what_belongs_to_a_snapshot_says_so():
         texts = [text for trace in traces if trace.get("mode") == "text" for text in trace["text"]]
         name = f"S{rank + 1}"
         assert texts and all(name in text for text in texts)
-
-
-def test_a_cut_of_the_story_is_tinted_and_the_snapshot_gives_way_to_it():
-    traces = figure(scene("lecture"), "down")["data"]
-    tints = [trace for trace in traces if "fill" in trace]
-    assert [trace["meta"].get("cut") for trace in tints] == [None, None, 0, 1]
-    assert [trace["meta"].get("unless_cut") for trace in tints] == [True, True, None, None]
-    names = [trace for trace in traces if "<i>past</i>" in trace.get("text", [])]
-    assert [trace["meta"]["unless_cut"] for trace in names] == [True]
-    assert all(trace["visible"] is False for trace in tints[2:])

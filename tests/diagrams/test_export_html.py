@@ -44,6 +44,14 @@ def test_it_starts_at_the_step_and_orientation_that_were_chosen():
     assert (data["step"], data["scene"]["orientation"]) == (7, "right")
 
 
+def test_it_opens_with_what_is_on_show():
+    lecture = library.load("lecture")
+    assert data_in(page_of(lecture))["shown"] == {}
+    assert data_in(page_of(lecture, cut="P1=2,P2=3"))["shown"] == {"tab": "cut", "cut": "2.3.0"}
+    shown = {"tab": "lattice", "cut": "2.3.1", "predicate": "P1.events > 1"}
+    assert data_in(page_of(lecture, **shown))["shown"] == shown
+
+
 def test_no_text_of_a_scenario_can_become_markup():
     title = "</script><script>alert(1)</script>\u2028<!--"
     text = f'title = "{title}"\nprocesses = ["P1", "P2"]\nstory = "</style><b>&amp;"'

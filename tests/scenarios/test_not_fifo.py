@@ -33,13 +33,13 @@ def plain_markers(monkeypatch: pytest.MonkeyPatch) -> str:
     return PlainMarkers.name
 
 
-def lai_yang(algorithm: str, marker_arrives: float) -> Scenario:
+def lai_yang(algorithm: str, marker_arrives: float, breaks: tuple[str, ...] = ()) -> Scenario:
     """The bundled run, with markers: P1's, sent at 2.5, reaches P2 at `marker_arrives`, and P2's comes back at 6.9."""
     bundled = library.load("lai_yang")
     delays = {reference: delay for reference, delay in bundled.delays.items() if reference.kind != CONTROL}
     delays[MessageReference(None, "P1->P2", MARKER, "S1")] = marker_arrives - 2.5
     delays[MessageReference(None, "P2->P1", MARKER, "S1")] = 6.9 - marker_arrives
-    return replace(bundled, algorithm=algorithm, delays=delays)
+    return replace(bundled, algorithm=algorithm, delays=delays, breaks=breaks)
 
 
 def test_a_marker_that_overtakes_a_message_loses_it(plain_markers: str) -> None:

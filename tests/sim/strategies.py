@@ -141,6 +141,7 @@ def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
     """An edit that a person could make while looking at a run, and the time they look at."""
     scenario = execution.scenario
     kinds = ["internal", "snapshot", "manual", "algorithm"]
+    kinds += ["fifo"] if scenario.channels else []
     kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
     kinds += ["hold", "release"] if execution.flights else []
     kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
@@ -164,6 +165,8 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         return {"item": item, **(changes if do == "change" else {})}
     if do == "algorithm":
         return {"kind": draw(st.sampled_from([*ALGORITHMS]))}
+    if do == "fifo":
+        return {"channel": draw(st.sampled_from(scenario.channels)).name, "fifo": draw(st.booleans())}
     if do in ("manual", "choose"):
         after = draw(st.integers(0, execution.steps))
         if do == "manual":

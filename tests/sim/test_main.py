@@ -141,3 +141,69 @@ def test_a_delay_of_a_message_that_is_never_sent_is_told(tmp_path: Path, capsys:
 @pytest.mark.parametrize("name", library.names())
 def test_no_bundled_scenario_has_a_stray_delay(name: str) -> None:
     assert notes(run(library.load(name))) == []
+
+
+# --------------------------------------------------------------------------- cuts, interchanges
+
+
+def asked(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    """The JSON document that a command prints."""
+    assert main([*arguments, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_cuts_of_the_lecture_example_and_of_coulouris(capsys: pytest.CaptureFixture[str]) -> None:
+    assert asked(capsys, "cuts", "lecture") == {"frontiers": 96, "consistent": 31, "linearizations": 130}
+    assert asked(capsys, "cuts", "lattice") == {"frontiers": 20, "consistent": 11, "linearizations": 4}
+
+
+def test_possibly_and_definitely_name_a_cut_or_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    """C is concurrent with F: a run may have C and not F, and may have them the other way round."""
+    text = "P1.events == 3 and P2.events == 0"
+    found = asked(capsys, "cuts", "lecture", "--possibly", text, "--definitely", text)
+    assert found["possibly"] == {"holds": True, "predicate": text, "witness": {"P1": 3, "P2": 0, "P3": 0}}
+    assert (found["definitely"]["holds"], found["definitely"]["witness"]) == (False, None)
+    path = found["definitely"]["path"]
+    assert path[0] == {"P1": 0, "P2": 0, "P3": 0} and path[-1] == {"P1": 5, "P2": 3, "P3": 3} and len(path) == 12
+    assert not any(cut["P1"] == 3 and cut["P2"] == 0 for cut in path)
+    surely = asked(capsys, "cuts", "lecture", "--definitely", "C21.messages == 1")["definitely"]
+    assert surely["holds"] and surely["witness"]["P2"] >= 3
+
+
+def test_what_is_too_much_to_count_is_null_and_a_wrong_predicate_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    found = asked(capsys, "cuts", "hundred")
+    assert (found["consistent"], found["linearizations"]) == (None, None)
+    assert main(["cuts", "hundred", "--possibly", "P1.events == 99"]) == 2
+    assert "too many to look at each" in capsys.readouterr().err
+    assert main(["cuts", "lecture", "--possibly", "P1.evnts == 1"]) == 2
+    assert "did you mean 'events'" in capsys.readouterr().err
+
+
+def test_one_interchange_leads_the_lecture_example_to_the_state_that_was_recorded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    wanted = {"inversions": 1, "swaps": 1, "passes_through_snapshot": True, "forbidden_by": None}
+    assert asked(capsys, "interchange", "lecture") == {"snapshot": "S1", **wanted}
+    assert asked(capsys, "interchange", "never_occurred") == {"snapshot": "S1", **wanted}
+    assert asked(capsys, "interchange", "overlapping", "--snapshot", "S2")["snapshot"] == "S2"
+    assert main(["interchange", "lecture", "--snapshot", "S7"]) == 2
+    assert "there is no snapshot 'S7'; did you mean 'S1'" in capsys.readouterr().err
+
+
+def test_a_red_message_accepted_in_a_white_action_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sent after P1 records, the message overtakes the marker: P2 accepts it and only then records."""
+    text = TWO + 'not_fifo = ["P1->P2"]\nbreaks = ["fifo"]\n' + SNAPSHOT
+    text += line(process='"P1"', to='"P2"', at="2", label='"late"', delay="1")
+    text += delay(kind='"marker"', channel='"P1->P2"', snapshot='"S1"', delay="9")
+    (tmp_path / "broken.toml").write_text(text)
+    found = asked(capsys, "interchange", str(tmp_path / "broken.toml"))
+    assert (found["inversions"], found["swaps"], found["passes_through_snapshot"]) == (1, 0, False)
+    assert found["forbidden_by"]["message"] == "message late"
+    assert found["forbidden_by"]["sent"] < found["forbidden_by"]["accepted"]
+
+
+@pytest.mark.parametrize("arguments", [["cuts", "lecture", "--possibly", "P1.events == 9"], ["interchange", "lecture"]])
+def test_without_json_the_answers_are_sentences(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 0
+    said = capsys.readouterr().out
+    assert ("31 of them consistent" in said and ": no" in said) or "the very state that was recorded" in said

@@ -14,6 +14,7 @@ export class ChangeView {
     const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
     this.algorithm = el("select", { onchange });
     this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
+    this.order = new OrderOfChannels(submit);
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -25,6 +26,7 @@ export class ChangeView {
       el("h3", {}, "Add to the run"),
       this.additions.node,
       this.rules,
+      this.order.node,
     );
   }
 
@@ -34,6 +36,7 @@ export class ChangeView {
     this.nudgeBy = scene.has_time ? roundTwentieth(scene.end) : 0;
     this.additions.show(scene);
     this.showRules();
+    this.order.show(scene);
     this.selected = null; // ids change from run to run; `select` is called next
     this.stepTo(step);
   }
@@ -47,7 +50,10 @@ export class ChangeView {
   }
 
   history({ edits }) {
-    if (this.scene) this.showRules();
+    if (this.scene) {
+      this.showRules();
+      this.order.show(this.scene);
+    }
     this.reset.disabled = !edits.length;
     const words = edits.length ? edits : ["None yet: this is the scenario as it was opened."];
     refill(this.edits, words.join("\n"), () => words.map((text) => el("li", {}, text)));
@@ -68,6 +74,31 @@ export class ChangeView {
     this.editor.show(this.scene, this.scene.messages.find((message) => message.id === id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);
     this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
+  }
+}
+
+/** Takes FIFO away from a channel, or gives it back. */
+class OrderOfChannels {
+  constructor(submit) {
+    this.channel = el("select", { onchange: () => this.showChosen() });
+    const onchange = () => submit({ do: "fifo", channel: this.channel.value, fifo: this.keeps.checked });
+    this.keeps = el("input", { type: "checkbox", onchange });
+    this.node = el("div", { class: "cc-row" },
+      field("Messages on", this.channel),
+      el("label", { class: "cc-check" }, this.keeps, "arrive in the order in which they are sent (FIFO)"),
+    );
+  }
+
+  show({ channels, whole_times: isOfTicks }) {
+    this.channels = channels;
+    this.node.hidden = isOfTicks || !channels.length; // the tick scheduler knows only FIFO channels
+    fillMenu(this.channel, channels.map(({ name, caption }) => [name, caption]));
+    this.showChosen();
+  }
+
+  /** The box says what the channel does now, also after Python has refused a change. */
+  showChosen() {
+    this.keeps.checked = this.channels.find(({ name }) => name === this.channel.value)?.fifo ?? true;
   }
 }
 

@@ -23,7 +23,7 @@ export function stopsOf(scene, events, positions, positionOf, byStep = false) {
   for (const own of found) {
     own.forEach((stop, index) => {
       const after = own[index + 1]?.at;
-      if (stop.at == null) stop.position = after == null ? least : Math.max(after - room, (scene.extent[0] + after) / 2);
+      if (stop.at == null) stop.position = after == null ? least : after - room;
       else stop.position = after == null ? stop.at + room : (stop.at + after) / 2;
     });
   }

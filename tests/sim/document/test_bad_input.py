@@ -103,6 +103,7 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
         TWO + 'not_fifo = ["P1->P2"]\n' + SNAPSHOT,
         ["not_fifo", "Chandy-Lamport needs FIFO", "leave P1->P2 out of the list"],
     ),
+    "a rule that cannot be broken": (TWO + 'breaks = ["fifi"]', ["breaks", "'fifi'", "did you mean 'fifo'"]),
     "not FIFO, and no channel": (TWO + 'not_fifo = ["P1->P7"]', ["not_fifo", "'P1->P7'"]),
     "not FIFO anywhere": (TWO + 'not_fifo = ["all"]\n' + SNAPSHOT, ["not_fifo", "Chandy-Lamport", "leave this out"]),
     "all and one more": (TWO + 'not_fifo = ["all", "P1->P2"]', ["not_fifo", "'all'", 'only "all"']),

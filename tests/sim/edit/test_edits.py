@@ -15,15 +15,17 @@ from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event
 from sim.document import library
+from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice
-from sim.edit.edits import free_snapshot_id
+from sim.document.writing import dumps
+from sim.edit.edits import apply_edit, free_snapshot_id
 from sim.edit.items import read_body
 from sim.run.execution import run
 from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
 from tests.sim.strategies import scenarios
-from tests.sim.tools import edited_by, send, start, system
+from tests.sim.tools import edited_by, failing, send, start, system
 from tests.tools import check_none
 
 M12 = {"channel": "P1->P2", "kind": "marker", "snapshot": "S1"}
@@ -272,3 +274,17 @@ def test_an_edit_that_the_scheduler_would_ignore_is_refused() -> None:
         scenario = system("P1 P2", script=(send("P1", "P2", 1, label="A"),), scheduler=scheduler)
         with pytest.raises(InputError, match=f"the {scheduler.kind} scheduler knows no delays"):
             edited_by(scenario, {"do": "delay", "message": {"label": "A"}, "delay": 5}, 0)
+
+
+def test_fifo_is_taken_away_from_a_channel_and_given_back() -> None:
+    """Messages on C21 may then overtake the marker: the snapshot is wrong, and says so. The file keeps it."""
+    lecture = run(library.load("lecture"))
+    away = apply_edit(lecture, {"do": "fifo", "channel": "P2->P1", "fifo": False}, 0.0)
+    assert (away.scenario.not_fifo, away.scenario.breaks) == (("P2->P1",), ("fifo",))
+    late = apply_edit(away, {"do": "delay", "message": {"label": "H"}, "delay": 300}, 0.0)
+    assert "S1:channel_states" in failing(late)
+    assert parse_toml(dumps(late.scenario), "again", "") == replace(late.scenario, name="again")
+    back = apply_edit(late, {"do": "fifo", "channel": "P2->P1", "fifo": True}, 0.0)
+    assert (back.scenario.not_fifo, back.scenario.breaks) == ((), ()) and not failing(back)
+    with pytest.raises(InputError, match="'P2->P9' is no channel of this run; did you mean"):
+        apply_edit(lecture, {"do": "fifo", "channel": "P2->P9", "fifo": False}, 0.0)

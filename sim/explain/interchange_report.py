@@ -1,0 +1,78 @@
+"""What `python -m sim interchange` tells of a run: Dijkstra's argument, carried out on one of its snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sim.core.errors import InputError, nearest
+from sim.core.notation import message_sent
+from sim.explain.words import counted
+from sim.run.execution import Execution
+from sim.run.rearranged import cut_of, recorded_state, state_after
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.theory.interchange import TooManySwaps, coloured_actions, forbidden, interchanges, inversions, rearranged
+
+
+def interchange_report(execution: Execution, snapshot: str | None = None) -> dict[str, Any]:
+    """The inversions of a snapshot, the interchanges carried out, and whether the run then meets its state.
+
+    That state is found by the engine, which carries out the white actions of the rearranged run. `forbidden_by` is the
+    first red message that is accepted in a white action, with the steps in which it was sent and accepted (None: there
+    is none). Raises InputError where there is no such snapshot, or it has no cut.
+    """
+    chosen = _chosen(execution, snapshot)
+    history = execution.history
+    row = coloured_actions(history, cut_of(execution, chosen))
+    try:
+        places = list(interchanges(row))
+    except TooManySwaps as problem:
+        raise InputError(execution.scenario.at(f"{chosen.id}: {problem}; take a shorter run")) from None
+    end = rearranged(row, places)
+    against = next(iter(forbidden(row)), None)
+    is_met = not inversions(end) and state_after(
+        execution, [action for action in end if not action.is_red]
+    ) == recorded_state(execution, chosen)
+    return {
+        "snapshot": chosen.id,
+        "inversions": inversions(row),
+        "swaps": len(places),
+        "passes_through_snapshot": is_met,
+        "forbidden_by": against
+        and {
+            "message": message_sent(history.sends[against.message]),
+            "sent": against.sent,
+            "accepted": against.accepted,
+        },
+    }
+
+
+def _chosen(execution: Execution, name: str | None) -> Snapshot:
+    """The snapshot called `name`; without a name the first one with a cut, else the first. Raises InputError."""
+    known = snapshots_of(execution)
+    if not known:
+        raise InputError(execution.scenario.at("this run takes no snapshot; add one under [[snapshots]]"))
+    if name is None:
+        whole = [own for own in known if len(own.local) == len(execution.scenario.processes)]
+        return (whole or known)[0]
+    for own in known:
+        if own.id == name:
+            return own
+    names = [own.id for own in known]
+    raise InputError(execution.scenario.at(f"--snapshot: there is no snapshot {name!r}; {nearest(name, names)}"))
+
+
+def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of a report."""
+    done = counted(report["swaps"], "interchange")
+    yield f"{report['snapshot']}: {counted(report['inversions'], 'inversion')}, {done} carried out"
+    against = report["forbidden_by"]
+    if against is not None:
+        yield (
+            f"{against['message']} forbids the rest: it is sent in a red action (step {against['sent']}), and accepted "
+            f"in a white one (step {against['accepted']})"
+        )
+    elif report["passes_through_snapshot"]:
+        yield "between the last white and the first red action the system is in the very state that was recorded"
+    else:
+        yield "no state of the rearranged run is the recorded one: what was recorded in the channels is wrong"

@@ -1,0 +1,158 @@
+"""Cuts for the page and in pictures: how many there are, where goods are, and a cut that somebody chose to draw."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from diagrams import cut_facts, theme
+from diagrams.arrangement import Arrangement
+from diagrams.cut_facts import conserved, cut_counts
+from diagrams.frontiers import frontier_in
+from diagrams.payload import payload
+from diagrams.scene import compose
+from diagrams.spacetime import figure
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import run
+from tests.diagrams.tools import exported, scene
+
+GOOD, BAD = theme.verdict_colour(True), theme.verdict_colour(False)
+
+
+def arrows_under(traces: list[dict], colour: str) -> int:
+    """How many arrows lie on a stroke of a colour."""
+    return sum(len(trace["x"]) // 3 for trace in traces if trace.get("line", {}).get("color") == colour)
+
+
+def test_the_lecture_example_has_96_cuts_and_31_of_them_are_consistent():
+    assert cut_counts(run(library.load("lecture"))) == {"frontiers": "96", "consistent": "31", "is_all": True}
+    assert payload(scene("lecture"), ())["cut_counts"]["consistent"] == "31"
+
+
+def test_where_there_are_too_many_cuts_as_many_are_told_as_were_counted(monkeypatch):
+    monkeypatch.setattr(cut_facts, "MOST_COMPARED", 20)
+    told = cut_counts(run(library.load("lecture")))
+    assert told["frontiers"] == "96" and 0 < int(told["consistent"]) < 31 and not told["is_all"]
+
+
+def test_a_big_run_says_how_many_cuts_there_are_at_once():
+    told = cut_counts(run(library.load("hundred")))
+    assert told == {"frontiers": "about 10⁸³", "consistent": None, "is_all": False}
+
+
+def test_what_is_conserved_is_found_in_processes_and_channels_at_every_cut():
+    execution = run(library.load("two_banks"))
+    (money,) = conserved(execution)
+    assert (money["unit"], money["total"]) == ("money", 800)
+    sent = [flight.id for flight in execution.flights if flight.kind == "app"]
+    for cut in product(*(range(len(own) + 1) for own in execution.history.of.values())):
+        inside = dict(zip(execution.history.processes, cut, strict=True))
+        processes, channels = states_at_cuts(execution).amounts(cut)
+        assert sum(own[count] for own, count in zip(money["processes"], cut, strict=True)) == processes["money"]
+        between = [message for own in execution.history.in_channels(inside).values() for message in own]
+        assert sum(money["messages"][sent.index(message)] for message in between) == channels["money"]
+        if execution.history.is_consistent(inside):
+            assert processes["money"] + channels["money"] == 800
+
+
+def test_where_nothing_is_conserved_nothing_is_said():
+    assert conserved(run(library.load("lecture"))) == []
+
+
+def test_the_cuts_of_the_story_are_told_with_their_frontiers():
+    told = [(cut["frontier"], cut["consistent"], cut["witness"]) for cut in payload(scene("lecture"), ())["cuts"]]
+    assert told == [((2, 1, 1), True, None), ((4, 2, 2), False, "the message H->D")]
+
+
+# ------------------------------------------------------------------ in pictures
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+def test_a_drawn_cut_shows_its_past_its_verdict_and_the_messages_that_cross_it(orientation):
+    traces = figure(scene("lecture").cut_at((4, 2, 2)), orientation)["data"]
+    assert [trace["fillcolor"].split("/")[0] for trace in traces if "fill" in trace] == [BAD]
+    assert arrows_under(traces, "@bad/0.6") == 1
+    assert arrows_under(traces, "@band") == 0
+    consistent = figure(scene("lecture").cut_at((2, 3, 1)), orientation)["data"]
+    assert [trace["fillcolor"].split("/")[0] for trace in consistent if "fill" in trace] == [GOOD]
+    assert arrows_under(consistent, "@bad/0.6") == 0
+    assert arrows_under(consistent, "@band") == 1
+
+
+def test_a_snapshot_gives_way_to_a_cut_that_is_drawn_and_on_the_page_to_one_that_is_held():
+    own = [trace for trace in figure(scene("lecture"), "down")["data"] if trace.get("meta", {}).get("unless_cut")]
+    looks = [trace.get("fillcolor") or trace.get("line", {}).get("color") or trace["text"][0] for trace in own]
+    assert looks == ["@s0/0.13", "@line/0.09", "<i>past</i>", "@band", "@s0", "<b>in C21</b>\u00a0"]
+    drawn = figure(scene("lecture").cut_at((2, 3, 1)), "down")["data"]
+    assert not any(trace.get("meta", {}).get("unless_cut") for trace in drawn)
+
+
+def test_the_body_of_a_recorded_message_stays_when_the_name_of_its_channel_gives_way():
+    traces = figure(scene("two_banks"), "right")["data"]
+    alone = [trace for trace in traces if trace.get("meta", {}).get("when_cut")]
+    assert [trace["text"] for trace in alone] == [["80\u00a0"]] and alone[0]["visible"] is False
+    drawn = figure(scene("two_banks").cut_at((1, 1)), "right")["data"]
+    texts = [str(text) for trace in drawn if "visible" not in trace for text in trace.get("text", [])]
+    assert "80" in [text.strip("\u00a0") for text in texts] and not any("in C21" in text for text in texts)
+
+
+def test_a_drawn_cut_lies_between_the_events_that_it_divides():
+    lecture = scene("lecture")
+    place = lecture.whole_run.position
+    for cut in product(range(6), range(4), range(4)):
+        shown = lecture.cut_at(cut).shown_cut
+        for own, inside, point in zip(lecture.execution.history.of.values(), cut, shown.positions, strict=True):
+            assert all(place(event) < point for event in own[:inside])
+            assert all(place(event) > point for event in own[inside:])
+            assert lecture.extent[0] < point < lecture.extent[1]
+
+
+def test_a_drawn_cut_follows_the_lanes_on_show():
+    shown = scene("lecture").arranged(Arrangement(order=("P3", "P1", "P2"), hidden=("P1",))).cut_at((4, 2, 3))
+    whole = scene("lecture").cut_at((4, 2, 3)).shown_cut.positions
+    lines = [trace for trace in figure(shown, "down")["data"] if trace.get("line", {}).get("color") in (GOOD, BAD)]
+    assert [(lines[0]["x"][end], lines[0]["y"][end]) for end in (0, -1)] == [
+        (-0.5, round(whole[2], 4)), (1.5, round(whole[1], 4)),
+    ]  # fmt: skip
+
+
+def test_a_run_without_events_has_one_cut():
+    empty = run(parse_toml('processes = ["P1", "P2"]', "empty"))
+    assert cut_counts(empty) == {"frontiers": "1", "consistent": "1", "is_all": True}
+    assert compose(empty).cut_at((0, 0)).shown_cut.positions == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "frontier"),
+    [("2.3.1", (2, 3, 1)), ("P1=2,P3=1", (2, 0, 1)), ("P3=3, P2=3,P1=5", (5, 3, 3)), ("0.0.0", (0, 0, 0))],
+)
+def test_a_cut_is_written_by_numbers_or_by_names(text, frontier):
+    assert frontier_in(run(library.load("lecture")), text) == frontier
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("P9=1", "--cut 'P9=1': lecture has no process 'P9'; it has P1, P2, P3"),
+        ("P1=6", "--cut P1=6: P1 has 5 events; give a number from 0 to 5"),
+        ("P1=", "--cut P1=: P1 has 5 events; give a number from 0 to 5"),
+        ("2.x.1", "--cut P2=x: P2 has 3 events; give a number from 0 to 3"),
+        ("2.3", "--cut '2.3': says 2 numbers, and lecture has 3 processes; give one for each, such as 2.3.1, or name "
+                "them, such as P1=2,P2=3"),
+    ],
+)  # fmt: skip
+def test_what_is_no_cut_of_the_run_is_refused_in_a_sentence(text, complaint):
+    for form in ("svg", "html"):
+        with pytest.raises(InputError) as problem:
+            exported("lecture", form, cut=text)
+        assert str(problem.value) == complaint
+
+
+@pytest.mark.parametrize("form", ["svg", "png", "pdf", "tikz"])
+def test_every_picture_can_show_a_cut(form):
+    cuts = [{}, {"cut": "2.3.1"}, {"cut": "P1=4,P2=2,P3=2"}]
+    assert len({exported("lecture", form, **cut) for cut in cuts}) == len(cuts)

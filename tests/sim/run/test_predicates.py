@@ -1,0 +1,129 @@
+"""Predicates on the state at a cut: what they may name, what they mean, and what is refused in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import run
+from sim.run.predicates import Predicates
+from sim.theory.lattice import lattice
+from tests.sim.strategies import scenarios
+from tests.tools import examples
+
+
+def value(name: str, text: str, cut: tuple[int, ...]) -> bool:
+    return Predicates(run(library.load(name))).read(text)(cut)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "cut"),
+    [
+        ("lecture", "P1.events == 2 and P2.events == 0", (2, 0, 0)),
+        ("lecture", "P1.last == 'B' and C12.messages == 1 and 'B->F' in C12.bodies", (2, 0, 0)),
+        ("lecture", "channels.messages == 2 and processes.events == 3", (2, 0, 1)),
+        ("lecture", 'process["P2"].last == "" and channel["P1->P2"].messages == C12.messages', (2, 0, 0)),
+        ("lecture", "not (P1.events < 1) or 1 / P2.events == 1", (1, 0, 0)),
+        ("lecture", "0 < P1.events <= 5", (5, 3, 1)),
+        ("never_occurred", "p.state == 'A' and q.state == 'D'", (0, 1)),
+        ("widgets", "p1.cash + p2.cash + channels.cash == processes.cash + channels.cash", (1, 0)),
+        ("two_banks", "channels.money == 50 and S1.money == 550", (1, 0)),
+    ],
+)
+def test_what_holds_at_a_cut(name: str, text: str, cut: tuple[int, ...]) -> None:
+    assert value(name, text, cut)
+    assert not value(name, f"not ({text})", cut)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "the predicate is empty; write something such as"),
+        ("P1.events ==", "is no predicate"),
+        ("P1", "say what of it, such as P1.events"),
+        ("C12 == 1", "say what of it, such as C12.messages"),
+        ("P1.evnts == 1", "did you mean 'events'"),
+        ("C12.size == 1", "known: messages, bodies"),
+        ("P9.events == 1", "is no process and no channel of this run"),
+        ("channels.events == 1", "nothing that channels have together"),
+        ("__import__('os') == 1", "is no function here"),
+        ("__import__('os').system('true')", "is no part of a predicate"),
+        ("P1.__class__ == 1", "nothing of the process P1"),
+        ("P1.events.real == 1", "is no process and no channel"),
+        ("[e for e in P1]", "is no part of a predicate"),
+        ("(lambda: True)()", "is no part of a predicate"),
+        ("P1.events if True else 1", "is no part of a predicate"),
+        ("P1.events is 1", "is no part of a predicate"),
+        ("f'{P1.events}' == 1", "is no part of a predicate"),
+        ("P1.last[0] == 'A'", "is no part of a predicate"),
+        ("1 == 1 and " * 30 + "1 == 1", "use at most 200"),
+    ],
+)
+def test_anything_else_is_refused_in_one_sentence(text: str, words: str) -> None:
+    with pytest.raises(InputError) as refused:
+        value("lecture", text, (0, 0, 0))
+    assert words in str(refused.value) and "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("P1.events", "says a value, not whether something holds"),
+        ("P1.last < 3", "compare like with like"),
+        ("P1.events and P2.events", "compare like with like"),
+        ("P1.last * 3 == 1", "compare like with like"),
+        ("sqrt(P1.last) == 1", "compare like with like"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused_when_the_predicate_is_asked(text: str, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        value("lecture", text, (1, 1, 1))
+
+
+def test_a_part_that_is_undefined_makes_it_not_hold() -> None:
+    assert not value("lecture", "1 / P2.events == 1", (0, 0, 0))
+    assert not value("lecture", "sqrt(P2.events - 1) == 0", (0, 0, 0))
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_the_examples_that_a_page_offers_are_predicates(name: str) -> None:
+    predicates = Predicates(run(library.load(name)))
+    empty = (0,) * len(predicates.processes)
+    for text in predicates.examples():
+        assert predicates.read(text)(empty) in (True, False)
+
+
+@examples(40)
+@given(scenarios())
+def test_the_states_at_the_cuts_of_the_run_are_those_that_it_went_through(scenario: Scenario) -> None:
+    """After each step the state of every process, and what is in every channel, is that of the cut reached."""
+    execution = run(scenario)
+    states = states_at_cuts(execution)
+    cut = [0] * len(scenario.processes)
+    changed = {event.step for event in execution.events if event.kind in APPLICATION_KINDS}
+    for step in execution.replay(copied=False):
+        if step.number not in changed:
+            continue
+        actor = execution.engine.actor(step.action)
+        cut[actor] = step.state.processes[actor].index
+        here = tuple(cut)
+        for number, process in enumerate(step.state.processes):
+            assert states.state(process.name, cut[number]) == process.state
+        for channel in execution.engine.channels:
+            ids: list[Any] = [flight.id for flight in states.in_channel(channel.name, here)]
+            assert ids == [message.id for message in step.state.queues[channel.number] if message.kind == "app"]
+
+
+def test_what_is_conserved_adds_up_at_every_consistent_cut() -> None:
+    execution = run(library.load("two_banks"))
+    states = states_at_cuts(execution)
+    for cut in lattice(execution.history):
+        processes, channels = states.amounts(cut)
+        assert processes["money"] + channels["money"] == 800
