@@ -76,7 +76,7 @@ def page() -> None:
         waiting(None)
         if name is None:
             with complaining():
-                _trace(Store.open(examples.LOG), about, controls, EXAMPLE)
+                _trace(Store.open(examples.LOG), about, controls, is_example=True)
         elif job is not None and job.state == FAILED:
             complain(in_the_forms_words(job.problem or "this failed"))
             st.html(
@@ -161,8 +161,8 @@ def _saved(files: Mapping[str, bytes]) -> tuple[Scratch, Path]:
     return scratch, folder
 
 
-def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, what: str = "") -> None:
-    """Draw a window of one of the executions of a log, and a summary of the log; `what` it is. Raises InputError."""
+def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_example: bool = False) -> None:
+    """Draw a window of one of the executions of a log; `about` gets a sentence on the log. Raises InputError."""
     if not store.has("traces"):
         why = (
             "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
@@ -172,8 +172,8 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, what: 
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     if not told or any(row[column] is None for row in told.values() for column in KNOWN):
         raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
-    about.html(f'<p class="cut-told">{what or _in_a_sentence(list(told.values()), len(rows))}</p>')
-    address = {} if what else {"data": store.name}
+    about.html(f'<p class="cut-told">{EXAMPLE if is_example else _in_a_sentence(list(told.values()), len(rows))}</p>')
+    address = {} if is_example else {"data": store.name}
     run_id = next(iter(told))
     if len(told) > 1:
         run_id = _chosen_execution(store, told, controls)
