@@ -13,13 +13,15 @@ from typing import NamedTuple
 
 import pytest
 
-from bench.waits import HANDLE, KEYS, WATCH, at_rank, median, path
+from bench.waits import CUT_MOVES, HANDLE, KEYS, WATCH, at_rank, median, path
 from tests.conftest import browser  # noqa: F401  (a fixture)
 from tests.e2e.conftest import ExplorerPage, serving
 
 SCENARIOS = ("lecture", "overlapping", "hundred")
 STEPS = 15
 EDITS = 15
+CUT_DRAGS = 15
+CUT_WAY = 160  # pixels of the time axis
 UNDER_WAY = 15  # steps until messages are in flight: in long runs, only those have handles
 OPENINGS = 5
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
@@ -179,6 +181,31 @@ def test_choosing_a_scenario_to_painted_diagram(explorer: ExplorerPage, table: l
             card.click()
             times.append(wait_ms(explorer))
         table.append(Row("choosing to painted diagram", name, times))
+
+
+@pytest.mark.parametrize(("where", "target"), [("lecture", 60), ("hundred", 200), ("1,000 events", 200)])
+def test_move_of_a_cut_to_repainted_cut(
+    explorer: ExplorerPage, table: list[Row], tmp_path: Path, where: str, target: float
+) -> None:
+    """A handle of the cut is dragged to and fro: from the move to the frame in which the cut is painted."""
+    if where == "1,000 events":
+        file = tmp_path / "run_of_1000.toml"
+        file.write_text(LONG_RUN.format(events=1_000, transfers=100))
+        explorer.open()
+        assert open_file(explorer, file) is not None
+        explorer.tab("Cut")
+    else:
+        explorer.open(f"?scenario={where}&tab=cut")
+    handle = explorer.page.locator(".cc-cut-over[data-holds] .cc-cut-handle").first
+    box = handle.locator(".cc-knob").bounding_box()
+    assert box is not None
+    explorer.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    explorer.page.mouse.down()
+    before = handle.get_attribute("aria-valuenow")
+    times = explorer.page.evaluate(CUT_MOVES, [CUT_DRAGS, CUT_WAY])
+    assert handle.get_attribute("aria-valuenow") != before
+    explorer.page.mouse.up()
+    table.append(Row("move of a cut to repainted cut", where, times, target=target))
 
 
 @pytest.mark.parametrize("events", LONG_RUNS)

@@ -60,6 +60,30 @@ HANDLE = """() => {
   return null;
 }"""
 
+# The milliseconds from a move of a held handle of the cut to the painted cut, `times` times; the handle is held already.
+# It goes to and fro over `way` pixels of the time axis.
+CUT_MOVES = """async ([times, way]) => {
+  const handle = document.querySelector(".cc-cut-over[data-holds] .cc-cut-handle:focus");
+  const down = document.querySelector(".cc-orientation")?.dataset.orientation === "down";
+  const box = handle.querySelector(".cc-knob").getBoundingClientRect();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const found = [];
+  for (let n = 1; n <= times; n++) {
+    await new Promise((done) => setTimeout(done, 100));
+    const by = (n % 2 ? 1 : 0.3) * way * (1 - n / times / 5);
+    const at = down ? { clientX: x, clientY: y + by } : { clientX: x + by, clientY: y };
+    const start = performance.now();
+    handle.dispatchEvent(new PointerEvent("pointermove", { ...at, pointerId: 1, bubbles: true }));
+    await new Promise((done) => requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = done;
+      channel.port2.postMessage(0);
+    }));
+    found.push(performance.now() - start);
+  }
+  return found;
+}"""
+
 DRAG_BY = 18  # pixels along the time axis
 DRAG_MOVES = 4
 

@@ -1,55 +1,70 @@
-"""How much of each conserved good is in processes and in channels, step by step."""
+"""How much of each conserved good is where: after each event of a process, in each message, and step by step."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import Any
 
-from sim.core.model import APP
+from sim.core.deadline import in_time
+from sim.core.model import APP, RECEIVE, SEND
+from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 
 Timeline = list[list[Any]]
 
 
 @once
-def meters_of(execution: Execution) -> list[dict[str, Any]]:
-    """Per conserved good: {"unit", "total", "processes", "channels"}, the last two as timelines of amounts.
+def conserved(execution: Execution) -> list[dict[str, Any]]:
+    """Per conserved good its `unit` and `total`, and how much of it is where.
 
-    Computed from the states of the run, one after the other.
+    `processes` has, for each process in its order, the amounts after 0, 1, 2, ... of its events; `messages` the amount
+    in each application message, in the order of sending.
     """
     workload = execution.engine.workload
     held = [workload.measure(process.state) for process in execution.engine.initial().processes]
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []
-    changed: dict[int, list[tuple[int, Any]]] = {}
-    for flight in execution.flights:
-        if flight.kind == APP:
-            changed.setdefault(flight.send.step, []).append((1, flight.body))
-            if flight.receive:
-                changed.setdefault(flight.receive.step, []).append((-1, flight.body))
-    inside = {good: sum(weight.get(good, 0) for weight in held) for good in goods}
-    between = dict.fromkeys(goods, 0)
-    in_processes: dict[str, Timeline] = {good: [[0, inside[good]]] for good in goods}
-    in_channels: dict[str, Timeline] = {good: [[0, 0]] for good in goods}
-    for moment in execution.replay(copied=False):
-        actor = moment.state.node(execution.engine.actor(moment.action))
-        if actor.number >= len(held):
-            continue  # a service owns nothing
-        before, held[actor.number] = held[actor.number], workload.measure(actor.state)
-        weights = [(sign, workload.measure_body(body)) for sign, body in changed.get(moment.number, ())]
-        if before == held[actor.number]:
-            continue
-        for good in goods:
-            inside[good] += held[actor.number].get(good, 0) - before.get(good, 0)
-            between[good] += sum(sign * weight.get(good, 0) for sign, weight in weights)
-            in_processes[good].append([moment.number, inside[good]])
-            in_channels[good].append([moment.number, between[good]])
+    states = states_at_cuts(execution).local.values()
+    local = [[workload.measure(state) for state in own] for own in in_time(states, every=1)]
+    bodies = [workload.measure_body(flight.body) for flight in in_time(execution.flights) if flight.kind == APP]
     return [
         {
             "unit": good,
-            "total": in_processes[good][0][1],
-            "processes": in_processes[good],
-            "channels": in_channels[good],
+            "total": sum(own.get(good, 0) for own in held),
+            "processes": [[weight.get(good, 0) for weight in own] for own in local],
+            "messages": [body.get(good, 0) for body in bodies],
         }
         for good in goods
     ]
+
+
+@once
+def meters_of(execution: Execution) -> list[dict[str, Any]]:
+    """Per conserved good: {"unit", "total", "processes", "channels"}, the last two as timelines of amounts."""
+    return [
+        {"unit": good["unit"], "total": good["total"], **_timelines(execution, good)} for good in conserved(execution)
+    ]
+
+
+def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline]:
+    """The amount in all processes, and in all channels, at the steps at which that of some process changes."""
+    history = execution.history
+    amount = dict(zip(history.sends, good["messages"], strict=True))
+    inside, between = good["total"], 0
+    processes: Timeline = [[0, inside]]
+    channels: Timeline = [[0, between]]
+    for step, events in groupby(in_time(history.rows), key=lambda event: event.step):
+        change = 0
+        for event in events:
+            own, index = good["processes"][history.rank[event.process]], event.index or 0
+            change += own[index] - own[index - 1]
+            if event.kind == SEND:
+                between += amount[event.message_id]
+            elif event.kind == RECEIVE:
+                between -= amount[event.message_id]
+        if change:
+            inside += change
+            processes.append([step, inside])
+            channels.append([step, between])
+    return {"processes": processes, "channels": channels}

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
-from diagrams.cut_facts import conserved, cut_counts
+from diagrams.cut_counts import cut_counts
+from diagrams.meters import conserved
 from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs

@@ -6,10 +6,11 @@ from itertools import product
 
 import pytest
 
-from diagrams import cut_facts, theme
+from diagrams import theme
 from diagrams.arrangement import Arrangement
-from diagrams.cut_facts import conserved, cut_counts
+from diagrams.cut_counts import cut_counts
 from diagrams.frontiers import frontier_in
+from diagrams.meters import conserved
 from diagrams.payload import payload
 from diagrams.scene import compose
 from diagrams.spacetime import figure
@@ -34,7 +35,7 @@ def test_the_lecture_example_has_96_cuts_and_31_of_them_are_consistent():
 
 
 def test_where_there_are_too_many_cuts_as_many_are_told_as_were_counted(monkeypatch):
-    monkeypatch.setattr(cut_facts, "MOST_COMPARED", 20)
+    monkeypatch.setattr("diagrams.cut_counts.MOST_COMPARED", 20)
     told = cut_counts(run(library.load("lecture")))
     assert told["frontiers"] == "96" and 0 < int(told["consistent"]) < 31 and not told["is_all"]
 

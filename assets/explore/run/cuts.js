@@ -90,7 +90,7 @@ export class Cuts {
     return new Map();
   }
 
-  /** How much of a conserved good a cut finds (diagrams/cut_facts.py): in the processes, and in the channels. */
+  /** How much of a conserved good a cut finds (diagrams/meters.py): in the processes, and in the channels. */
   amounts({ processes, messages }, frontier) {
     const inChannels = [...this.inChannels(frontier).values()].flat();
     return {
