@@ -25,7 +25,7 @@ class Waiting:
 class ForeignLog:
     """The log around a window.
 
-    before, total: how many events each process has before the window, and at all.
+    before: how many events each process has before the window.
     numbers: the numbers that the events of the scene have in the log, by process. An event with several partners is
         several events of the scene, which have one number.
     waiting: what the channels hold when the window begins, by name.
@@ -35,7 +35,6 @@ class ForeignLog:
     """
 
     before: Mapping[str, int]
-    total: Mapping[str, int]
     numbers: Mapping[str, Sequence[int]]
     waiting: Mapping[str, Waiting]
     later: Collection[int]
@@ -53,7 +52,6 @@ class ForeignLog:
         """As JSON; what belongs to processes is in their order."""
         return {
             "before": list(self.before.values()),
-            "total": list(self.total.values()),
             "numbers": [list(own) for own in self.numbers.values()],
             "waiting": {name: vars(waiting) for name, waiting in self.waiting.items()},
             "unknown": dict(self.unknown),

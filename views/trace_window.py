@@ -61,7 +61,9 @@ def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Ma
     if session is None or session.at != place:
         with for_this_tab() as is_open, answering(is_open):
             title = f"{trace['name']}, rows {first + 1:,} to {first + count:,}" if count < rows else str(trace["name"])
-            scene = _scene(place, title, bool(trace["exact"]), tuple(trace["unknown_channels"]))
+            scene = _scene(
+                place, title, tuple(trace["processes"]), bool(trace["exact"]), tuple(trace["unknown_channels"])
+            )
             own = {**address, "rows": place.rows}
             st.session_state[STATE] = TraceSession(scene, place, own, _shown(scene, own))
     if controls.button("Open this window in Explore", key="open-window"):
@@ -138,15 +140,15 @@ def _row_count(path: str, run_id: int) -> int:
 
 
 @st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
-def _scene(place: Place, title: str, exact: bool, unknown: tuple[str, ...]) -> Scene:
+def _scene(place: Place, title: str, processes: tuple[str, ...], exact: bool, unknown: tuple[str, ...]) -> Scene:
     store = Store(Path(place.path))
-    found = log_window(store, place.run_id, place.first, place.size)
+    found = log_window(store, place.run_id, processes, place.first, place.size)
     return window_scene(found, f"{store.name}-{place.run_id}", title, exact, unknown)
 
 
 def window_scene(found: LogWindow, name: str, title: str, exact: bool, unknown: Collection[str]) -> Scene:
     """A window of a log as a scene. `exact` and `unknown` channels are those of the table traces. Raises InputError."""
-    scenario = reconstruct(found.rows, list(found.total), name)
+    scenario = reconstruct(found.rows, list(found.before), name)
     orientation = "down" if len(found.rows) <= MOST_TEXTS else "right"
     execution = run_of(replace(scenario, title=title, orientation=orientation))
     return compose(execution, log=_foreign_log(found, exact, unknown))
@@ -154,12 +156,12 @@ def window_scene(found: LogWindow, name: str, title: str, exact: bool, unknown: 
 
 def _foreign_log(found: LogWindow, exact: bool, unknown: Collection[str]) -> ForeignLog:
     """The log around a window, in the terms of the scene: each row of the window is an event of its own there."""
-    numbers: dict[str, list[int]] = {name: [] for name in found.total}
+    numbers: dict[str, list[int]] = {name: [] for name in found.before}
     place: dict[int, int] = {}  # of a row among those of its process, from 1
     for row in found.rows:
         numbers[row.process].append(row.index or 0)
         place[row.row] = len(numbers[row.process])
-    called = captions(list(found.total), [*found.held, *unknown])
+    called = captions(list(found.before), [*found.held, *unknown])
     waiting = {
         name: Waiting(
             called[name], held.size, [_short(text) for text in held.names],
@@ -173,9 +175,7 @@ def _foreign_log(found: LogWindow, exact: bool, unknown: Collection[str]) -> For
     later = {
         message for message, row in enumerate(sends) if row.peer_index is not None and row.message_id not in received
     }
-    return ForeignLog(
-        found.before, found.total, numbers, waiting, later, {name: called[name] for name in unknown}, exact
-    )
+    return ForeignLog(found.before, numbers, waiting, later, {name: called[name] for name in unknown}, exact)
 
 
 def _short(text: str) -> str:

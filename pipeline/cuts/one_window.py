@@ -38,29 +38,27 @@ class Held(NamedTuple):
 class LogWindow(NamedTuple):
     """Rows of an execution, in order.
 
-    `before` is how many events each process has before them, `total` how many it has at all. `held` is what the
-    channels hold when the rows begin, by name; empty channels are left out. `receipts` are the rows that receive such a
-    message, by channel: the first messages of the channel, in their order.
+    `before` is how many events each process has before them. `held` is what the channels hold when the rows begin, by
+    name; empty channels are left out. `receipts` are the rows that receive such a message, by channel: the first
+    messages of the channel, in their order.
     """
 
     rows: list[Event]
     before: dict[str, int]
-    total: dict[str, int]
     held: dict[str, Held]
     receipts: dict[str, list[Event]]
 
 
-def log_window(store: Store, run_id: int, first_row: int, rows: int) -> LogWindow:
+def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: int, rows: int) -> LogWindow:
     """The application events of execution `run_id` that lie in `rows` rows from `first_row` on, each with all its rows.
 
     An event of which only a part lies there is left out. Raises InputError if there is no table.
     """
     own = _whole_events(one_execution.window(store, run_id, max(0, first_row - 1), rows + 2), first_row, rows)
     begin = own[0].row if own else first_row
-    total = one_execution.event_counts(store, run_id)
-    before = dict.fromkeys(total, 0) | one_execution.event_counts_before(store, run_id, begin)
+    before = dict.fromkeys(processes, 0) | one_execution.event_counts_before(store, run_id, begin)
     receipts = _receipts_from_before(own)
-    return LogWindow(own, before, total, _held(store, run_id, begin, before, receipts), receipts)
+    return LogWindow(own, before, _held(store, run_id, begin, before, receipts), receipts)
 
 
 def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Event]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -55,12 +55,12 @@ def executions() -> Iterator[tuple[Random, Truth]]:
         yield draw, truth
 
 
-def scene_of(store: Store, first: int, size: int) -> Scene:
-    return window_scene(log_window(store, 0, first, size), "log", "A log", exact=True, unknown=())
+def scene_of(store: Store, processes: Sequence[str], first: int, size: int) -> Scene:
+    return window_scene(log_window(store, 0, processes, first, size), "log", "A log", exact=True, unknown=())
 
 
 def order(first: int = 0, size: int = 100) -> Scene:
-    return scene_of(Store.open(examples.LOG), first, size)
+    return scene_of(Store.open(examples.LOG), ("customer", "bank", "shop"), first, size)
 
 
 def test_the_browser_judges_every_cut_through_a_window_as_the_whole_execution(
@@ -71,8 +71,10 @@ def test_the_browser_judges_every_cut_through_a_window_as_the_whole_execution(
     for number, (draw, truth) in enumerate(executions()):
         reading = read_log(tmp_path, truth.log())
         rows = events_of(reading)
-        scene = scene_of(folder_of(tmp_path / str(number), rows), draw.randrange(len(rows)), draw.randrange(5, 40))
-        whole = History(list(HOSTS), rows)
+        scene = scene_of(
+            folder_of(tmp_path / str(number), rows), HOSTS, draw.randrange(len(rows)), draw.randrange(5, 40)
+        )
+        whole = History(HOSTS, rows)
         cuts = [some_cut(draw, scene) for _ in range(CUTS)]
         given.append([payload(scene, ()), [list(cut.values()) for cut in cuts]])
         wanted.append([as_judged(whole, cut) for cut in cuts])
@@ -122,10 +124,10 @@ def test_the_example_has_its_own_texts_and_a_long_window_the_numbers_of_the_log(
         for row in range(MOST_TEXTS + 20)
     ]
     store = folder_of(tmp_path / "long", rows)
-    long = scene_of(store, 10, MOST_TEXTS + 1)
+    long = scene_of(store, "a", 10, MOST_TEXTS + 1)
     assert [dot.label for dot in long.dots] == [str(number) for number in range(11, MOST_TEXTS + 12)]
     assert long.execution.scenario.orientation == "right"
-    assert [dot.label for dot in scene_of(store, 10, 2).dots] == ["line 10", "line 11"]
+    assert [dot.label for dot in scene_of(store, "a", 10, 2).dots] == ["line 10", "line 11"]
 
 
 def test_a_message_that_the_window_does_not_receive_is_received_later_or_never(tmp_path: Path) -> None:
@@ -135,7 +137,7 @@ def test_a_message_that_the_window_does_not_receive_is_received_later_or_never(t
     assert told == {"pays": "later", "adds a card": "later"}
     lost = Event(0, 0, 1, 1.0, "a", 1, "send", "a->b", None, 0, "gone", None, None, None, 0)
     other = Event(0, 1, 2, 2.0, "b", 1, "internal", None, None, None, "waits", None, None, None, 0)
-    scene = scene_of(folder_of(tmp_path / "lost", [lost, other]), 0, 2)
+    scene = scene_of(folder_of(tmp_path / "lost", [lost, other]), "ab", 0, 2)
     assert [scene.why_not_received(arrow) for arrow in scene.arrows] == ["never"]
 
 

@@ -17,6 +17,8 @@ from sim.theory.causality import Frontier, History
 from tests.pipeline.some_logs import REPEATABLE, events_of, read_log, truths
 from tests.pipeline.some_tables import folder_of, numbered
 
+PROCESSES = ("P1", "P2", "P3")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
@@ -36,7 +38,7 @@ def names_at(found: LogWindow, frontier: Frontier) -> dict[str, list[str]]:
     for name, rows in found.receipts.items():
         inside = [row for row in rows if (row.index or 0) <= frontier[row.process]]
         held[name] = held[name][len(inside) :]
-    own = History(list(found.total), found.rows)
+    own = History(list(found.before), found.rows)
     for name, messages in own.in_channels(frontier).items():
         sends = [own.sends[message] for message in messages]
         held.setdefault(name, []).extend(send.label or label_of(send.process, send.index or 0, None) for send in sends)
@@ -47,19 +49,18 @@ def test_the_lecture_from_the_middle_on(lecture: Store) -> None:
     """When the window begins, B and I are on their way to P2; the window receives B as F."""
     rows = run(library.load("lecture")).events
     first = next(row.row for row in rows if row.label == "F")
-    found = log_window(lecture, 1, first, len(rows))
+    found = log_window(lecture, 1, PROCESSES, first, len(rows))
     assert {name: (own.size, own.names) for name, own in found.held.items()} == {
         "P1->P2": (1, ["B"]), "P3->P2": (1, ["I"]),
     }  # fmt: skip
     assert [row.label for row in found.receipts["P1->P2"]] == ["F"]
-    assert found.total == {"P1": 5, "P2": 3, "P3": 3}
     assert sum(found.before.values()) + len(found.rows) == 11
 
 
 def test_nothing_is_before_the_begin(lecture: Store) -> None:
-    found = log_window(lecture, 0, 0, 1_000)
+    found = log_window(lecture, 0, PROCESSES, 0, 1_000)
     assert (found.held, found.receipts, set(found.before.values())) == ({}, {}, {0})
-    assert log_window(lecture, 7, 0, 10).rows == []
+    assert log_window(lecture, 7, PROCESSES, 0, 10).rows == []
 
 
 def test_an_event_of_which_a_part_lies_outside_is_left_out(folder) -> None:
@@ -70,9 +71,9 @@ def test_an_event_of_which_a_part_lies_outside_is_left_out(folder) -> None:
     ]
     last = Event(0, 3, 2, 2.0, "a", 2, "internal", None, None, None, "rests", None, None, None, 0)
     store = folder_of(folder / "three", [*sends, last])
-    assert [row.row for row in log_window(store, 0, 0, 2).rows] == []
-    found = log_window(store, 0, 2, 2)
-    assert ([row.label for row in found.rows], found.before) == (["rests"], {"a": 1})
+    assert [row.row for row in log_window(store, 0, "abcd", 0, 2).rows] == []
+    found = log_window(store, 0, "abcd", 2, 2)
+    assert ([row.label for row in found.rows], found.before["a"]) == (["rests"], 1)
     assert {name: own.names for name, own in found.held.items()} == {f"a->{name}": ["tells all"] for name in "bcd"}
 
 
@@ -81,7 +82,7 @@ def test_of_many_messages_that_wait_the_first_are_named(folder) -> None:
         Event(0, row, row + 1, 1.0, "a", row + 1, SEND, "a->b", None, row, f"m{row}", None, None, None, 0)
         for row in range(100)
     ]
-    found = log_window(folder_of(folder / "many", sends), 0, 90, 10).held["a->b"]
+    found = log_window(folder_of(folder / "many", sends), 0, "ab", 90, 10).held["a->b"]
     assert (found.size, found.names) == (90, [f"m{row}" for row in range(FEW)])
 
 
@@ -93,9 +94,8 @@ def test_every_cut_through_a_window_is_judged_as_by_the_whole_execution(folder: 
     rows = events_of(reading)
     whole = History(reading.processes, rows)
     first = data.draw(st.integers(0, len(rows)))
-    found = log_window(folder_of(folder / "own", rows), 0, first, data.draw(st.integers(1, 12)))
-    own = History(list(found.total), found.rows)
-    assert found.before == {name: min(found.before[name], count) for name, count in found.total.items()}
+    found = log_window(folder_of(folder / "own", rows), 0, reading.processes, first, data.draw(st.integers(1, 12)))
+    own = History(list(found.before), found.rows)
     frontier = {
         name: data.draw(st.integers(found.before[name], found.before[name] + len(own.of[name]))) for name in own.of
     }
