@@ -66,7 +66,7 @@ def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Ma
             )
             own = {**address, "rows": place.rows}
             st.session_state[STATE] = TraceSession(scene, place, own, _shown(scene, own))
-    if controls.button("Open this window in Explore", key="open-window"):
+    if controls.button("Open in Explore", key="open-window"):
         open_scenario(st.session_state[STATE].scene.execution.scenario)
     _explorer()
 

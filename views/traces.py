@@ -29,7 +29,7 @@ from views.addresses import TRACES
 from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
 from views.jobs import FAILED, JOBS, STOPPED, Job
-from views.on_show import on_show, show, store_of
+from views.on_show import in_address, on_show, show, store_of
 from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
 from views.waiting import waiting
@@ -173,7 +173,10 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_
     if not told or any(row[column] is None for row in told.values() for column in KNOWN):
         raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
     about.html(f'<p class="cut-told">{EXAMPLE if is_example else _in_a_sentence(list(told.values()), len(rows))}</p>')
-    address = {} if is_example else {"data": store.name}
+    address: dict[str, str] = {}
+    if not is_example:
+        address["data"] = store.name
+        in_address(PAGE, store.name)
     run_id = next(iter(told))
     if len(told) > 1:
         run_id = _chosen_execution(store, told, controls)

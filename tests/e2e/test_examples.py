@@ -30,6 +30,6 @@ def test_a_log_is_there_with_its_cut_and_verdict(fresh_tab):
     page.get_by_role("button", name="Greatest consistent below").click()
     page.get_by_text("This cut is consistent").wait_for()
     page.get_by_text("customer->shop = <adds a card>").wait_for()
-    page.get_by_role("button", name="Open this window in Explore").click()
+    page.get_by_role("button", name="Open in Explore").click()
     page.wait_for_selector(f".cc:not([data-log]){EXPLORER.removeprefix('.cc')}")
     assert not page.get_by_role("alert").count()

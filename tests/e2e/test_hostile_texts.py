@@ -160,7 +160,7 @@ def test_a_log_in_traces(page, app_with_a_log: str) -> None:
     assert page.get_by_role("combobox", name="Execution").input_value() == f"={HOSTILE}"
     assert WORD in shown(page, ".cc-view[data-view=cut] dt")
     page.get_by_role("button", name="Greatest consistent below").click()
-    page.get_by_role("button", name="Open this window in Explore").click()
+    page.get_by_role("button", name="Open in Explore").click()
     page.wait_for_selector(".cc[data-ready=true]:not([data-log]) .cc-diagram .main-svg")
     assert page.locator(MADE_OF_IT).count() == 0
 

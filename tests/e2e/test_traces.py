@@ -68,7 +68,7 @@ def test_a_handle_moves_the_cut_and_its_verdict_is_told_with_no_answer_of_the_se
 
 def test_a_reload_and_a_link_show_the_same_cut(traces):
     page = traces.page
-    page.wait_for_url("**/traces?data=question&rows=1-6&cut=3.2*")
+    page.wait_for_function("location.search.startsWith('?data=question&rows=1-6&cut=3.2&')")
     for reopen in (page.reload, lambda: page.goto(page.url)):
         reopen()
         page.wait_for_selector(EXPLORER)
@@ -78,7 +78,7 @@ def test_a_reload_and_a_link_show_the_same_cut(traces):
 def test_there_are_the_tabs_that_make_sense_of_a_log_and_nothing_to_edit(traces):
     page = traces.page
     assert page.get_by_role("tab").all_inner_texts() == ["Cut", "Lattice", "Ask", "Events"]
-    tools = page.get_by_role("toolbar").get_by_role("button").all_inner_texts()
+    tools = page.locator(".cc-tools button:visible").all_inner_texts()
     assert [text.strip() for text in tools] == ["Find", "Export"]
 
 
@@ -118,7 +118,7 @@ def test_two_logs_of_one_name_are_both_read_and_one_of_six_megabytes_is_taken(tr
 
 def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page = traces.page
-    page.get_by_role("button", name="Open this window in Explore").click()
+    page.get_by_role("button", name="Open in Explore").click()
     page.locator(".cc:not([data-log]) .cc-title").get_by_text("question").wait_for()
     check_none(traces.trouble.found)
     page.get_by_role("link", name="History").click()
