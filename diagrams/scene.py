@@ -73,9 +73,14 @@ class WholeRun:
         """The positions of rows that lie before their step's, by row number."""
         return positions_of_rows(self.execution.events, self.positions)
 
+    @cached_property
+    def is_crowded(self) -> bool:
+        """Whether the texts of events in a window of a log would hide each other."""
+        return len(self.execution.history.rows) > MOST_TEXTS
+
     def number_in_log(self, event: Event) -> str | None:
-        """What is written beside an event in a window of a log with many events: texts would hide each other."""
-        if self.log is None or len(self.execution.history.rows) <= MOST_TEXTS:
+        """What is written beside an event in a window of a log with many events."""
+        if self.log is None or not self.is_crowded:
             return None
         return str(self.log.numbers[event.process][(event.index or 1) - 1])
 
@@ -205,10 +210,12 @@ class Scene:
     def why_not_received(self, arrow: Arrow) -> str:
         """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it.
 
-        In a window of a log: whether it is received after the window.
+        In a window of a log: whether it is received after the window; "" where that is not written.
         """
+        if self.whole_run.log is not None and arrow.id in self.whole_run.log.later:
+            return "" if self.whole_run.is_crowded else "later"
         if self.whole_run.log is not None:
-            return "later" if arrow.id in self.whole_run.log.later else "never"
+            return "never"
         if arrow.id in waits_behind(self.execution):
             return "waits behind it"
         return "held" if arrow.id in held(self.execution) else ON_ITS_WAY
