@@ -60,8 +60,8 @@ HANDLE = """() => {
   return null;
 }"""
 
-# The milliseconds from a move of a held handle of the cut to the painted cut, `times` times; the handle is held already.
-# It goes to and fro over `way` pixels of the time axis.
+# The milliseconds from a move of a handle of the cut, which is held already, to the painted cut, `times` times; it goes
+# to and fro over `way` pixels of the time axis.
 CUT_MOVES = """async ([times, way]) => {
   const handle = document.querySelector(".cc-cut-over[data-holds] .cc-cut-handle:focus");
   const down = document.querySelector(".cc-orientation")?.dataset.orientation === "down";

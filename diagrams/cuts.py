@@ -116,7 +116,7 @@ def shown_past(canvas: Canvas) -> None:
 
 
 def shown_messages(canvas: Canvas) -> None:
-    """What that cut finds in the channels, on the band of a recorded message; and the messages that speak against it."""
+    """What that cut finds in the channels, on the band of a recorded message; and what speaks against it, in alarm."""
     cut = canvas.scene.shown_cut
     if not cut:
         return

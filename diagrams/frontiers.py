@@ -1,4 +1,4 @@
-"""A cut in letters: `P1=2,P2=3` (events inside by process; none of the others) or `2.3.1` (of every process, in order)."""
+"""A cut in letters: `P1=2,P2=3` (the events inside by process; of the others none) or `2.3.1` (of all in order)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def frontier_in(execution: Execution, text: str) -> tuple[int, ...]:
         numbers = text.split(".")
         if len(numbers) != len(processes):
             raise InputError(
-                f"--cut {text[:40]!r}: says {len(numbers)} numbers, and {name} has {len(processes)} processes; give one "
-                "for each, such as 2.3.1, or name them, such as P1=2,P2=3"
+                f"--cut {text[:40]!r}: says {len(numbers)} numbers, and {name} has {len(processes)} processes; give "
+                "one for each, such as 2.3.1, or name them, such as P1=2,P2=3"
             )
         inside = dict(zip(processes, numbers, strict=True))
     for process, number in inside.items():

@@ -59,10 +59,8 @@ def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline
         for event in events:
             own, index = good["processes"][history.rank[event.process]], event.index or 0
             change += own[index] - own[index - 1]
-            if event.kind == SEND:
-                between += amount[event.message_id]
-            elif event.kind == RECEIVE:
-                between -= amount[event.message_id]
+            sign = {SEND: 1, RECEIVE: -1}.get(event.kind, 0)
+            between += sign * amount.get(event.message_id or 0, 0)
         if change:
             inside += change
             processes.append([step, inside])

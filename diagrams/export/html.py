@@ -41,7 +41,7 @@ _FONT = '"Source Sans 3", "Source Sans Pro", "Segoe UI", system-ui, "Liberation 
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps, and for a cut that the run does not have."""
+    """The page, at the view's step. Raises InputError beyond MOST_STEPS steps, and for what is no cut of the run."""
     steps = scene.until - scene.first
     if steps > MOST_STEPS:
         raise InputError(

@@ -129,7 +129,8 @@ CUTS = """({ Cuts, Events, stopsOf }, asked) => asked.map(([scene, frontier, ste
     const events = new Events(scene);
     const cuts = new Cuts(events);
     const ids = (messages) => messages.map(({ id }) => id);
-    const channels = [...cuts.inChannels(frontier)].map(([channel, found]) => [scene.events.channels[channel].name, ids(found)]);
+    const nameOf = (channel) => scene.events.channels[channel].name;
+    const channels = [...cuts.inChannels(frontier)].map(([channel, found]) => [nameOf(channel), ids(found)]);
     const positions = scene.steps.slice(1).map(({ position }) => position);
     const stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
     return {

@@ -62,7 +62,7 @@ def holding(fresh_tab):
 
 def test_a_cut_is_dragged_and_says_at_once_why_it_is_not_consistent(holding):
     holding.open("?scenario=lecture&tab=cut&step=18")
-    assert (holding.frontier, holding.verdict) == ([2, 3, 1], "✓ This cut is consistent"), "it begins with the cut of S1"
+    assert (holding.frontier, holding.verdict) == ([2, 3, 1], "✓ This cut is consistent"), "that of S1"
     assert holding.channels == ["C21 = <H->D>"]
     assert "31 of the 96 cuts" in holding.panel.inner_text()
     assert holding.page.evaluate(DRAWN) == {"past": 1, "crossing": 1, "offending": 0}

@@ -22,10 +22,10 @@ def still(browser, tmp_path):
     """Opens the page of a scenario in a browser that has no network; no error and no request may come of it."""
     contexts, troubles = [], []
 
-    def opened(name, step=0, scheme="light", **options):
+    def opened(name, step=0, scheme="light", shown=None, **options):
         scene = compose(run(library.load(name)))
         file = tmp_path / f"{name}.html"
-        file.write_bytes(export(scene, View.of(scene, step=step)))
+        file.write_bytes(export(scene, View.of(scene, step=step, **(shown or {}))))
         context = browser.new_context(
             viewport={"width": 1280, "height": 720}, color_scheme=scheme, offline=True, **options
         )
@@ -88,6 +88,14 @@ def test_it_steps_plays_turns_and_starts_where_it_was_exported(still):
     for name in ("Ask", "Network", "Story"):
         page.get_by_role("tab", name=name).click()
         assert page.locator(f'[data-view="{name.lower()}"]').is_visible()
+
+
+def test_it_opens_with_the_cut_that_was_on_show_which_can_be_moved(still):
+    page = still("lecture", shown={"cut": "P1=4,P2=2,P3=2"})
+    verdict = page.locator(".cc-cut-verdict")
+    assert verdict.inner_text() == "✗ This cut is not consistent"
+    page.get_by_role("slider", name="P2", exact=True).press("ArrowDown")
+    assert verdict.inner_text() == "✓ This cut is consistent"
 
 
 def test_nothing_in_it_can_be_edited(still):

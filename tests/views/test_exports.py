@@ -108,6 +108,15 @@ def test_a_picture_arranges_the_processes_as_the_page_does_and_a_table_has_them_
     assert get(session, "csv").text == before["csv"]
 
 
+def test_a_picture_and_a_page_have_the_cut_that_is_on_show_and_one_of_another_run_is_refused(session):
+    assert get(session, "svg", cut="2.3.1").content != get(session, "svg").content
+    assert get(session, "html", cut="2.3.1", tab="cut").status_code == 200
+    for name in ("svg", "html"):
+        refused = get(session, name, cut="9.0.0")
+        assert (refused.status_code, refused.text.count("\n")) == (400, 0)
+        assert "P1 has 5 events" in refused.text
+
+
 def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
     last = session.scene.last
     assert f"lecture-step-{last}.svg" in get(session, "svg").headers["content-disposition"]

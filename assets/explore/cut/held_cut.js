@@ -9,6 +9,7 @@ import { CutHandles } from "./handles.js";
 
 const TABS = new Set(["cut", "lattice"]); // while one of them is open, the cut is on show
 const LINE_REACH = 16; // a click moves a handle if it is this near to its line, in pixels
+const MOST_WRITTEN = 1000; // letters of a cut in a link (MOST_SHOWN in sim/edit/link.py): that of very many processes is in none
 const MOST_NAMED = 12; // messages with a cross on them, which says without colour that they decide
 const MOST_CURVED = 30; // lanes between which the line is a curve
 const CURVE = 24; // parts of the line between two lanes, to see whether it would cross a message
@@ -37,7 +38,8 @@ export class HeldCut extends CutHandles {
 
   /** The cut; null before there is a run. What a link says counts if it fits the run, else where the run begins with. */
   get frontier() {
-    if (!this.cuts) return null;
+    if (!this.explorer.scene) return null;
+    this.beReady();
     return this.moved ?? this.kept ?? this.atFirst;
   }
 
@@ -65,10 +67,13 @@ export class HeldCut extends CutHandles {
   /** Put the cut somewhere. While somebody drags it, `isPassing`, nothing else remembers where it was. */
   set(frontier, isPassing = false) {
     const { explorer } = this;
-    this.moved = isPassing ? [...frontier] : null;
+    this.beReady();
+    const written = isPassing ? null : this.cuts.written(frontier);
+    const lasts = written != null && written.length <= MOST_WRITTEN;
+    this.moved = lasts ? null : [...frontier];
     explorer.visit.cut = null;
     if (isPassing) this.refresh();
-    else explorer.note({ cut: this.cuts.written(frontier) });
+    else explorer.note({ cut: lasts ? written : null });
     explorer.notify("cutMoved", frontier);
   }
 
@@ -82,7 +87,14 @@ export class HeldCut extends CutHandles {
     explorer.notify("cutMoved", this.frontier);
   }
 
-  show(scene) {
+  /** Make what a new scene needs, when it is first needed. */
+  beReady() {
+    const { scene } = this.explorer;
+    if (this.scene !== scene) this.prepare(scene);
+  }
+
+  /** All cuts, the stops and the handles of a scene. */
+  prepare(scene) {
     const { events } = this.explorer;
     if (scene.log) this.cuts = new LogCuts(events, scene.log);
     else if (this.cuts?.events !== events) this.cuts = new Cuts(events);
@@ -91,10 +103,13 @@ export class HeldCut extends CutHandles {
     this.stops = stops.map((own, lane) => own.filter(({ count }) => !count || this.cuts.lastPart(lane, count) === count));
     for (const [lane, own] of this.stops.entries()) for (const stop of own) stop.number = this.cuts.number(lane, stop.count);
     this.moved = null;
+    this.makeHandles();
+  }
+
+  show(scene) {
     this.dragged = null;
     const { visit } = this.explorer;
     if (visit.cut != null && String(scene.cuts[visit.cut]?.frontier) !== String(this.frontier)) visit.cut = null; // an edit changed it
-    this.makeHandles();
     this.refresh();
   }
 
@@ -112,8 +127,8 @@ export class HeldCut extends CutHandles {
 
   /** A click on a process line moves its handle there. */
   claims(pick) {
-    if (!this.isShown || !["line", "event"].includes(pick.kind)) return false;
-    const { diagram } = this.explorer;
+    const { diagram, visit } = this.explorer;
+    if (!this.isShown || !TABS.has(visit.tab) || !["line", "event"].includes(pick.kind)) return false;
     const { lane, position, distance } = diagram.laneAt(diagram.within(pick));
     if (distance <= LINE_REACH) this.place(lane, this.stopAt(lane, position));
     return distance <= LINE_REACH;
@@ -154,14 +169,15 @@ export class HeldCut extends CutHandles {
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
-    this.violations = this.cuts.violations(this.frontier);
-    this.inChannels = [...this.cuts.inChannels(this.frontier).values()].flat();
+    const { frontier } = this;
+    this.violations = this.cuts.violations(frontier);
+    this.inChannels = [...this.cuts.inChannels(frontier).values()].flat();
     this.lay();
   }
 
   lay() {
-    const { diagram } = this.explorer;
-    if (!this.isShown || !diagram.drawn || !this.violations) return;
+    const { diagram, scene } = this.explorer;
+    if (!this.isShown || !diagram.drawn || this.scene !== scene) return;
     const { crowd } = this;
     for (const node of [this.node, this.under]) node.style.setProperty("--cc-crowd", crowd.toFixed(2));
     this.layHandles();

@@ -44,11 +44,7 @@ export class CutView {
 
   stepTo(step) {
     setText(this.asNow, `As after step ${step}`);
-    this.cutMoved();
-  }
-
-  noted() {
-    if (this.scene) this.cutMoved();
+    if (String(this.held.frontier) !== this.told) this.cutMoved();
   }
 
   get held() {
@@ -71,9 +67,10 @@ export class CutView {
   /** Another cut: say what it is. */
   cutMoved(frontier = this.held.frontier) {
     const { cuts } = this.held;
+    this.told = String(frontier);
     const violations = cuts.violations(frontier);
     const holds = !violations.length;
-    this.verdict.dataset.holds = String(holds);
+    this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
     this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier));
