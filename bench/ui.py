@@ -31,6 +31,7 @@ LOG_MESSAGES = 500_000  # of the log that they are windows of
 DIAGRAM = ".cc[data-ready=true] .cc-diagram .main-svg"
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
 OPENING_LIMIT_MS = 60_000
+LATTICE = {"P1": 4, "P2": 7, "P3": 6, "P4": 6}  # events, each apart from all others: 5 * 8 * 7 * 7 = 1,960 states
 
 LONG_RUN = """
 title = "{events} events"
@@ -254,6 +255,40 @@ def test_long_run(explorer: ExplorerPage, table: list[Row], tmp_path: Path, even
         times.append(opened)
     table.append(Row("file to painted diagram", where, times, target=LONG_RUNS[events]))
     table.append(Row("key to painted step", where, keys(explorer), target=60, note=f"{explorer.last:,} steps"))
+
+
+def test_the_lattice(explorer: ExplorerPage, table: list[Row], tmp_path: Path) -> None:
+    """From the click on the tab to the painted lattice, and from a question to its painted answer."""
+    page, file, where = explorer.page, tmp_path / "lattice_of_1960.toml", "1,960 states"
+    file.write_text(run_with_a_lattice())
+    times = []
+    for _ in range(OPENINGS):
+        explorer.open()
+        assert open_file(explorer, file) is not None
+        page.evaluate(WATCH, ["click", "answered"])
+        explorer.tab("Lattice")
+        times.append(wait_ms(explorer))
+        assert page.locator(".cc-lattice-plot .points path").count() >= 1960
+    table.append(Row("tab to painted lattice", where, times, target=1_000))
+    times = []
+    for events in range(1, OPENINGS + 1):
+        page.get_by_label("At which cuts does this hold?").fill(f"P2.events == {events}")
+        page.evaluate(WATCH, ["click", "answered"])
+        page.get_by_role("button", name="Ask", exact=True).click()
+        times.append(wait_ms(explorer))
+        assert "✓ Definitely" in page.locator(".cc-lattice-answers").inner_text()
+    table.append(Row("predicate to painted lattice", where, times, target=1_000))
+
+
+def run_with_a_lattice() -> str:
+    """A scenario in which no message is sent, so that every cut is consistent."""
+    script = [
+        f'[[script]]\nprocess = "{name}"\nat = {2 * number + 1}\n'
+        for name, events in LATTICE.items()
+        for number in range(events)
+    ]
+    head = f'title = "A large lattice"\nprocesses = {[*LATTICE]}\ntopology = {{ kind = "complete" }}\n'
+    return "\n".join([head, *script, '[[snapshots]]\nid = "S1"\nprocess = "P1"\nat = 6\n'])
 
 
 def open_file(explorer: ExplorerPage, file: Path) -> float | None:

@@ -24,6 +24,7 @@ SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
 NAME_SIZE, TICK_SIZE = 18.0, 11.0
+MARGIN = 24  # pixels round a figure without names and times
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
            "longdashdot": (14.0, 5.0, 2.0, 5.0)}  # fmt: skip
@@ -123,6 +124,19 @@ class Drawing:
             yield Line(((start, end),), "@faint", 1)
             at = (plot.left - 7, y + TICK_SIZE / 3) if self.down else (x, plot.bottom + 16)
             yield Text(at, f"{'' if number else prefix}{time:g}", "end" if self.down else "middle", TICK_SIZE, "@faint")
+
+
+def still(figure: Mapping[str, Any], step: int, width: int = WIDTH, height: int = HEIGHT) -> Picture:
+    """A figure that has neither names nor times along its sides, as it looks at a step: the lattice."""
+    box = Box(MARGIN, MARGIN, width - MARGIN, height - MARGIN)
+    frame = _frame(figure["layout"], width, height, box)
+    parts: list[Primitive] = []
+    for trace in figure["data"]:
+        points = seen(trace, step, 0.0)
+        parts += _shapes(trace, points, frame, 1.0)
+        if "text" in trace["mode"]:
+            parts += _texts(trace, points, frame)
+    return Picture(width, height, None, tuple(parts), ())
 
 
 def sketch(scene: Scene) -> Picture:

@@ -28,9 +28,11 @@ class Option:
         "cut" (as diagrams/frontiers.py reads it), "text", or "shown" (the page does not ask, but says what it shows, as
         a link does: sim/edit/link.py). For steps, `most` is the length of the range that the form suggests.
     default: the value where none is given.
-    begins: the form starts with the page's own "step", "orientation" or "scheme" of colours.
-    in_name: the file's name contains it.
+    begins: the form starts with the page's own "step", "orientation", "scheme" of colours or "drawing" (of the open
+        tab), or with what is on show there by this name in a link.
+    in_name: the file's name contains it, unless it is the default.
     long_only: the page asks only for runs that are seen through a window.
+    drawing: the page asks only for this drawing.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Option:
     begins: str | None = None
     in_name: bool = False
     long_only: bool = False
+    drawing: str | None = None
 
     @property
     def metavar(self) -> str:
@@ -81,8 +84,8 @@ class Option:
 
     def to_json(self) -> dict[str, Any]:
         """The option as the page's form needs it; fields that are None are left out."""
-        told = {key: getattr(self, key) for key in ("name", "label", "kind", "default", "least", "most", "begins")}
-        said = {key: value for key, value in told.items() if value is not None}
+        keys = ("name", "label", "kind", "default", "least", "most", "begins", "drawing")
+        said = {key: value for key in keys if (value := getattr(self, key)) is not None}
         return (
             said | ({"choices": self.choices} if self.choices else {}) | ({"long_only": True} if self.long_only else {})
         )
@@ -123,8 +126,17 @@ CUT = Option(
     "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
     "(default: none)", "cut",
 )  # fmt: skip
+SPACE_TIME, LATTICE = "space-time", "lattice"
+DRAWING = replace(  # for a picture: one of diagrams/pictures.py
+    menu(
+        "drawing", "Drawing",
+        ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts")), SPACE_TIME,
+    ),
+    in_name=True, begins="drawing",
+)  # fmt: skip
+PREDICATE = replace(text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE)
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (STEP, WINDOW, ORIENTATION, THEME, CUT)  # for a picture of a step
+PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

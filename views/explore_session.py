@@ -266,7 +266,7 @@ class ExploreSession:
     def _draw(self, deadline: Deadline) -> None:
         """Draw what the entries have changed; where that cannot be drawn, go back to what is on show."""
         versions, at, look, renumbered = self._shown
-        if self.versions is versions and (self.at, self.look) == (at, look):
+        if self.versions is versions and self.at == at and look.has(self.look):
             self._renumbered = renumbered
             return
         try:

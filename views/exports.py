@@ -147,7 +147,8 @@ def view_of(scene: Scene, name: str, asked: Mapping[str, str]) -> View:
 def filename(scene: Scene, name: str, view: View) -> str:
     """A name such as lecture-step-12.svg: letters that every system allows, and never a path."""
     stem = _plain(scene.execution.scenario.name) or "run"
-    stem += "".join(f"-{option.name}-{_told(option, scene, view)}" for option in options_of(name) if option.in_name)
+    named = [(option, _told(option, scene, view)) for option in options_of(name) if option.in_name]
+    stem += "".join(f"-{option.name}-{told}" for option, told in named if told != str(option.default))
     return stem + exporter(name).SUFFIX
 
 

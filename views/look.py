@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from diagrams.arrangement import Arrangement
+from diagrams.lattice_payload import lattice_payload
 from diagrams.payload import payload
 from diagrams.scene import Scene
 from sim.core.errors import InputError
@@ -26,7 +27,7 @@ class Look:
     """Which way time runs (None: the scenario's), and the window on a long run: `width` steps around `step`.
 
     `expanded`: long rows of internal events are drawn one by one. `arrangement`: which processes are hidden or folded,
-    and their order.
+    and their order. `lattice`: with the lattice of consistent cuts, which is asked the `predicate` ("": none).
     """
 
     orientation: str | None = None
@@ -34,6 +35,12 @@ class Look:
     width: int = WINDOW
     expanded: bool = False
     arrangement: Arrangement = field(default_factory=Arrangement)
+    lattice: bool = False
+    predicate: str = ""
+
+    def has(self, other: Look) -> bool:
+        """Whether what is drawn for this look has all that `other` asks for."""
+        return other in (self, replace(self, lattice=False, predicate=""))
 
 
 def _check_drawn(scene: Scene) -> None:
@@ -54,7 +61,10 @@ def read_look(edit: Mapping[str, Any]) -> Look:
     step, width = (int(number) if math.isfinite(number) else 0 for number in asked)
     orientation = edit.get("orientation") if edit.get("orientation") in ORIENTATIONS else None
     width = min(max(width, LEAST_WINDOW), MOST_WINDOW)
-    return Look(orientation, max(0, step), width, edit.get("expanded") is True, _read_arrangement(edit))
+    lattice = edit.get("lattice") is True
+    predicate = table.text("predicate") if lattice else ""
+    arrangement = _read_arrangement(edit)
+    return Look(orientation, max(0, step), width, edit.get("expanded") is True, arrangement, lattice, predicate)
 
 
 def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
@@ -76,4 +86,6 @@ def draw(scene: Scene, look: Look) -> bytes:
     _check_drawn(scene)
     orientation = look.orientation or scene.execution.scenario.orientation
     document = payload(scene, (orientation,))
+    if look.lattice:
+        document["lattice"] = lattice_payload(scene, look.step, look.predicate)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -11,6 +11,7 @@ import { showSigns } from "./diagram/signs.js";
 import { choiceAsked } from "./edit/manual.js";
 import { Manipulation } from "./edit/manipulation.js";
 import { Find } from "./find.js";
+import { LatticeView } from "./lattice/tab.js";
 import { enlarge, magnification, painted, schemeOf } from "./page/colours.js";
 import { scrollerOf, setText } from "./page/dom.js";
 import { fitText } from "./page/fit.js";
@@ -57,9 +58,10 @@ function tabIn({ tab }, other) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `noted()` when `visit.shown` has changed;
- * `cutMoved(frontier)` when somebody has moved the cut (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened. Listeners
- * outside the explorer's own element end with the signal `closed`, and what else has to end listens to it.
+ * has answered; `noted()` when `visit.shown` has changed; `cutMoved(frontier)` when somebody has moved the cut
+ * (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened, and
+ * `wanted`, what Python shall draw for it beside the run, while it is open (views/look.py). Listeners outside the
+ * explorer's own element end with the signal `closed`, and what else has to end listens to it.
  *
  * A selection is null, {kind: "message", id} or {kind: "event", at}, `at` an index into the columns of events.
  */
@@ -84,6 +86,7 @@ export class Explorer {
     this.tabs = {
       record: new RecordView(view("record"), this),
       cut: new CutView(view("cut"), this),
+      lattice: new LatticeView(view("lattice"), this),
       ask: new AskView(view("ask"), this),
       events: new EventsView(view("events"), this),
       network: new Network(view("network")),
@@ -171,7 +174,7 @@ export class Explorer {
       this.selection = this.scene ? selectionIn(this.selection, this, scene, events) : null;
     } else {
       const { shown } = this.data;
-      Object.assign(visit, { step: 0, cut: null, snapshot: null, shown: { ...shown }, orientation: scene.orientation });
+      Object.assign(visit, { step: 0, cut: null, snapshot: null, look: null, shown: { ...shown }, orientation: scene.orientation });
       if (TABS_IN_LINKS.has(shown.tab)) visit.tab = shown.tab;
       this.selection = null;
     }
@@ -267,7 +270,14 @@ export class Explorer {
   loadWindow(step, width = this.visit.width, expanded = this.visit.expanded ?? false) {
     Object.assign(this.visit, { width, expanded });
     const { orientation, arrangement } = this.visit;
-    this.submit({ do: "look", step, width, expanded, orientation, ...arrangement });
+    this.visit.look = { step, width, expanded, orientation, ...arrangement };
+    this.tellLook();
+  }
+
+  /** Tell Python what to draw: the look of the run, and what the open tab wants beside it. */
+  tellLook() {
+    if (!this.visit.look) this.loadWindow(this.visit.step);
+    else this.submit({ do: "look", ...this.visit.look, ...this.tabs[this.visit.tab]?.wanted });
   }
 
   /** Arrange the processes in another way: {order, hidden, folded} (run/arrangement.js). */
@@ -345,7 +355,8 @@ export class Explorer {
 
   /** Open a tab. Only the open tab shows a new scene and follows the steps; another catches up when it is opened. */
   openTab(name) {
-    if (name !== this.visit.tab) this.tabs[this.visit.tab]?.leave?.();
+    const before = this.visit.tab;
+    if (name !== before) this.tabs[before]?.leave?.();
     this.visit.tab = name;
     TABS.forEach((tab) => {
       this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);
@@ -353,6 +364,8 @@ export class Explorer {
     });
     this.note({ tab: TABS_IN_LINKS.has(name) ? name : null });
     if (!this.scene) return;
+    const isWanted = [before, name].some((tab) => this.tabs[tab]?.wanted);
+    if (name !== before && this.visit.look && isWanted) this.tellLook();
     this.cut.refresh();
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
     else this.tabs[name]?.stepTo?.(this.shownStep());

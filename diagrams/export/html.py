@@ -19,6 +19,7 @@ from plotly.offline import get_plotlyjs
 from diagrams import browser, theme
 from diagrams.export_options import CUT, OPENED, ORIENTATION, Option
 from diagrams.frontiers import frontier_in
+from diagrams.lattice_payload import whole_lattice
 from diagrams.payload import payload
 from diagrams.scene import Scene
 from diagrams.view import View
@@ -50,6 +51,7 @@ def export(scene: Scene, view: View) -> bytes:
         )
     run = payload(scene)
     run["orientation"] = view.orientation
+    run["lattice"] = whole_lattice(scene, view.step, PREDICATE.of(view) or "")
     data: dict[str, Any] = {
         "revision": 1, "session": "still", "ack": 0, "notice": None, "undo": 0, "redo": 0, "edits": [], "link": "",
         "step": view.step, "shown": _shown(scene, view), "formats": [], "scene": run,

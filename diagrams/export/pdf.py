@@ -17,5 +17,5 @@ OPTIONS = PICTURE
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The diagram after the view's step."""
+    """The view's drawing after its step."""
     return vl_convert.svg_to_pdf(svg.export(scene, view).decode("utf-8"))

@@ -19,5 +19,5 @@ SCALE = 2
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The diagram after the view's step, SCALE pixels for each of the SVG picture."""
+    """The view's drawing after its step, SCALE pixels for each of the SVG picture."""
     return vl_convert.svg_to_png(svg.export(scene, view).decode("utf-8"), scale=SCALE)

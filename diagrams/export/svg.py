@@ -1,16 +1,16 @@
-"""Scene -> SVG, of any step: the primitives of a drawing as elements. No browser, no scripts, no links."""
+"""Scene -> SVG, of any step: the primitives of a picture as elements. No browser, no scripts, no links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from xml.sax.saxutils import escape, quoteattr
 
-from diagrams.drawing import Drawing, Picture, sketch
+from diagrams.drawing import Picture, sketch
 from diagrams.export_options import PICTURE
+from diagrams.pictures import drawn
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.view import View
-from diagrams.window import on_show
 
 TITLE = "SVG picture"
 SUFFIX = ".svg"
@@ -25,10 +25,8 @@ Palette = dict[str, str]
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The diagram after the view's step as an SVG document in UTF-8."""
-    shown = on_show(scene, view)
-    picture = Drawing(shown, view.orientation).at(view.step)
-    told = f"Step {view.step} of {scene.last}. {shown.steps[view.step].sentence}"
+    """The view's drawing after its step as an SVG document in UTF-8."""
+    picture, told = drawn(scene, view)
     return document(picture, view.palette, scene.execution.scenario.title, told).encode("utf-8")
 
 

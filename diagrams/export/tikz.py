@@ -9,12 +9,12 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterator
 
-from diagrams.drawing import Drawing, Picture
+from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE
+from diagrams.pictures import drawn
 from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.view import View
-from diagrams.window import on_show
 from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"
@@ -58,11 +58,11 @@ _ACCENTS = {
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The diagram after the view's step as a LaTeX document (ASCII).
+    """The view's drawing after its step as a LaTeX document (ASCII).
 
     Raises InputError where TeX's memory would not hold the picture.
     """
-    picture = Drawing(on_show(scene, view), view.orientation).at(view.step)
+    picture = drawn(scene, view).picture
     colours = "\n".join(rf"\definecolor{{{name}}}{{HTML}}{{{hue[1:].upper()}}}" for name, hue in view.palette.items())
     head = HEAD % {"width": picture.width, "height": picture.height, "colours": colours}
     lines = [*_inside(picture), *(line for part in picture.around for line in _written(part))]

@@ -44,6 +44,14 @@ def test_it_starts_at_the_step_and_orientation_that_were_chosen():
     assert (data["step"], data["scene"]["orientation"]) == (7, "right")
 
 
+def test_it_holds_the_lattice_where_that_is_small():
+    told = data_in(page_of(library.load("lecture"), tab="lattice", predicate="C21.messages == 1"))
+    assert told["shown"] == {"tab": "lattice", "predicate": "C21.messages == 1"}
+    assert len(told["scene"]["lattice"]["cuts"]) == 31
+    assert told["scene"]["lattice"]["predicate"]["definitely"]["holds"]
+    assert data_in(page_of(library.load("hundred")))["scene"]["lattice"] is None
+
+
 def test_it_opens_with_what_is_on_show():
     lecture = library.load("lecture")
     assert data_in(page_of(lecture))["shown"] == {}

@@ -10,7 +10,8 @@ import pytest
 from diagrams import export, theme
 from diagrams.__main__ import main
 from diagrams.export import exporter, formats, offered, options_of, read_options
-from diagrams.export_options import ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
+from diagrams.export_options import DRAWING, ORIENTATION, STEP, STEPS, THEME, Option, menu, number, text
+from diagrams.pictures import DRAWINGS
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
@@ -28,6 +29,7 @@ TEAM = text("team", "Team")
 def test_the_choices_are_what_there_is() -> None:
     assert tuple(value for value, _ in ORIENTATION.choices) == ORIENTATIONS
     assert {value for value, _ in THEME.choices} == set(theme.PALETTES)
+    assert [value for value, _ in DRAWING.choices] == list(DRAWINGS)
 
 
 @pytest.mark.parametrize(
@@ -58,6 +60,14 @@ def test_a_value_that_cannot_be_is_refused_in_a_sentence(option: Option, said: s
     with pytest.raises(InputError) as problem:
         option.read(said)
     assert str(problem.value) == complaint
+
+
+@pytest.mark.parametrize(
+    ("drawing", "name"), [({}, "lecture-step-5.svg"), ({"drawing": "lattice"}, "lecture-drawing-lattice-step-5.svg")]
+)
+def test_a_name_tells_what_is_drawn_unless_it_is_what_is_always_drawn(drawing: dict[str, str], name: str) -> None:
+    view = view_of(scene("lecture"), "svg", {"step": "5", **drawing})
+    assert filename(scene("lecture"), "svg", view) == name
 
 
 # ------------------------------------------------------------------ a new format, as the docs have it

@@ -16,6 +16,7 @@ from pypdf import PdfReader
 from diagrams.drawing import Drawing
 from diagrams.export import tikz
 from diagrams.primitives import Area, Disc, Line
+from sim.core.errors import InputError
 from tests.diagrams.tools import exported, scene
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,10 +42,14 @@ def pages_of(pdf: bytes, folder: Path) -> list[Image.Image]:
     return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]
 
 
-@pytest.mark.parametrize("name", ["lecture", "overlapping", "hundred", "two_banks", "nasty", "star"])
-@pytest.mark.parametrize("orientation", ["down", "right"])
-def test_svg_is_xml_that_draws_nothing_outside_its_box(name, orientation):
-    document = ElementTree.fromstring(exported(name, "svg", orientation=orientation))
+NAMES = ["lecture", "overlapping", "hundred", "two_banks", "nasty", "star"]
+VIEWS = [{"orientation": "down"}, {"orientation": "right"}, {"drawing": "lattice"}]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("view", VIEWS, ids=str)
+def test_svg_is_xml_that_draws_nothing_outside_its_box(name, view):
+    document = ElementTree.fromstring(exported(name, "svg", **view))
     assert document.find(f"{SVG}title").text == scene(name).execution.scenario.title
     width, height = (int(document.get(side)) for side in ("width", "height"))
     assert document.get("viewBox") == f"0 0 {width} {height}"
@@ -64,6 +69,36 @@ def test_svg_uses_nothing_from_elsewhere():
 def test_a_description_tells_the_step():
     described = ElementTree.fromstring(exported("lecture", "svg", step=5)).find(f"{SVG}desc").text
     assert described == f"Step 5 of 18. {scene('lecture').steps[5].sentence}"
+
+
+ASKED = "P1.events == 3 and P2.events == 1"
+
+
+def test_the_lattice_as_svg_has_a_symbol_for_every_cut_and_says_what_is_seen():
+    document = ElementTree.fromstring(exported("lecture", "svg", drawing="lattice", step=9))
+    assert len(document.findall(f".//{SVG}circle")) == 31 + 3  # the rings: of the run, where S1 began and ended
+    assert document.find(f"{SVG}desc").text.startswith("31 of 96 cuts are consistent. Each dot is a consistent cut")
+    names = [text.text for text in document.iter(f"{SVG}text")]
+    assert {"0.0.0", "3.3.1", "5.3.3", "begins", "S1", "ends"} <= {*names} and len(names) == 31
+
+
+def test_the_lattice_shows_a_cut_and_where_a_predicate_holds():
+    plain = exported("lecture", "svg", drawing="lattice", step=9)
+    asked = exported("lecture", "svg", drawing="lattice", step=9, cut="3.1.0", predicate=ASKED)
+    assert b"stroke-dasharray" in asked and b"stroke-dasharray" not in plain, "the way that avoids it"
+    assert asked.count(b"<circle") == plain.count(b"<circle") - 3 + 2, "three squares; two rings around the cut"
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"predicate": "P9.events > 1"}, "--predicate: 'P9' is no process"),
+        ({"cut": "9.9.9"}, "--cut P1=9: P1 has 5 events"),
+    ],
+)
+def test_what_the_lattice_cannot_show_is_refused_in_a_sentence(options, complaint):
+    with pytest.raises(InputError, match=re.escape(complaint)):
+        exported("lecture", "svg", drawing="lattice", **options)
 
 
 @pytest.mark.parametrize("name", ["lecture", "hundred", "nasty"])
@@ -146,12 +181,15 @@ def compiled(document: bytes, folder: Path) -> bytes:
 
 @needs_latex
 @needs_poppler
-@pytest.mark.parametrize("name", ["lecture", "nasty", "hundred"])
-def test_tikz_compiles_to_one_page_that_looks_like_the_svg(name, tmp_path):
-    (page,) = pages_of(compiled(exported(name, "tikz"), tmp_path), tmp_path)
+@pytest.mark.parametrize(
+    ("name", "view"),
+    [("lecture", {}), ("nasty", {}), ("hundred", {}), ("lecture", {"drawing": "lattice", "predicate": ASKED})],
+)
+def test_tikz_compiles_to_one_page_that_looks_like_the_svg(name, view, tmp_path):
+    (page,) = pages_of(compiled(exported(name, "tikz", **view), tmp_path), tmp_path)
     assert page.size == (450, 320)
     assert not is_blank(page)
-    svg = Image.open(BytesIO(vl_convert.svg_to_png(exported(name, "svg").decode(), scale=0.5))).convert("RGB")
+    svg = Image.open(BytesIO(vl_convert.svg_to_png(exported(name, "svg", **view).decode(), scale=0.5))).convert("RGB")
     blank = Image.new("RGB", page.size, "white")
     assert difference(page, svg) < 0.3 * difference(page, blank)
 

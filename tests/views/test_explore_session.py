@@ -202,6 +202,29 @@ def test_an_arrangement_of_the_processes_is_a_look_and_outlives_edits(session):
     assert scene(session)["arrangement"]["folded"] == []
 
 
+def test_the_lattice_is_drawn_while_its_tab_is_open(session):
+    assert "lattice" not in scene(session)
+    session.absorb([entry(1, {"do": "look", "lattice": True, "predicate": "C21.messages == 1"})])
+    assert len(scene(session)["lattice"]["cuts"]) == 31
+    assert scene(session)["lattice"]["predicate"]["definitely"]["holds"]
+    session.absorb([entry(2, ADD)])
+    assert len(scene(session)["lattice"]["cuts"]) > 31, "it follows the edits"
+    drawn = session.revision
+    session.absorb([entry(3, {"do": "look", "lattice": False})])
+    assert session.revision == drawn, "what is on show has all that is asked"
+    session.absorb([entry(4, {"do": "look", "lattice": True, "predicate": "C21.messages == 1"})])
+    assert session.revision == drawn
+    session.absorb([entry(5, {"do": "look"}), entry(6, {"do": "undo"})])
+    assert "lattice" not in scene(session)
+    assert session.data()["undo"] == 0
+
+
+def test_a_wrong_predicate_is_told_in_the_lattice_and_is_no_refusal(session):
+    session.absorb([entry(1, {"do": "look", "lattice": True, "predicate": "P9.events > 1"})])
+    assert session.notice is None
+    assert scene(session)["lattice"]["predicate"]["problem"].startswith("'P9' is no process")
+
+
 @pytest.mark.parametrize("names", ["P1", 7, None, {"P1": 1}, [1, ["P1"], None, "\ud800"]], ids=repr)
 def test_an_arrangement_that_names_nobody_changes_nothing(session, names):
     before = scene(session)["arrangement"]
@@ -253,7 +276,10 @@ def test_an_undo_where_nothing_is_left_to_undo_is_nothing(session):
     assert (session.notice, session.data()["undo"]) == (None, 2)
 
 
-LOOKS = [{"step": "7"}, {"step": None}, {"step": [1]}, {"step": True}, {"step": 10**400}, {"width": "wide"}]
+LOOKS = [
+    {"step": "7"}, {"step": None}, {"step": [1]}, {"step": True}, {"step": 10**400}, {"width": "wide"},
+    {"lattice": True, "predicate": 7}, {"lattice": True, "predicate": "\ud800"},
+]  # fmt: skip
 MALFORMED = [
     {"do": "fly"}, {"do": "delay", "message": {}}, {"do": "send", "to": 7},
     {"do": "restore", "link": "scenario=lecture&edits=AAAA"}, *({"do": "look", **look} for look in LOOKS),

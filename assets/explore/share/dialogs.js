@@ -112,7 +112,9 @@ function onlyHere() {
  */
 function fieldsOf(option, { scene, visit, scheme, cut }) {
   const { name, label, kind, choices = [], least, most } = option;
-  const begin = { step: visit.step, orientation: visit.orientation, scheme }[option.begins] ?? option.default ?? "";
+  const drawing = choices.some(([value]) => value === visit.tab) ? visit.tab : null;
+  const shown = { ...visit.shown, step: visit.step, orientation: visit.orientation, scheme, drawing };
+  const begin = shown[option.begins] ?? option.default ?? "";
   const number = (value, min, max) => el("input", { type: "number", min, max, step: "1", required: true, value });
   const aStep = (value) => number(value, 0, scene.last);
   if (kind === "steps") {
@@ -169,10 +171,12 @@ export class ExportDialog {
     this.format.focus();
   }
 
-  /** Show the fields of the format. */
+  /** Show the fields of the format that matter for the chosen drawing. */
   ask() {
     const { options } = this.explorer.data.formats.find(({ name }) => name === this.format.value);
-    const now = options.filter(({ long_only: longOnly }) => !longOnly || this.explorer.isLong());
+    const chosen = options.filter(({ name }) => name === "drawing").flatMap((option) => this.asking(option));
+    const isDrawn = ({ drawing }) => drawing == null || chosen.some(([, , control]) => control.value === drawing);
+    const now = options.filter((option) => isDrawn(option) && (!option.long_only || this.explorer.isLong()));
     this.asked = now.flatMap((option) => this.asking(option));
     this.fields.replaceChildren(...this.asked.map(([, node]) => node));
     this.tell("");
@@ -182,8 +186,9 @@ export class ExportDialog {
   asking(option) {
     const asked = JSON.stringify(option);
     if (!this.known.has(asked)) {
-      const fields = Object.entries(fieldsOf(option, this.explorer));
-      this.known.set(asked, fields.map(([key, [label, control]]) => [key, control.type === "hidden" ? control : field(label, control), control]));
+      const fields = fieldsOf(option, this.explorer);
+      this.known.set(asked, Object.entries(fields).map(([key, [label, control]]) => [key, control.type === "hidden" ? control : field(label, control), control]));
+      if (option.name === "drawing") fields.drawing[1].addEventListener("change", () => this.ask());
     }
     return this.known.get(asked);
   }

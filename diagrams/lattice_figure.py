@@ -1,0 +1,186 @@
+"""Lattice -> a Plotly figure, as plain lists and dicts: a Hasse diagram that grows upwards.
+
+A trace of cuts has `meta.nodes`, their numbers, so that the browser knows which one is clicked. What depends on the
+step has `meta.show` (docs/architecture.md). The page shows the cut that one holds with a ring of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import networkx as nx
+
+from diagrams import theme
+from diagrams.canvas import plain
+from diagrams.lattice import Lattice, Mark, written
+from diagrams.lattice_layout import Place, places
+from diagrams.lattice_words import cut_in_words, mark_name
+from sim.theory.causality import Clock
+
+STATES = {
+    "begins": "the state in which {} began",
+    "recorded": "what {} recorded",
+    "ends": "the state in which {} ended",
+}
+Trace = dict[str, Any]
+Figure = dict[str, Any]
+
+PANEL = 400, 420  # width and height in pixels on a laptop
+SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
+LETTERS = 11  # pixels high
+DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
+BLANKS = "\u00a0" * 4  # between a cut and its name beside it
+RING = 12  # pixels from a cut to the ring that the browser draws round it
+LEAST_APART = 1.5  # heights of a letter between two levels with names
+
+
+def figure(lattice: Lattice, room: tuple[int, int] = PANEL, held: Clock | None = None) -> Figure:
+    """The drawing of the cuts in `lattice.cuts`; sizes are for a `room` of so many pixels across and up.
+
+    A cut `held` has a double ring, if it is there.
+    """
+    return _Drawn(lattice, *room).figure(held)
+
+
+def strokes(graph: nx.DiGraph) -> list[list[Clock]]:
+    """The edges as few long ways upwards, each edge once: a browser draws a hundred lines sooner than a thousand."""
+    onward = {cut: list(graph.successors(cut)) for cut in graph}
+    found = []
+    for cut in graph:  # those with fewer events first, so that no way ends where another begins
+        while onward[cut]:
+            way = [cut]
+            while onward[way[-1]]:
+                way.append(onward[way[-1]].pop())
+            found.append(way)
+    return found
+
+
+class _Drawn:
+    """The places of the cuts, the room between them, and the traces."""
+
+    def __init__(self, lattice: Lattice, wide: int, high: int) -> None:
+        self.lattice = lattice
+        self.letters = round(LETTERS * min(1.3, wide / PANEL[0]))
+        self.at: dict[Clock, Place] = places(lattice.cuts)
+        across, up = [x for x, _ in self.at.values()], [y for _, y in self.at.values()]
+        self.x_range = [min(across) - 0.7, max(across) + 0.7]
+        self.y_range = [min(up) - 0.6, max(up) + 0.6]
+        self.beside = wide / (self.x_range[1] - self.x_range[0])
+        self.above = high / (self.y_range[1] - self.y_range[0])
+        self.y_range[1] += RING / self.above  # a name above the highest cut
+        self.is_dense = self.beside < DENSE
+        self.size = max(SMALLEST, min(LARGEST, 0.45 * min(self.beside, self.above)))
+
+    def figure(self, held: Clock | None) -> Figure:
+        """All traces, those below first, and the layout."""
+        asked = self.lattice.asked
+        avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
+        own = [cut for _, cut in self.lattice.own]
+        data = [
+            self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1),
+            self.ways([own], "@accent" if self.is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
+            self.ways([avoiding], "@bad", 3, dash="dash"),
+            *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
+            self.now(),
+            *self.nodes(),
+            *(self.states(mark) for mark in self.lattice.marks if mark.cut in self.at),
+            self.names(),
+        ]
+        return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
+
+    def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, dash: str = "solid") -> Trace:
+        """Lines along ways, as far as they are drawn."""
+        points: list[Place | None] = []
+        for point in (point for way in ways for point in (*map(self.at.get, way), None)):
+            if point or (points and points[-1]):
+                points.append(point)
+        line = {"color": colour, "width": width, "dash": dash}
+        return self.trace(points, mode="lines", line=line, hoverinfo="skip")
+
+    def nodes(self) -> list[Trace]:
+        """The cuts: discs, or squares at which the predicate holds and pale discs at which it does not."""
+        asked = self.lattice.asked
+        if asked is None or asked.problem:
+            return [self.cuts_as(self.lattice.cuts, "circle", "@ink")]
+        holding = [asked.holds(cut) for cut in self.lattice.cuts]
+        inside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if holds]
+        outside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if not holds]
+        pale = "@line" if self.is_dense else "@paper"
+        return [self.cuts_as(outside, "circle", pale), self.cuts_as(inside, "square", "@good", self.size + 1)]
+
+    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, size: float | None = None) -> Trace:
+        """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
+        told = [plain(f"{written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
+        outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
+        marker = {"symbol": symbol, "size": size or self.size, "color": colour, "line": outline}
+        nodes = [self.lattice.number[cut] for cut in cuts]
+        points = [self.at[cut] for cut in cuts]
+        return self.trace(
+            points, mode="markers", marker=marker, hovertext=told, hoverinfo="text", meta={"nodes": nodes}
+        )
+
+    def now(self) -> Trace:
+        """A ring round the state of the run at the step."""
+        last_of_step = dict(self.lattice.own)
+        ends = [*list(last_of_step)[1:], None]
+        seen = [
+            (cut, [step, end]) for (step, cut), end in zip(last_of_step.items(), ends, strict=True) if cut in self.at
+        ]
+        meta = {"stride": 1, "show": [span for _, span in seen]}
+        return self.here([cut for cut, _ in seen], "@accent", self.size + 9, meta=meta, symbol="circle-open")
+
+    def states(self, mark: Mark) -> Trace:
+        """A state of a snapshot: the diamond of its recordings, or its ring."""
+        is_recorded = mark.role == "recorded"
+        symbols = theme.RECORD_SYMBOLS if is_recorded else theme.RING_SYMBOLS
+        size = self.size + (7 if is_recorded else 3)
+        colour = theme.snapshot_colour(mark.rank)
+        trace = self.here([mark.cut], colour, size, symbol=symbols[mark.rank % len(symbols)])
+        told = f"{written(mark.cut)}: {STATES[mark.role].format(mark.snapshot)}"
+        return trace | {
+            "hoverinfo": "text",
+            "hovertext": [plain(told)],
+            "meta": {"nodes": [self.lattice.number[mark.cut]]},
+        }
+
+    def here(self, cuts: Sequence[Clock], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:
+        """Symbols at some cuts."""
+        marker = {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 2.5}}
+        return self.trace([self.at[cut] for cut in cuts], mode="markers", marker=marker, hoverinfo="skip", **look)
+
+    def names(self) -> Trace:
+        """The names of the cuts where there is room, and those of the states of snapshots."""
+        marked: dict[Clock, list[str]] = {}
+        for mark in self.lattice.marks:
+            marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))
+        longest = max(len(written(cut)) for cut in self.lattice.cuts)
+        is_roomy = self.beside > self.letters * (0.6 * longest + 2) and self.above >= LEAST_APART * self.letters
+        numbers = {cut: written(cut) for cut in self.lattice.cuts} if is_roomy else {}
+        texts = numbers | {cut: f"<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at}
+        named = list(texts)
+        higher = 0.0 if is_roomy else RING / self.above
+        return self.trace(
+            [(self.at[cut][0], self.at[cut][1] + higher) for cut in named],
+            mode="text",
+            text=[f"{BLANKS * is_roomy}{texts[cut]}" for cut in named],
+            textposition="middle right" if is_roomy else "top center",
+            textfont={"size": self.letters, "color": "@ink"},
+            hoverinfo="skip",
+            cliponaxis=False,
+        )
+
+    def trace(self, points: Sequence[tuple[float, float] | None], **look: Any) -> Trace:
+        """A trace through points (None: a gap)."""
+        places_of = [(None, None) if point is None else point for point in points]
+        x, y = [place[0] for place in places_of], [place[1] for place in places_of]
+        return {"type": "scatter", "showlegend": False, "x": x, "y": y, **look}
+
+    def layout(self) -> dict[str, Any]:
+        """Axes that are not seen, and no margins."""
+        axis = {"visible": False, "fixedrange": len(self.lattice.cuts) <= 100}
+        return {
+            "xaxis": {**axis, "range": self.x_range}, "yaxis": {**axis, "range": self.y_range},
+            "margin": {"l": 4, "r": 4, "t": 2 * self.letters, "b": 4}, "showlegend": False, "hovermode": "closest",
+            "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "dragmode": "zoom",
+        }  # fmt: skip

@@ -1,0 +1,126 @@
+"""The lattice of a run in words: how many cuts there are, what is drawn, where snapshots lie, what a predicate does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from diagrams.cut_counts import in_words
+from diagrams.lattice import Lattice, Mark, written
+from sim.explain.words import counted
+from sim.theory.causality import Clock
+from sim.theory.lattice import Predicate
+
+MOST_TOLD = 4  # snapshots
+MOST_NAMED = 6  # processes of a cut
+
+
+def summary(lattice: Lattice) -> list[str]:
+    """How many cuts are consistent; what is drawn; how many orders there are."""
+    return [_cuts(lattice), f"{_part(lattice)} {_orders(lattice)}".strip()]
+
+
+def _cuts(lattice: Lattice) -> str:
+    cuts, consistent, is_all, _ = lattice.counts
+    told = f"{in_words(consistent)} of {in_words(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
+    if lattice.is_whole:
+        return f"{told}."
+    return f"{told}: too many to draw." if is_all else f"More than {told}: too many to count."
+
+
+def _part(lattice: Lattice) -> str:
+    """Which part is drawn, where it is not the whole lattice."""
+    name = lattice.scene.snapshots[0].id if lattice.scene.snapshots else ""
+    what = {
+        "snapshot": f"from the state in which {name} began to the one in which it ended",
+        "recorded": f"nearest to the state that {name} recorded",
+        "step": "nearest to the state of the run at this step",
+    }.get(lattice.part)
+    return f"You see a part of the lattice: the {in_words(len(lattice.cuts))} cuts {what}." if what else ""
+
+
+def _orders(lattice: Lattice) -> str:
+    orders = lattice.counts.orders
+    told = "too many to count" if orders is None else in_words(orders)
+    return (
+        "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the "
+        f"full one is an order in which the events could have happened: there {'is' if orders == 1 else 'are'} {told}. "
+        "The wide line is what did happen."
+    )
+
+
+def snapshots(lattice: Lattice) -> list[str]:
+    """Where the state lies that each snapshot recorded; of many snapshots the first MOST_TOLD."""
+    names = [snapshot.id for snapshot in lattice.scene.snapshots]
+    told = [_snapshot(lattice, name) for name in names[:MOST_TOLD]]
+    more = len(names) - MOST_TOLD
+    return [*told, f"There are {counted(more, 'more snapshot')}."] if more > 0 else told
+
+
+def _snapshot(lattice: Lattice, name: str) -> str:
+    states = {mark.role: mark.cut for mark in lattice.marks if mark.snapshot == name}
+    cut = states.get("recorded")
+    if cut is None:
+        return f"{name} has no state in the lattice: not every process has recorded."
+    if not lattice.is_consistent(cut):
+        return f"{name} recorded {written(cut)}. This cut is not consistent, so the lattice does not hold it."
+    if any(own == cut for _, own in lattice.own):
+        return f"{name} recorded {written(cut)}. The run went through this state."
+    return f"{name} recorded {written(cut)}. The run was never in this state, but it could have been.{_way(states)}"
+
+
+def _way(states: dict[str, Clock]) -> str:
+    """How far a recorded state is from where the snapshot began and ended."""
+    if "ends" not in states:
+        return ""
+    before, after = (abs(sum(states["recorded"]) - sum(states[role])) for role in ("begins", "ends"))
+    return (
+        f" {counted(before, 'event')} lead{'s' * (before == 1)} to it from the state in which the snapshot began, and "
+        f"{counted(after, 'event')} from it to the one in which it ended: Dijkstra's S0, SSS and S1."
+    )
+
+
+def predicate(lattice: Lattice) -> dict[str, Any] | None:
+    """What a predicate does, for the browser: `possibly` and `definitely`, each with its answer and a sentence.
+
+    `cut` is one at which it holds, `avoiding` a way up on which it never does. Or the sentence of a `problem`.
+    """
+    asked = lattice.asked
+    if asked is None:
+        return None
+    if asked.possibly is None or asked.definitely is None:
+        return {"problem": asked.problem}
+    possibly, definitely = asked.possibly, asked.definitely
+    held = _held(lattice, asked.holds) if possibly.holds else "It holds at no consistent cut."
+    avoided = "The dashed way goes up and meets no cut at which it holds."
+    met = "Every way up meets a cut at which it holds."
+    return {
+        "possibly": {"holds": possibly.holds, "told": held, "cut": possibly.cut},
+        "definitely": {
+            "holds": definitely.holds,
+            "told": met if definitely.holds else avoided,
+            "avoiding": definitely.avoiding,
+        },
+    }
+
+
+def _held(lattice: Lattice, holds: Predicate) -> str:
+    count, drawn = sum(map(holds, lattice.cuts)), len(lattice.cuts)
+    where = "" if lattice.is_whole else " that are drawn"
+    return f"It holds at {in_words(count)} of the {in_words(drawn)} consistent cuts{where} (squares)."
+
+
+def mark_name(lattice: Lattice, mark: Mark) -> str:
+    """The name of a snapshot's state in the drawing."""
+    if mark.role == "recorded":
+        return mark.snapshot
+    return mark.role if len(lattice.scene.snapshots) == 1 else f"{mark.snapshot} {mark.role}"
+
+
+def cut_in_words(lattice: Lattice, cut: Clock) -> str:
+    """The last event of each process inside: `P1 up to B, P2 up to H, P3 nothing`."""
+    of = lattice.history.of
+    told = [
+        f"{name} up to {of[name][inside - 1].label}" if inside else f"{name} nothing"
+        for name, inside in zip(lattice.history.processes[:MOST_NAMED], cut, strict=False)
+    ]
+    return ", ".join([*told, "…"] if len(cut) > MOST_NAMED else told)

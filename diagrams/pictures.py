@@ -1,0 +1,50 @@
+"""Scene -> the still picture that an export asks for: which drawing of the run, as shapes in pixels, told in words.
+
+A drawing is a function in DRAWINGS, by its name in the option `drawing` (diagrams/export_options.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from diagrams.drawing import HEIGHT, WIDTH, Drawing, Picture, still
+from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, SPACE_TIME
+from diagrams.frontiers import frontier_in
+from diagrams.lattice import Lattice
+from diagrams.lattice_figure import figure
+from diagrams.lattice_words import snapshots, summary
+from diagrams.scene import Scene
+from diagrams.view import View
+from diagrams.window import on_show
+from sim.core.errors import InputError
+
+
+class Drawn(NamedTuple):
+    """A picture, and what it shows, for those who cannot see it."""
+
+    picture: Picture
+    told: str
+
+
+def drawn(scene: Scene, view: View) -> Drawn:
+    """The drawing that the view asks for, after the view's step. Raises InputError where a picture cannot hold it."""
+    return DRAWINGS[DRAWING.of(view)](scene, view)
+
+
+def _space_time(scene: Scene, view: View) -> Drawn:
+    shown = on_show(scene, view)
+    told = f"Step {view.step} of {scene.last}. {shown.steps[view.step].sentence}"
+    return Drawn(Drawing(shown, view.orientation).at(view.step), told)
+
+
+def _lattice(scene: Scene, view: View) -> Drawn:
+    lattice = Lattice(scene, view.step, PREDICATE.of(view))
+    if lattice.asked and lattice.asked.problem:
+        raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
+    held = frontier_in(scene.execution, CUT.of(view)) if CUT.of(view) else None
+    told = " ".join([*summary(lattice), *snapshots(lattice)])
+    return Drawn(still(figure(lattice, (WIDTH, HEIGHT), held), view.step), told)
+
+
+DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {SPACE_TIME: _space_time, LATTICE: _lattice}

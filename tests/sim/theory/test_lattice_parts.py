@@ -1,0 +1,65 @@
+"""Parts of the lattice: each compared with its definition, by brute force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.run.execution import run
+from sim.theory.causality import Clock, History
+from sim.theory.lattice import TooManyCuts, bottom, frontiers, lattice, successors, top
+from sim.theory.lattice_parts import around, between, predecessors
+from tests.sim.strategies import scenarios
+from tests.tools import examples
+
+
+def small(scenario: Scenario) -> tuple[History, list[Clock]]:
+    history = run(scenario).history
+    assume(frontiers(history) <= 1000)
+    return history, list(lattice(history))
+
+
+@examples(50)
+@given(scenarios())
+def test_predecessors_are_successors_backwards(scenario: Scenario) -> None:
+    history, cuts = small(scenario)
+    ways = {(low, high) for low in cuts for high in successors(history, low)}
+    assert {(low, high) for high in cuts for low in predecessors(history, high)} == ways
+
+
+@examples(50)
+@given(scenarios(), st.data())
+def test_between_two_cuts_are_those_that_hold_the_one_and_lie_in_the_other(scenario: Scenario, data: Any) -> None:
+    history, cuts = small(scenario)
+    low = data.draw(st.sampled_from(cuts))
+    high = data.draw(st.sampled_from([cut for cut in cuts if all(a <= b for a, b in zip(low, cut, strict=True))]))
+    inside = [cut for cut in cuts if all(a <= b <= c for a, b, c in zip(low, cut, high, strict=True))]
+    found = between(history, low, high, len(inside))
+    assert sorted(found) == sorted(inside) and found == sorted(found, key=sum)
+    with pytest.raises(TooManyCuts):
+        between(history, low, high, len(inside) - 1)
+
+
+@examples(50)
+@given(scenarios(), st.data())
+def test_around_a_cut_are_the_nearest_ones(scenario: Scenario, data: Any) -> None:
+    """One event more or less is one step of the way; the lattice is distributive, so the shortest way is the sum."""
+    history, cuts = small(scenario)
+    centre = data.draw(st.sampled_from(cuts))
+    most = data.draw(st.integers(1, len(cuts)))
+    found = around(history, centre, most)
+    away = {cut: sum(abs(a - b) for a, b in zip(cut, centre, strict=True)) for cut in cuts}
+    farthest = max(away[cut] for cut in found)
+    assert sorted(found) == sorted(cut for cut in cuts if away[cut] <= farthest) and len(found) <= most
+    assert len(found) == len(cuts) or sum(far <= farthest + 1 for far in away.values()) > most
+
+
+def test_the_whole_lattice_is_between_its_ends() -> None:
+    history = run(library.load("lecture")).history
+    assert len(between(history, bottom(history), top(history), 31)) == 31
+    assert between(history, (2, 1, 1), (2, 3, 1), 9) == [(2, 1, 1), (2, 2, 1), (2, 3, 1)]
