@@ -151,7 +151,7 @@ def held(canvas: Canvas) -> None:
         after = "middle right" if canvas.down else "bottom center"
         canvas.add(
             stops, show, mode="markers+text", marker={**end, "line": {"width": 3.5, "color": colour}},
-            text=["" if is_on_its_way else f"<b>{words[arrow.id]}</b>" for arrow in own],
+            text=["" if is_on_its_way or not words[arrow.id] else f"<b>{words[arrow.id]}</b>" for arrow in own],
             cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
             textfont={"color": "@ink", "size": max(10, 15 * canvas.scale)}, meta=meta,

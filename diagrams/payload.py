@@ -102,6 +102,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
         "expanded": scene.expanded,
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),
+        "log": scene.whole_run.log and scene.whole_run.log.plain(),
     }
 
 

@@ -91,6 +91,8 @@ class Sign:
     is_in: Callable[[Scene], bool] = lambda scene: True
 
 
+CROSS = icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3))
+
 SIGNS = (
     Sign(
         "event", "event",
@@ -162,7 +164,12 @@ SIGNS = (
     Sign(
         "held", "held",
         "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
-        icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3)), rare=True,
+        CROSS, rare=True, is_in=lambda scene: scene.whole_run.log is None,
+    ),
+    Sign(
+        "later", "received later, or never",
+        "A cross: this message is not received in these rows. It is received later in the log, or never.",
+        CROSS, is_in=lambda scene: scene.whole_run.log is not None,
     ),
     Sign(
         "white-action", "white action", "A ring is a white action: its process has not recorded yet.",
@@ -214,5 +221,5 @@ def signs(scene: Scene) -> list[dict[str, Any]]:
             "rare": sign.rare, "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
         }
         for sign in (first, *_of_stamps(scene), *others)
-        if sign.is_in(scene)
+        if sign.is_in(scene) and not (sign.of_snapshots and scene.whole_run.log)
     ]  # fmt: skip

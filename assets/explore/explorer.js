@@ -46,13 +46,13 @@ const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what 
  * The visit of a session: its step, tab, edits under way, and what else is `shown`, as in a link: texts by key
  * (sim/edit/link.py, SHOWN). A new session numbers its edits from `ack` on.
  */
-function visitOf({ session, ack, step, shown = {} }) {
-  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: tabIn(shown), shown: { ...shown }, outbox: new Outbox(ack) });
+function visitOf({ session, ack, step, shown = {}, scene }) {
+  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: tabIn(shown, scene.log ? "cut" : "record"), shown: { ...shown }, outbox: new Outbox(ack) });
   return visits.get(session);
 }
 
-function tabIn({ tab }) {
-  return TABS_IN_LINKS.has(tab) ? tab : "record";
+function tabIn({ tab }, other) {
+  return TABS_IN_LINKS.has(tab) ? tab : other;
 }
 
 /**
@@ -187,6 +187,7 @@ export class Explorer {
     this.redraw();
     this.loadNear(visit.step); // the user may have stepped on meanwhile
     this.root.dataset.scene = scene.name;
+    this.root.toggleAttribute("data-log", scene.log != null);
   }
 
   /** Draw everything for the present scene, theme and orientation. */

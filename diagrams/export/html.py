@@ -88,7 +88,8 @@ def _shown(scene: Scene, view: View) -> dict[str, str]:
     """What the page shows beside the step, as a link says it (sim/edit/link.py). A cut is seen in its tab."""
     shown = {option.name: option.of(view) for option in (CUT, TAB, PREDICATE, PROOF, SWAPS) if option.of(view)}
     if CUT.name in shown:
-        shown[CUT.name] = ".".join(map(str, frontier_in(scene.execution, shown[CUT.name])))
+        frontier, log = frontier_in(scene.execution, shown[CUT.name]), scene.whole_run.log
+        shown[CUT.name] = ".".join(map(str, log.in_numbers(frontier) if log else frontier))
     return {"tab": "cut", **shown} if CUT.name in shown else shown
 
 
