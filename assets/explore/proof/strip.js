@@ -4,6 +4,7 @@ import { el } from "../page/dom.js";
 import { inversions, isInversion, mayChange } from "./row.js";
 
 const LINES = 2; // of actions; a longer row is cropped
+const A_FEW = 3; // actions are not worth cropping
 const FULL = 0.95; // of a line, before the next action goes to the next one
 const BETWEEN = 12; // pixels, on average, between two actions
 const [PAD, LETTER, MOST_LETTERS] = [16, 8.5, 6]; // of an action, in pixels and letters
@@ -43,6 +44,7 @@ export class Strip {
     const letters = actions.reduce((sum, { label }) => sum + Math.min(label.length, MOST_LETTERS), 0) / count;
     const width = this.node.clientWidth || this.node.parentElement?.clientWidth || 0;
     const most = Math.max(6, Math.floor((LINES * width * FULL) / (PAD + LETTER * letters + BETWEEN)));
+    if (count <= most + A_FEW) return [0, count];
     const from = Math.max(0, Math.min(around - (most >> 1), count - most));
     return [from, Math.min(count, from + most)];
   }
