@@ -26,6 +26,7 @@ CLOCKS = [
 ]
 LOG = "".join(f"{text}\n{host} {json.dumps(clock)}\n" for host, text, clock in CLOCKS)
 
+
 @pytest.fixture(scope="module")
 def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
     """A tab that has brought a log of two processes."""
