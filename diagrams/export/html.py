@@ -49,7 +49,7 @@ def export(scene: Scene, view: View) -> bytes:
             f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}: "
             "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
         )
-    run = payload(scene)
+    run = payload(scene, proofs=[snapshot.id for snapshot in scene.snapshots])
     run["orientation"] = view.orientation
     run["lattice"] = whole_lattice(scene, view.step, PREDICATE.of(view) or "")
     data: dict[str, Any] = {
