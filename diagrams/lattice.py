@@ -6,7 +6,7 @@ A cut is a tuple, as in sim/theory/lattice.py. The drawing is in diagrams/lattic
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -87,6 +87,11 @@ class Lattice:
     def number(self) -> dict[Clock, int]:
         """The number of each cut that is drawn, for the browser."""
         return {cut: number for number, cut in enumerate(self.cuts)}
+
+    def written(self, cut: Clock) -> str:
+        """A cut as in a link: in a window of a foreign log, with the log's numbers."""
+        log = self.scene.whole_run.log
+        return written(log.in_numbers(cut) if log else cut)
 
     def state_at(self, step: int) -> Clock:
         """The cut of the run after `step`."""
@@ -169,7 +174,7 @@ def counts(execution: Execution) -> Counts:
         return Counts(cuts, problem.known, False, orders)
 
 
-def written(cut: Clock) -> str:
+def written(cut: Sequence[int]) -> str:
     """A cut as in a link: the number of events inside, by process, as in 2.3.1; shortened where there are many."""
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 

@@ -13,7 +13,7 @@ import networkx as nx
 
 from diagrams import theme
 from diagrams.canvas import plain
-from diagrams.lattice import Lattice, Mark, written
+from diagrams.lattice import Lattice, Mark
 from diagrams.lattice_layout import Place, places
 from diagrams.lattice_words import cut_in_words, mark_name
 from sim.theory.causality import Clock
@@ -111,7 +111,7 @@ class _Drawn:
 
     def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, size: float | None = None) -> Trace:
         """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
-        told = [plain(f"{written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
+        told = [plain(f"{self.lattice.written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
         outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
         marker = {"symbol": symbol, "size": size or self.size, "color": colour, "line": outline}
         nodes = [self.lattice.number[cut] for cut in cuts]
@@ -137,7 +137,7 @@ class _Drawn:
         size = self.size + (7 if is_recorded else 3)
         colour = theme.snapshot_colour(mark.rank)
         trace = self.here([mark.cut], colour, size, symbol=symbols[mark.rank % len(symbols)])
-        told = f"{written(mark.cut)}: {STATES[mark.role].format(mark.snapshot)}"
+        told = f"{self.lattice.written(mark.cut)}: {STATES[mark.role].format(mark.snapshot)}"
         return trace | {
             "hoverinfo": "text",
             "hovertext": [plain(told)],
@@ -154,9 +154,9 @@ class _Drawn:
         marked: dict[Clock, list[str]] = {}
         for mark in self.lattice.marks:
             marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))
-        longest = max(len(written(cut)) for cut in self.lattice.cuts)
+        longest = max(len(self.lattice.written(cut)) for cut in self.lattice.cuts)
         is_roomy = self.beside > self.letters * (0.6 * longest + 2) and self.above >= LEAST_APART * self.letters
-        numbers = {cut: written(cut) for cut in self.lattice.cuts} if is_roomy else {}
+        numbers = {cut: self.lattice.written(cut) for cut in self.lattice.cuts} if is_roomy else {}
         texts = numbers | {cut: f"<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at}
         named = list(texts)
         higher = 0.0 if is_roomy else RING / self.above

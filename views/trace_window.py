@@ -18,7 +18,7 @@ from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
 from sim.core.model import RECEIVE, SEND
 from sim.core.notation import captions
-from sim.edit.link import MOST_SHOWN, SHOWN
+from sim.edit.link import MOST_SHOWN
 from sim.exchange.reconstruct import MOST_LABEL, reconstruct
 from views.budget import answering, run_of
 from views.component import explorer
@@ -27,6 +27,7 @@ from views.tabs import for_this_tab
 from views.trace_session import TraceSession
 
 SIZES = (50, 100, 200, 400)  # rows of a window
+KEPT = ("tab", "cut", "predicate")  # of what a link may say (sim/edit/link.py, SHOWN)
 STATE = "trace_session"
 COMPONENT = "trace_explorer"
 _ROWS = re.compile(r"(\d{1,9})-(\d{1,9})")
@@ -119,7 +120,8 @@ def _asked(address: Mapping[str, str]) -> dict[str, str]:
 def _shown(scene: Scene, address: Mapping[str, str]) -> dict[str, str]:
     """What else is on show at first: what the page's address says of these rows, else a cut through their middle."""
     asked = _asked(address)
-    told = {key: asked[key] for key in SHOWN if 0 < len(asked.get(key, "")) <= MOST_SHOWN}
+    told = {key: asked[key] for key in KEPT if 0 < len(asked.get(key, "")) <= MOST_SHOWN}
+    told["tab"] = "lattice" if told.get("tab") == "lattice" else "cut"
     is_of_these = asked.get("rows", address["rows"]) == address["rows"]
     return {"cut": _through_the_middle(scene)} | (told if is_of_these else {})
 

@@ -81,6 +81,8 @@ def test_there_are_the_tabs_that_make_sense_of_a_log_and_nothing_to_edit(traces)
     assert page.get_by_role("tab").all_inner_texts() == ["Cut", "Lattice", "Ask", "Events"]
     tools = page.locator(".cc-tools button:visible").all_inner_texts()
     assert [text.strip() for text in tools] == ["Find", "Export"]
+    page.get_by_role("tab", name="Lattice").click()
+    page.locator(".cc-view[data-view=lattice]").get_by_text("cuts are consistent").first.wait_for()
 
 
 def test_what_was_understood_is_told(traces):

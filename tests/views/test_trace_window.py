@@ -8,6 +8,8 @@ from random import Random
 from typing import Any
 
 from diagrams.browser import EXPLORE
+from diagrams.lattice import Lattice
+from diagrams.lattice_figure import figure
 from diagrams.payload import payload
 from diagrams.scene import MOST_TEXTS, Scene
 from pipeline.cuts.one_window import log_window
@@ -139,6 +141,14 @@ def test_a_message_that_the_window_does_not_receive_is_received_later_or_never(t
     other = Event(0, 1, 2, 2.0, "b", 1, "internal", None, None, None, "waits", None, None, None, 0)
     scene = scene_of(folder_of(tmp_path / "lost", [lost, other]), "ab", 0, 2)
     assert [scene.why_not_received(arrow) for arrow in scene.arrows] == ["never"]
+
+
+def test_the_lattice_of_a_window_names_its_cuts_in_the_numbers_of_the_log() -> None:
+    """Five events of the log are before the window: two of the customer, one of the bank, two of the shop."""
+    lattice = Lattice(order(5, 8), 0)
+    assert lattice.written(lattice.cuts[0]) == "2.1.2"
+    names = [text for trace in figure(lattice)["data"] for text in trace.get("text") or ()]
+    assert any("2.1.2" in name for name in names)
 
 
 def test_no_sign_of_snapshots_is_explained() -> None:

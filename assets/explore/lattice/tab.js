@@ -92,9 +92,11 @@ export class LatticeView {
 
   /** A cut as in the picture, and why it is not there. */
   called(cut) {
-    const written = [...cut.slice(0, MOST_NUMBERS), ...(cut.length > MOST_NUMBERS ? ["…"] : [])].join(".");
+    const { cuts } = this.explorer.cut;
+    const numbers = cut.map((inside, lane) => cuts.number(lane, inside));
+    const written = [...numbers.slice(0, MOST_NUMBERS), ...(cut.length > MOST_NUMBERS ? ["…"] : [])].join(".");
     if (this.numbers.has(String(cut))) return written;
-    const isConsistent = !this.explorer.cut.cuts.violations(cut).length;
+    const isConsistent = !cuts.violations(cut).length;
     return `${written} ${isConsistent ? "(outside this part)" : "(not consistent: no dot)"}`;
   }
 
