@@ -1,4 +1,4 @@
-"""Makes event tables of any size with numpy, for the benchmark of audits; the same tables at every call.
+"""Makes event tables of any size with numpy, for the benchmarks of audits and of logs; the same at every call.
 
 In each run, PROCESSES processes send MESSAGES messages to each other at random times. Delays are exponential, so
 channels are not FIFO; one message in a hundred is never received.
@@ -13,7 +13,9 @@ import pyarrow
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from pipeline.store.schema import CUT_TYPES, arrow_schema
+from pipeline.store.folder import Store
+from pipeline.store.manifest import TRACE
+from pipeline.store.schema import CUT_TYPES, TRACE_TYPES, arrow_schema
 from sim.core.model import EVENT_TYPES
 
 PROCESSES = 8
@@ -49,18 +51,34 @@ def write_cuts(file: Path, runs: int) -> None:
     parquet.write_table(pyarrow.table(columns).cast(arrow_schema(CUT_TYPES)), file)
 
 
-def events_of(run: int) -> pyarrow.Table:
-    """The events of run number `run`: EVENT_TYPES."""
+def write_log(folder: Path, messages: int) -> int:
+    """Makes a data folder that holds one execution with so many messages. Returns the number of its events."""
+    store = Store.create(folder, TRACE, {"files": ["one.csv"], "format": "csv"})
+    events = events_of(0, messages)
+    store.write_part("events", "one", events)
+    told = {
+        "run_id": 0, "name": "one", "source": "one.csv", "format": "csv", "first_line": 1, "processes": _names(),
+        "events": events.num_rows, "messages": messages, "unreceived": 2 * messages - events.num_rows,
+        "pairing": "given", "exact": True, "unknown_channels": [], "gaps": 0, "notes": [],
+    }  # fmt: skip
+    store.write_part("traces", "one", pyarrow.Table.from_pylist([told], arrow_schema(TRACE_TYPES)))
+    store.finish()
+    return events.num_rows
+
+
+def events_of(run: int, messages: int = MESSAGES) -> pyarrow.Table:
+    """The events of run number `run`: EVENT_TYPES. A longer run takes longer, with as many messages on their way."""
     draw = numpy.random.default_rng(run + 1)
-    source = draw.integers(0, PROCESSES, MESSAGES)
-    target = (source + draw.integers(1, PROCESSES, MESSAGES)) % PROCESSES
-    sent = numpy.sort(draw.uniform(0, DURATION, MESSAGES))  # messages are numbered in the order of sending
-    arrives = numpy.flatnonzero(draw.random(MESSAGES) >= LOST)
+    source = draw.integers(0, PROCESSES, messages)
+    target = (source + draw.integers(1, PROCESSES, messages)) % PROCESSES
+    duration = DURATION * messages / MESSAGES
+    sent = numpy.sort(draw.uniform(0, duration, messages))  # messages are numbered in the order of sending
+    arrives = numpy.flatnonzero(draw.random(messages) >= LOST)
     received = sent[arrives] + draw.exponential(DELAY, len(arrives))
     time = numpy.concatenate([sent, received])
     order = numpy.argsort(time, kind="stable")
-    message = numpy.concatenate([numpy.arange(MESSAGES), arrives])[order]
-    is_receive = order >= MESSAGES
+    message = numpy.concatenate([numpy.arange(messages), arrives])[order]
+    is_receive = order >= messages
     process = numpy.where(is_receive, target[message], source[message])
     index = _numbered(process)
     return _table(run, time[order], process, index, is_receive, source * PROCESSES + target, message)
@@ -77,7 +95,7 @@ def _numbered(process: Numbers) -> Numbers:
 
 def _partners(index: Numbers, is_receive: NDArray[numpy.bool_], message: Numbers) -> Numbers:
     """The index of each event's partner (0: none)."""
-    ends = numpy.zeros((2, MESSAGES), numpy.int64)
+    ends = numpy.zeros((2, message.max() + 1), numpy.int64)
     ends[is_receive.astype(int), message] = index
     return ends[1 - is_receive.astype(int), message]
 

@@ -7,12 +7,14 @@ that the awaited change happened.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from bench.event_tables import write_log
 from bench.waits import CUT_MOVES, HANDLE, KEYS, WATCH, at_rank, median, path
 from tests.conftest import browser  # noqa: F401  (a fixture)
 from tests.e2e.conftest import ExplorerPage, serving
@@ -24,6 +26,9 @@ CUT_DRAGS = 15
 CUT_WAY = 160  # pixels of the time axis
 UNDER_WAY = 15  # steps until messages are in flight: in long runs, only those have handles
 OPENINGS = 5
+LOG_WINDOWS = (50, 400)  # rows
+LOG_MESSAGES = 500_000  # of the log that they are windows of
+DIAGRAM = ".cc[data-ready=true] .cc-diagram .main-svg"
 LONG_RUNS = {10_000: 3_000, 100_000: 10_000}  # events -> target in ms
 OPENING_LIMIT_MS = 60_000
 LATTICE = {"P1": 4, "P2": 7, "P3": 6, "P4": 6}  # events, each apart from all others: 5 * 8 * 7 * 7 = 1,960 states
@@ -197,16 +202,41 @@ def test_move_of_a_cut_to_repainted_cut(
         explorer.tab("Cut")
     else:
         explorer.open(f"?scenario={where}&tab=cut")
+    table.append(Row("move of a cut to repainted cut", where, moves_of_a_cut(explorer), target=target))
+
+
+def moves_of_a_cut(explorer: ExplorerPage) -> list[float]:
+    """The waits of some moves of the first handle, which is dragged to and fro."""
     handle = explorer.page.locator(".cc-cut-over[data-holds] .cc-cut-handle").first
     box = handle.locator(".cc-knob").bounding_box()
     assert box is not None
     explorer.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     explorer.page.mouse.down()
     before = handle.get_attribute("aria-valuenow")
-    times = explorer.page.evaluate(CUT_MOVES, [CUT_DRAGS, CUT_WAY])
+    times: list[float] = explorer.page.evaluate(CUT_MOVES, [CUT_DRAGS, CUT_WAY])
     assert handle.get_attribute("aria-valuenow") != before
     explorer.page.mouse.up()
-    table.append(Row("move of a cut to repainted cut", where, times, target=target))
+    return times
+
+
+@pytest.mark.parametrize("rows", LOG_WINDOWS)
+def test_move_of_a_cut_through_a_log(
+    explorer: ExplorerPage, table: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int
+) -> None:
+    """The same in a window of a big log on the page Traces; and the page with another window, opened by its address."""
+    monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path))
+    events = write_log(tmp_path / "log", LOG_MESSAGES)
+    with serving("app.py", tmp_path / "server.log") as (url, _):
+        opened = []
+        for first in range(1, OPENINGS + 1):
+            start = time.perf_counter()
+            explorer.page.goto(f"{url}/traces?data=log&rows={events // 2 + first}-{events // 2 + first + rows - 1}")
+            explorer.page.wait_for_selector(f"{DIAGRAM}, .cut-error")
+            opened.append(1000 * (time.perf_counter() - start))
+        where = f"{rows} of 1M rows"
+        table.append(Row("move of a cut to repainted cut", where, moves_of_a_cut(explorer), target=1000))
+        table.append(Row("address to diagram, on Traces", where, opened))
+        explorer.page.goto("about:blank")
 
 
 @pytest.mark.parametrize("events", LONG_RUNS)

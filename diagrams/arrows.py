@@ -41,7 +41,7 @@ def _towards(end: Point, other: Point) -> Point:
     return other[0] + (end[0] - other[0]) * STUB, other[1] + (end[1] - other[1]) * STUB
 
 
-def _arrows(
+def add_arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], line: Trace, head: float = 0.0, grow: bool = False,
     is_open: bool = False, meta: Trace | None = None,
 ) -> None:  # fmt: skip
@@ -84,13 +84,13 @@ def _standoff(canvas: Canvas, arrow: Arrow, grow: bool) -> float:
 def messages(canvas: Canvas) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
     arrows = _of_kind(canvas, APP)
-    _arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], AHEAD, head=9)
+    add_arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], AHEAD, head=9)
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
-        _arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
+        add_arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
         there = {"color": colour, "width": 1.8 * max(canvas.scale, 0.5)}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
+        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
 
 
 def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
@@ -103,9 +103,9 @@ def control(canvas: Canvas) -> None:
     for (colour, snapshot), own in _grouped(_of_kind(canvas, CONTROL), _look).items():
         line, meta = {"color": colour, "dash": theme.CONTROL_DASH}, canvas.of(snapshot)
         flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True, meta=meta)
+        add_arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True, meta=meta)
         there = {**line, "width": 1.3 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9, meta=meta)
+        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9, meta=meta)
 
 
 def markers(canvas: Canvas) -> None:
@@ -116,14 +116,14 @@ def markers(canvas: Canvas) -> None:
     looks = _grouped(_of_kind(canvas, MARKER), _look)
     for (_, snapshot), own in looks.items():
         on_the_way = [(arrow.sent, arrow.received) for arrow in own]
-        _arrows(canvas, own, on_the_way, AHEAD, head=9, meta=canvas.of(snapshot))
+        add_arrows(canvas, own, on_the_way, AHEAD, head=9, meta=canvas.of(snapshot))
     for (colour, snapshot), own in looks.items():
         line = {"color": colour, "dash": theme.snapshot_dash(canvas.scene.rank_of(snapshot))}
         meta = canvas.of(snapshot)
         bold = {**line, "width": 3.2 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True, meta=meta)
+        add_arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True, meta=meta)
         there = {**line, "width": 1.9 * max(canvas.scale, 0.4)}
-        _arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12, meta=meta)
+        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12, meta=meta)
 
 
 def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
@@ -144,14 +144,14 @@ def held(canvas: Canvas) -> None:
     for (colour, snapshot, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
         meta = canvas.of(snapshot)
-        _arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"}, meta=meta)
+        add_arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"}, meta=meta)
         stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
         end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
         before = "middle left" if canvas.down else "top center"
         after = "middle right" if canvas.down else "bottom center"
         canvas.add(
             stops, show, mode="markers+text", marker={**end, "line": {"width": 3.5, "color": colour}},
-            text=["" if is_on_its_way else f"<b>{words[arrow.id]}</b>" for arrow in own],
+            text=["" if is_on_its_way or not words[arrow.id] else f"<b>{words[arrow.id]}</b>" for arrow in own],
             cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
             textfont={"color": "@ink", "size": max(10, 15 * canvas.scale)}, meta=meta,
@@ -178,4 +178,4 @@ def halos(canvas: Canvas) -> None:
     for snapshot in canvas.scene.snapshots:
         kept = [arrow for arrow in canvas.scene.arrows if snapshot.id in arrow.kept]
         meta = {**canvas.of(snapshot.id), "unless_cut": True}
-        _arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta)
+        add_arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta)

@@ -17,7 +17,7 @@ from diagrams import lettering, marks
 from diagrams.positions import round_times
 from diagrams.primitives import Area, Box, Line, Path, Pixel, Primitive, Text
 from diagrams.scene import Scene
-from diagrams.spacetime import figure
+from diagrams.spacetime import Figure, figure
 
 WIDTH, HEIGHT = 900, 640
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
@@ -66,18 +66,22 @@ class Drawing:
     """The space-time diagram of a scene in one orientation: laid out once, drawn at any step."""
 
     def __init__(
-        self, scene: Scene, orientation: str, width: int = WIDTH, height: int = HEIGHT, headroom: float = 0.0
-    ) -> None:
-        """Width x height pixels, more for many lanes; `headroom` pixels at the top stay free."""
+        self, scene: Scene, orientation: str, width: int = WIDTH, height: int = HEIGHT, headroom: float = 0.0,
+        footroom: float = 0.0, plot: Figure | None = None,
+    ) -> None:  # fmt: skip
+        """Width x height pixels, more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
+
+        `plot` is another figure of the scene in this orientation (None: the space-time diagram).
+        """
         self.scene = scene
         self.down = orientation == "down"
-        plot = figure(scene, orientation)
+        plot = figure(scene, orientation) if plot is None else plot
         self.traces: list[Trace] = plot["data"]
         self.layout: Mapping[str, Any] = plot["layout"]
         margin = self.layout["margin"]
         lanes = min(LANE * len(scene.lanes), MOST)
         width, height = (max(width, lanes), height) if self.down else (width, max(height, lanes))
-        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"])
+        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)
         self.frame = _frame(self.layout, width, height, box)
 
     def at(self, step: int) -> Picture:

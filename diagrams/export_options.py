@@ -126,17 +126,26 @@ CUT = Option(
     "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
     "(default: none)", "cut",
 )  # fmt: skip
-SPACE_TIME, LATTICE = "space-time", "lattice"
+SPACE_TIME, LATTICE, PROOF = "space-time", "lattice", "proof"
 DRAWING = replace(  # for a picture: one of diagrams/pictures.py
     menu(
         "drawing", "Drawing",
-        ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts")), SPACE_TIME,
+        ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts"), (PROOF, "Dijkstra's page")),
+        SPACE_TIME,
     ),
     in_name=True, begins="drawing",
 )  # fmt: skip
 PREDICATE = replace(text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE)
+PROOF_SNAPSHOT = Option(
+    "snapshot", "Snapshot", "the snapshot of Dijkstra's page (default: the first that every process has recorded)",
+    "text", default="", begins="proof", drawing=PROOF,
+)  # fmt: skip
+SWAPS = Option(
+    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, or straight (default: 0)", "text", default="0",
+    begins="swaps", drawing=PROOF,
+)  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE)  # for a picture of a step
+PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from diagrams import record, theme
 from diagrams.cut_counts import cut_counts
 from diagrams.meters import conserved
+from diagrams.proof_page import proof_page
 from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs
@@ -34,8 +35,11 @@ from sim.run.references import references
 _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decides when it happens."}
 
 
-def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[str, Any]:
-    """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS."""
+def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = ()) -> dict[str, Any]:
+    """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS.
+
+    `proofs` are the snapshots, by their ids, for which Dijkstra's page is wanted.
+    """
     scenario = scene.execution.scenario
     is_asked = scene.is_whole and bool(scene.snapshots)
     return {
@@ -58,6 +62,8 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "figures": {orientation: figure(scene, orientation) for orientation in orientations},
         "asked_positions": [round(position, 4) for position in positions(scene)] if is_asked else [],
         "questions": {orientation: question(scene, orientation) for orientation in orientations if is_asked},
+        "proofs": {snapshot: proof_page(scene, snapshot, orientations) for snapshot in proofs},
+        "walk": [{"text": stop.text, "step": stop.step, "swaps": stop.swaps} for stop in scenario.walk],
         "palettes": theme.PALETTES,
         "signs": signs(scene),
         "topology": topology(scene),
@@ -96,6 +102,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS) -> dict[st
         "expanded": scene.expanded,
         "collapsed": _collapsed(scene),
         "choices": _choices(scene),
+        "log": scene.whole_run.log and scene.whole_run.log.plain(),
     }
 
 

@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from diagrams.drawing import HEIGHT, WIDTH, Drawing, Picture, still
-from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, SPACE_TIME
+from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, PROOF, SPACE_TIME
 from diagrams.frontiers import frontier_in
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
 from diagrams.lattice_words import snapshots, summary
+from diagrams.proof_picture import proof_picture
 from diagrams.scene import Scene
 from diagrams.view import View
 from diagrams.window import on_show
@@ -47,4 +48,10 @@ def _lattice(scene: Scene, view: View) -> Drawn:
     return Drawn(still(figure(lattice, (WIDTH, HEIGHT), held), view.step), told)
 
 
-DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {SPACE_TIME: _space_time, LATTICE: _lattice}
+def _proof(scene: Scene, view: View) -> Drawn:
+    return Drawn(*proof_picture(scene, view))
+
+
+DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {
+    SPACE_TIME: _space_time, LATTICE: _lattice, PROOF: _proof,
+}  # fmt: skip

@@ -20,6 +20,7 @@ from typing import Any
 from diagrams.arrangement import Arrangement
 from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, StoryCut
 from diagrams.event_columns import columns
+from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
@@ -34,6 +35,7 @@ from sim.run.references import references
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import frontier_of
 
+MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
 BEYOND = 0.045  # of the run: how far a cut lies before the first event of a process, or after its last one
@@ -44,11 +46,11 @@ class WholeRun:
 
     There is a lane for each process, then one for each service. `captions` are those of channels by their names, also
     for pairs of processes that only control messages join. `recordings` are those of each snapshot, by its id. `cuts`
-    are those of the snapshots.
+    are those of the snapshots. `log` is the foreign log of which the run is a window, if any.
     """
 
-    def __init__(self, execution: Execution) -> None:
-        self.execution = execution
+    def __init__(self, execution: Execution, log: ForeignLog | None = None) -> None:
+        self.execution, self.log = execution, log
         self.processes = execution.scenario.processes
         self.lanes = execution.engine.nodes
         self.words = words_of(execution)
@@ -70,6 +72,17 @@ class WholeRun:
     def _rows_apart(self) -> dict[int, float]:
         """The positions of rows that lie before their step's, by row number."""
         return positions_of_rows(self.execution.events, self.positions)
+
+    @cached_property
+    def is_crowded(self) -> bool:
+        """Whether the texts of events in a window of a log would hide each other."""
+        return len(self.execution.history.rows) > MOST_TEXTS
+
+    def number_in_log(self, event: Event) -> str | None:
+        """What is written beside an event in a window of a log with many events."""
+        if self.log is None or not self.is_crowded:
+            return None
+        return str(self.log.numbers[event.process][(event.index or 1) - 1])
 
     @cached_property
     def lists_events(self) -> bool:
@@ -195,7 +208,14 @@ class Scene:
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it."""
+        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it.
+
+        In a window of a log: whether it is received after the window; "" where that is not written.
+        """
+        if self.whole_run.log is not None and arrow.id in self.whole_run.log.later:
+            return "" if self.whole_run.is_crowded else "later"
+        if self.whole_run.log is not None:
+            return "never"
         if arrow.id in waits_behind(self.execution):
             return "waits behind it"
         return "held" if arrow.id in held(self.execution) else ON_ITS_WAY
@@ -205,9 +225,16 @@ class Scene:
         return next((i for i, own in enumerate(self.snapshots) if own.id == snapshot), 0)
 
 
-def compose(execution: Execution, original: Mapping[MessageReference, Ghost] | None = None) -> Scene:
-    """The scene of a whole finished execution; `original` says where the arrows were before any edit."""
-    return Scene(WholeRun(execution), 0, execution.steps, original or {}, expanded=False, arrangement=Arrangement())
+def compose(
+    execution: Execution, original: Mapping[MessageReference, Ghost] | None = None, log: ForeignLog | None = None
+) -> Scene:
+    """The scene of a whole finished execution; `original` says where the arrows were before any edit.
+
+    `log` is the foreign log of which the execution is a window.
+    """
+    return Scene(
+        WholeRun(execution, log), 0, execution.steps, original or {}, expanded=False, arrangement=Arrangement()
+    )
 
 
 def arrows_as_they_are(execution: Execution) -> dict[MessageReference, Ghost]:
@@ -247,7 +274,7 @@ def _dots(scene: Scene) -> list[Dot]:
             for name, frontier in frontiers
             if (event.index or 0) <= frontier.get(event.process, 0) and (name, lane) in recorded_at
         }
-        numbered, label = not has_label(event), event.label or ""
+        numbered, label = not has_label(event), whole_run.number_in_log(event) or event.label or ""
         named = not numbered or whole_run.lists_events
         position, text = whole_run.position(event), _hover(event, whole_run)
         dots.append(Dot(lane, position, label, named, numbered, event.kind, event.step, text, inside, until=position))

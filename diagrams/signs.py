@@ -19,7 +19,7 @@ MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
 CONTROL_MESSAGE = theme.message_colour(0, CONTROL)
 SNAPSHOT = theme.snapshot_colour(0)
-RUN, ASKED, ALWAYS = "run", "asked", "always"
+RUN, ASKED, PROOF, ALWAYS = "run", "asked", "proof", "always"
 
 
 def icon(width: int, *shapes: str) -> str:
@@ -77,7 +77,8 @@ class Sign:
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
     `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
-    snapshot records ("asked"), or "always". `is_in` says whether a scene has such a sign.
+    snapshot records ("asked"), on Dijkstra's page ("proof"), or "always" in the first two. `is_in` says whether a scene
+    has such a sign.
     """
 
     key: str
@@ -89,6 +90,8 @@ class Sign:
     drawn: str = RUN
     is_in: Callable[[Scene], bool] = lambda scene: True
 
+
+CROSS = icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3))
 
 SIGNS = (
     Sign(
@@ -161,7 +164,37 @@ SIGNS = (
     Sign(
         "held", "held",
         "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
-        icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3)), rare=True,
+        CROSS, rare=True, is_in=lambda scene: scene.whole_run.log is None,
+    ),
+    Sign(
+        "later", "received later, or never",
+        "A cross: this message is not received in these rows. It is received later in the log, or never.",
+        CROSS, is_in=lambda scene: scene.whole_run.log is not None,
+    ),
+    Sign(
+        "white-action", "white action", "A ring is a white action: its process has not recorded yet.",
+        icon(16, ring(8, 5.5, "@white-edge", 2)), of_snapshots=True, drawn=PROOF,
+    ),
+    Sign(
+        "red-action", "red action", "A square is a red action: its process has recorded.",
+        icon(16, fill("M3 3h10v10H3z", "@red")), of_snapshots=True, drawn=PROOF,
+    ),
+    Sign(
+        "white-message", "white message", "An arrow with an open head: a white action has sent it.",
+        icon(30, arrow("@ink", is_open=True)), of_snapshots=True, drawn=PROOF,
+    ),
+    Sign(
+        "red-message", "red message", "An arrow with a filled head: a red action has sent it.",
+        icon(30, arrow("@red")), of_snapshots=True, drawn=PROOF,
+    ),
+    Sign(
+        "recorded-message", "in channel state", "A broad band: the snapshot recorded this message in its channel.",
+        icon(30, stroke("M0 8h30", "@band", 12), arrow("@ink", is_open=True)), of_snapshots=True, drawn=PROOF,
+    ),
+    Sign(
+        "turns-red", "turns red", "A diamond is where a process turns red; the dashed line joins them.",
+        icon(28, stroke("M0 8h28", SNAPSHOT, 3, "8 4"), fill("M14 2l6 6-6 6-6-6z", SNAPSHOT)), of_snapshots=True,
+        drawn=PROOF,
     ),
 )  # fmt: skip
 
@@ -188,5 +221,5 @@ def signs(scene: Scene) -> list[dict[str, Any]]:
             "rare": sign.rare, "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
         }
         for sign in (first, *_of_stamps(scene), *others)
-        if sign.is_in(scene)
+        if sign.is_in(scene) and not (sign.of_snapshots and scene.whole_run.log)
     ]  # fmt: skip

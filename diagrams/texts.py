@@ -128,11 +128,11 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
     The channel gives way (`meta.unless_cut`) to a cut that somebody holds; then the body is there alone (`when_cut`).
     """
     arrows = [arrow for arrow in canvas.scene.arrows if arrow.kind == APP and arrow.end is not None]
-    carried = _with_a_body(canvas.scene, arrows)
+    carried = with_a_body(canvas.scene, arrows)
     kept = [arrow for arrow in arrows if arrow.kept and not canvas.scene.shown_cut]
     few = len(arrows) <= FEW
     of_body, of_kept = (LONGEST_OF_FEW, LONGEST_OF_FEW) if few else (LONGEST, LONGEST_KEPT)
-    with_body = {arrow.id: plain(_cropped(arrow.name, of_body)) for arrow in carried if len(carried) <= MOST_BODIES}
+    with_body = {arrow.id: plain(cropped_name(arrow.name, of_body)) for arrow in carried if len(carried) <= MOST_BODIES}
     with_place = {
         arrow.id: plain(_where_kept(canvas.scene, arrow, of_kept)) for arrow in kept if len(kept) <= MOST_KEPT
     }
@@ -146,7 +146,7 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
         known = min(arrow.kept.values()) if place else None
         longest = max(body or "", place or "", key=len)
         ends = [point for point in shaft(canvas.scene, arrow) if point]
-        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), _along(canvas.scene, arrow), ends)
+        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), along_arrow(canvas.scene, arrow), ends)
         if spot is None:
             continue
         if body:
@@ -174,7 +174,7 @@ def off_the_line(text: str, side: str) -> str:
     return f"\u00a0{text}" if side.endswith("right") else f"{text}\u00a0"
 
 
-def _with_a_body(scene: Scene, arrows: Sequence[Arrow]) -> list[Arrow]:
+def with_a_body(scene: Scene, arrows: Sequence[Arrow]) -> list[Arrow]:
     """The messages whose body is more than the name of the event that sent them."""
     names = {(dot.lane, dot.step): dot.label for dot in scene.dots}
     own = ("->", ".")
@@ -185,7 +185,8 @@ def _with_a_body(scene: Scene, arrows: Sequence[Arrow]) -> list[Arrow]:
     ]
 
 
-def _cropped(name: str, longest: int) -> str:
+def cropped_name(name: str, longest: int) -> str:
+    """A name of at most `longest` letters."""
     return name if len(name) <= longest else name[: longest - 1] + "…"
 
 
@@ -197,7 +198,7 @@ def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
     return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"
 
 
-def _along(scene: Scene, arrow: Arrow) -> list[Spot]:
+def along_arrow(scene: Scene, arrow: Arrow) -> list[Spot]:
     """Spots on both sides of an arrow; its slope decides which corners of a text touch it."""
     falls = arrow.target > arrow.source  # time and lanes both grow: down and to the right
     sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]

@@ -22,6 +22,8 @@ LIGHT = {
     # channel, and its stripes; then what is chosen in a chart, and a message with a full stamp
     "band": "#ffe047", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     "mark": "#ffd60a", "stamped": "#c1121f",
+    # a white action of Dijkstra's page, its edge and its letters; a red one
+    "white": "#ffffff", "white-edge": "#1b1f24", "on-white": "#1b1f24", "red": "#c1121f",
     # around an event that is asked about; what is selected; what lies under a dialog
     "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
     # processes and snapshots, by rank: snapshots differ from all processes, and from each other in grey too
@@ -33,6 +35,7 @@ DARK = {
     "good": "#4fd6b0", "bad": "#ff8a5c", "holds": "#44ad94", "fails": "#db7c31", "fine": "#009e73", "alarm": "#d55e00",
     "band": "#5e5700", "state": "#0072b2", "channel": "#e69f00", "stripe": "#f6c65b",
     "mark": "#f0e442", "stamped": "#ffa3a3",
+    "white": "#f3f5f7", "white-edge": "#f3f5f7", "on-white": "#1b1f24", "red": "#ff8080",
     "past": "#56b4e9", "future": "#ff8a4c", "concurrent": "#a3abb6", "selection": "#6982a5", "shadow": "#000000",
     "p0": "#6cbdf0", "p1": "#f5ad45", "p2": "#3fd9a8", "p3": "#9fd0ff", "p4": "#e0c860", "p5": "#c0b6ff",
     "s0": "#fb81cd", "s1": "#dffe61", "s2": "#aeeda2", "s3": "#efb3c9",

@@ -11,13 +11,16 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import TypeVar
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
 
 ROOT = Path(__file__).resolve().parents[1]
 # One compiler instead of two, one thread that collects: jobs are slower, but tiny, and start-up takes half as long.
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+T = TypeVar("T")
 QUICK = "quick"  # the Hypothesis profile of `make quick`: every property, by few examples
 
 
@@ -29,6 +32,22 @@ def count_of_examples(most: int) -> int:
 def examples(most: int) -> settings:
     """Settings for `most` examples of a property, but few in a quick run."""
     return settings(max_examples=count_of_examples(most))
+
+
+def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
+    """So many values of a strategy, the same at every run of the tests."""
+    found: list[T] = []
+
+    @settings(
+        max_examples=count, derandomize=True, database=None, deadline=None,
+        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(strategy)
+    def collect(value: T) -> None:
+        found.append(value)
+
+    collect()
+    return found
 
 
 def check_none(sentences: Iterable[object]) -> None:

@@ -5,7 +5,6 @@ An edit makes a new scenario; undo is the scenario before. Nothing here imports 
 
 from __future__ import annotations
 
-import math
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,14 +12,12 @@ from itertools import groupby
 from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
-from weakref import WeakValueDictionary
 
 from diagrams.export import offered
 from diagrams.scene import Scene, compose
 from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
-from sim.document.toml_table import as_float
 from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
@@ -28,6 +25,7 @@ from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.references import notes
 from views.budget import ANSWER_S, YOURS_FOLLOWS, Busy, answering, run_of, too_long
+from views.from_browser import SESSIONS, new_entries
 from views.look import Look, draw, read_look
 from views.page_words import sentence
 from views.versions import Version, edited
@@ -122,7 +120,7 @@ class ExploreSession:
         begun, shown, self._refused = self.ack, self._shown, []
         try:
             with answering(is_wanted) as deadline:
-                self._take_all(_new_entries(outbox, self.ack), deadline)
+                self._take_all(new_entries(outbox, self.ack), deadline)
                 self._draw(deadline)
         except OutOfTime:
             self.ack, self.unfinished = begun, self._answers
@@ -316,19 +314,8 @@ class ExploreSession:
         self._execution = self._scene = None
 
 
-SESSIONS: WeakValueDictionary[str, ExploreSession] = WeakValueDictionary()
 _WITH_LONG_RUN: list[ExploreSession] = []
 _KEEPING = Lock()
-
-
-def _new_entries(outbox: object, ack: int) -> list[Mapping[str, Any]]:
-    """The entries above the last acknowledged number, in their order."""
-    found: list[Mapping[str, Any]] = []
-    for entry in outbox if isinstance(outbox, list) else []:
-        if _is_entry(entry) and entry["seq"] > ack:
-            found.append(entry)
-            ack = entry["seq"]
-    return found
 
 
 def _batches(entries: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str, Any]]]:
@@ -338,19 +325,3 @@ def _batches(entries: Iterable[Mapping[str, Any]]) -> Iterator[list[Mapping[str,
             yield list(group)
         else:
             yield from ([entry] for entry in group)
-
-
-def _is_entry(entry: object) -> bool:
-    """Whether an entry has the right form: the browser's state is untrusted."""
-    if not isinstance(entry, dict):
-        return False
-    edit, time = entry.get("edit"), entry.get("time")
-    return (
-        isinstance(entry.get("seq"), int)
-        and isinstance(entry.get("revision", 0), int)
-        and isinstance(time, int | float)
-        and math.isfinite(as_float(time))
-        and isinstance(edit, dict)
-        and isinstance(edit.get("do"), str)
-        and isinstance(edit.get("message", {}), dict)
-    )

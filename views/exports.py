@@ -30,7 +30,7 @@ from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from views.addresses import below_base
 from views.budget import answering
-from views.explore_session import SESSIONS, ExploreSession
+from views.from_browser import SESSIONS, Session
 from views.page_words import sentence
 
 WAIT_S = 30.0  # for its turn
@@ -75,7 +75,7 @@ async def _serve(request: Request) -> Response:
     return Response(content, media_type=exporter(name).MEDIA_TYPE, headers=headers)
 
 
-async def _made(request: Request, session: ExploreSession, name: str) -> File:
+async def _made(request: Request, session: Session, name: str) -> File:
     """The file, when it is its turn. Raises Refused, Gone, and InputError for a bad query."""
     end = time.monotonic() + WAIT_S
     while session.id in _UNDER_WAY:
@@ -115,7 +115,7 @@ async def _check_waiting(request: Request, end: float, refusal: tuple[int, str])
         raise Refused(*refusal)
 
 
-def _written(session: ExploreSession, name: str, asked: Mapping[str, str], begun: Event, is_gone: Event) -> File:
+def _written(session: Session, name: str, asked: Mapping[str, str], begun: Event, is_gone: Event) -> File:
     """The file; diagrams arrange the processes as the page does.
 
     Raises InputError for a bad query, and OutOfTime if nobody waits for it any more.

@@ -28,6 +28,7 @@ class Look:
 
     `expanded`: long rows of internal events are drawn one by one. `arrangement`: which processes are hidden or folded,
     and their order. `lattice`: with the lattice of consistent cuts, which is asked the `predicate` ("": none).
+    `proof`: with Dijkstra's page of this snapshot, by its id.
     """
 
     orientation: str | None = None
@@ -37,10 +38,11 @@ class Look:
     arrangement: Arrangement = field(default_factory=Arrangement)
     lattice: bool = False
     predicate: str = ""
+    proof: str | None = None
 
     def has(self, other: Look) -> bool:
         """Whether what is drawn for this look has all that `other` asks for."""
-        return other in (self, replace(self, lattice=False, predicate=""))
+        return other in (self, replace(self, lattice=False, predicate="", proof=None))
 
 
 def _check_drawn(scene: Scene) -> None:
@@ -63,8 +65,9 @@ def read_look(edit: Mapping[str, Any]) -> Look:
     width = min(max(width, LEAST_WINDOW), MOST_WINDOW)
     lattice = edit.get("lattice") is True
     predicate = table.text("predicate") if lattice else ""
+    proof = edit["proof"] if isinstance(edit.get("proof"), str) else None
     arrangement = _read_arrangement(edit)
-    return Look(orientation, max(0, step), width, edit.get("expanded") is True, arrangement, lattice, predicate)
+    return Look(orientation, max(0, step), width, edit.get("expanded") is True, arrangement, lattice, predicate, proof)
 
 
 def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
@@ -85,7 +88,8 @@ def draw(scene: Scene, look: Look) -> bytes:
         scene = scene.window(0, scene.last, expanded=True)
     _check_drawn(scene)
     orientation = look.orientation or scene.execution.scenario.orientation
-    document = payload(scene, (orientation,))
+    proofs = [snapshot.id for snapshot in scene.snapshots if snapshot.id == look.proof]
+    document = payload(scene, (orientation,), proofs)
     if look.lattice:
         document["lattice"] = lattice_payload(scene, look.step, look.predicate)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

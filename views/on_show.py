@@ -25,14 +25,20 @@ def on_show(page: str) -> str | None:
     """
     state = st.session_state
     asked = st.query_params.get("data")
-    if asked and asked != state.get(f"{page}_followed"):
-        state[f"{page}_followed"] = asked
+    if asked and asked not in state.get(f"{page}_followed", ()):
+        in_address(page, asked)
         show(page, asked)
     latest = JOBS.latest(page, visitors.visitor())
     if _key(page) not in state and latest is not None:
         show(page, latest.name)
     name: str | None = state.get(_key(page))
     return name
+
+
+def in_address(page: str, name: str) -> None:
+    """Note that the browser has, or will have, the folder `name` in the address of this page, so nobody follows it."""
+    key = f"{page}_followed"
+    st.session_state[key] = {*st.session_state.get(key, ()), name}
 
 
 def show(page: str, name: str | None) -> None:

@@ -1,273 +1,182 @@
-"""A window of one execution of a log as a diagram, with a cut that the user chooses and the app examines."""
+"""A window of one execution of a log in the explorer: the same diagram, the same cut as on the Explore page."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import partial
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from diagrams.chart_parts import LEAST_HEIGHT
-from diagrams.scene import Scene, compose
-from diagrams.still import still
-from diagrams.theme import PALETTES
+from diagrams.foreign_log import ForeignLog, Waiting
+from diagrams.scene import MOST_TEXTS, Scene, compose
 from pipeline.cuts import one_execution
-from pipeline.cuts.one_cut import CutReport, report_in_memory, report_on_cut
-from pipeline.spark.restarting import ask
+from pipeline.cuts.one_window import LogWindow, log_window
 from pipeline.store.folder import Store
-from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
+from sim.core.model import RECEIVE, SEND
 from sim.core.notation import captions
-from sim.document.scenario import NamedCut
-from sim.exchange.reconstruct import reconstruct
-from sim.run.execution import run
-from sim.theory.causality import Frontier, History
+from sim.edit.link import MOST_SHOWN, SHOWN
+from sim.exchange.reconstruct import MOST_LABEL, reconstruct
+from views.budget import answering, run_of
+from views.component import explorer
 from views.opening import open_scenario
-from views.page_words import as_cells
+from views.tabs import for_this_tab
+from views.trace_session import TraceSession
 
 SIZES = (50, 100, 200, 400)  # rows of a window
-MOST_IN_MEMORY = 20_000  # rows of an execution; of a bigger one Spark reads what a cut needs, in a second or so
-MOST_TOLD = 6  # messages of a channel, and last events of a cut, that are listed by name
-MOST_LETTERS = 40  # of the text of an event
+STATE = "trace_session"
+COMPONENT = "trace_explorer"
+_ROWS = re.compile(r"(\d{1,9})-(\d{1,9})")
 
 Row = Mapping[str, Any]
 
 
-class Window:
-    """A window's rows as a scenario, and the numbers of its events in the log."""
+class Place(NamedTuple):
+    """Which window is on show: so many rows of an execution, from a first one on."""
 
-    def __init__(self, events: list[Event], processes: list[str], name: str) -> None:
-        self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
-        self.scenario = reconstruct(events, processes, name)
-        self.history = run(self.scenario).history
-
-    @property
-    def numbers(self) -> dict[str, list[int]]:
-        """For each process, the numbers that its events in this window have in the log."""
-        found: dict[str, list[int]] = {name: [] for name in self.history.of}
-        for row in self.rows:
-            found[row.process].append(row.index or 0)
-        return found
+    path: str
+    run_id: int
+    first: int
+    size: int
 
     @property
-    def has_open_messages(self) -> bool:
-        """Whether a message is sent and not received in this window."""
-        received = {row.message_id for row in self.rows if row.kind == RECEIVE}
-        return any(row.kind == SEND and row.message_id not in received for row in self.rows)
-
-    def halves(self) -> dict[str, int]:
-        """A cut through the middle of each process's events in the window, in the log's numbers."""
-        return {name: own[(len(own) - 1) // 2] if own else 0 for name, own in self.numbers.items()}
-
-    def scene(self, frontier: Frontier) -> Scene:
-        """The diagram with the cut `frontier` (in the log's numbers)."""
-        inside = Counter(row.process for row in self.rows if (row.index or 0) <= frontier.get(row.process, 0))
-        ends = {name: self.history.of[name][count - 1].label or "" for name, count in inside.items()}
-        return compose(run(replace(self.scenario, cuts=(NamedCut("the cut", ends),))))
+    def rows(self) -> str:
+        """Its rows as an address says them, from 1."""
+        return f"{self.first + 1}-{self.first + self.size}"
 
 
-def trace_window(store: Store, trace: Row, controls: DeltaGenerator) -> None:
-    """Draw the diagram and the verdict, and their menus in `controls`; `trace` is the execution's row of traces.
+def trace_window(store: Store, trace: Row, controls: DeltaGenerator, address: Mapping[str, str]) -> None:
+    """Show the window that the menus in `controls` choose; `trace` is the execution's row of the table traces.
 
-    Raises InputError.
+    `address` is what the page's address says of the execution. Raises InputError.
     """
     run_id = trace["run_id"]
+    rows = _row_count(str(store.path), run_id)
+    first, count = _chosen_rows(store, run_id, rows, controls, address)
+    place = Place(str(store.path), run_id, first, count)
+    session: TraceSession | None = st.session_state.get(STATE)
+    if session is None or session.at != place:
+        with for_this_tab() as is_open, answering(is_open):
+            title = f"{trace['name']}, rows {first + 1:,} to {first + count:,}" if count < rows else str(trace["name"])
+            scene = _scene(
+                place, title, tuple(trace["processes"]), bool(trace["exact"]), tuple(trace["unknown_channels"])
+            )
+            own = {**address, "rows": place.rows}
+            st.session_state[STATE] = TraceSession(scene, place, own, _shown(scene, own))
+    if controls.button("Open in Explore", key="open-window"):
+        open_scenario(st.session_state[STATE].scene.execution.scenario)
+    _explorer()
+
+
+@st.fragment
+def _explorer() -> None:
+    """The explorer, as a fragment: what the browser asks for is answered without the rest of the page."""
+    session: TraceSession = st.session_state[STATE]
+    explorer(session.data(), session.drawn, key=COMPONENT, on_outbox_change=_take_looks)
+
+
+def _take_looks() -> None:
+    with for_this_tab() as is_open:
+        st.session_state[STATE].absorb(st.session_state[COMPONENT].outbox, is_open)
+
+
+# ------------------------------------------------------------------ which rows
+
+
+def _chosen_rows(
+    store: Store, run_id: int, rows: int, controls: DeltaGenerator, address: Mapping[str, str]
+) -> tuple[int, int]:
+    """The first row of the window and the number of its rows, from two menus; at first those of the page's address."""
+    if rows <= SIZES[0]:
+        return 0, rows
+    sizes = [*(size for size in SIZES if size < rows), *([rows] if rows <= SIZES[-1] else [])]
     key = f"{store.path.parent.name}-{store.name}-{run_id}"  # an example may be called as a folder of the user's
-    events, rows = _size(str(store.path), run_id)
-    first, count = _place(key, rows, controls)
-    window = _window(str(store.path), run_id, first, count)
-    examiner = _Examiner(store, trace, rows)
-    frontier = _frontier(key, window, events, examiner, controls)
-    with st.spinner("Spark examines the cut …"):
-        finding = examiner.report(frontier)
-    st.html(_verdict(finding, list(frontier)) + _ends(window, frontier))
-    _diagram(key, window, frontier, finding)
-    if window.has_open_messages:
-        st.caption("✕ held: a message that is not received in the rows of this diagram.")
-    if controls.button("Open this window in Explore", key=f"open-{key}", width="stretch"):
-        open_scenario(window.scenario)
+    state, first_key, size_key = st.session_state, f"first-{key}", f"size-{key}"
+    asked = _ROWS.fullmatch(_asked(address).get("rows", ""))
+    if asked and size_key not in state:
+        first, last = map(int, asked.groups())
+        state[size_key] = min(sizes, key=lambda size: abs(size - (last - first + 1)))
+        state[first_key] = max(0, first - 1)
+    size = state.get(size_key, sizes[0])
+    state[first_key] = first = min(state.get(first_key, 0), rows - size)
+    with controls.popover(f"Rows {first + 1:,} to {first + size:,} of {rows:,}", key=f"rows-{key}"):
+        st.select_slider("Rows in the diagram", sizes, key=size_key, persist_state="session")
+        if size < rows:
+            step = max(1, size // 4)
+            st.slider("Rows before them", 0, rows - size, step=step, key=first_key, persist_state="session")
+    return first, size
 
 
-class _Examiner(NamedTuple):
-    """Answers questions on cuts of an execution with so many rows: in memory where they fit, else by Spark."""
+def _asked(address: Mapping[str, str]) -> dict[str, str]:
+    """The query of the page's address, where it is of the same log and execution as `address`."""
+    params = st.query_params.to_dict()
+    return params if all(params.get(key) == address.get(key) for key in ("data", "execution")) else {}
 
-    store: Store
-    trace: Row
-    rows: int
 
-    def report(self, frontier: Frontier) -> CutReport:
-        """The verdict on a cut."""
-        if self.rows > MOST_IN_MEMORY:
-            return _finding(str(self.store.path), self.trace["run_id"], tuple(frontier.items()))
-        return report_in_memory(self._history(), frontier, self.trace)
+def _shown(scene: Scene, address: Mapping[str, str]) -> dict[str, str]:
+    """What else is on show at first: what the page's address says of these rows, else a cut through their middle."""
+    asked = _asked(address)
+    told = {key: asked[key] for key in SHOWN if 0 < len(asked.get(key, "")) <= MOST_SHOWN}
+    is_of_these = asked.get("rows", address["rows"]) == address["rows"]
+    return {"cut": _through_the_middle(scene)} | (told if is_of_these else {})
 
-    def consistent_below(self, frontier: Frontier) -> dict[str, int]:
-        """The biggest consistent cut inside `frontier`."""
-        if self.rows > MOST_IN_MEMORY:
-            run_id = self.trace["run_id"]
-            return ask(lambda spark: one_execution.consistent_below(spark, self.store, run_id, frontier))
-        return self._history().consistent_below(frontier)
 
-    def _history(self) -> History:
-        return _history(str(self.store.path), self.trace["run_id"], self.rows)
+def _through_the_middle(scene: Scene) -> str:
+    """A cut with half of each process's events in the window inside, in the log's numbers; as a link says it."""
+    log = scene.whole_run.log
+    assert log is not None
+    return ".".join(map(str, log.in_numbers([(len(own) + 1) // 2 for own in log.numbers.values()])))
 
 
 # ------------------------------------------------------------------ read from the tables, and cached
 
 
 @st.cache_data(max_entries=50, show_spinner=False)
-def _size(path: str, run_id: int) -> tuple[dict[str, int], int]:
-    """The number of events of each process, and of all rows."""
-    store = Store(Path(path))
-    return one_execution.event_counts(store, run_id), one_execution.row_count(store, run_id)
+def _row_count(path: str, run_id: int) -> int:
+    return one_execution.row_count(Store(Path(path)), run_id)
 
 
 @st.cache_resource(max_entries=20, show_spinner="Looking for these rows …")
-def _window(path: str, run_id: int, first: int, rows: int) -> Window:
-    store = Store(Path(path))
-    events = one_execution.window(store, run_id, first, rows)
-    return Window(events, list(one_execution.event_counts(store, run_id)), f"{store.name}-{run_id}")
+def _scene(place: Place, title: str, processes: tuple[str, ...], exact: bool, unknown: tuple[str, ...]) -> Scene:
+    store = Store(Path(place.path))
+    found = log_window(store, place.run_id, processes, place.first, place.size)
+    return window_scene(found, f"{store.name}-{place.run_id}", title, exact, unknown)
 
 
-@st.cache_resource(max_entries=10, show_spinner=False)
-def _history(path: str, run_id: int, rows: int) -> History:
-    store = Store(Path(path))
-    return History(list(one_execution.event_counts(store, run_id)), one_execution.window(store, run_id, 0, rows))
+def window_scene(found: LogWindow, name: str, title: str, exact: bool, unknown: Collection[str]) -> Scene:
+    """A window of a log as a scene. `exact` and `unknown` channels are those of the table traces. Raises InputError."""
+    scenario = reconstruct(found.rows, list(found.before), name)
+    orientation = "down" if len(found.rows) <= MOST_TEXTS else "right"
+    execution = run_of(replace(scenario, title=title, orientation=orientation))
+    return compose(execution, log=_foreign_log(found, exact, unknown))
 
 
-@st.cache_data(max_entries=200, show_spinner=False)
-def _finding(path: str, run_id: int, frontier: tuple[tuple[str, int], ...]) -> CutReport:
-    return ask(lambda spark: report_on_cut(spark, Store(Path(path)), run_id, dict(frontier)))
-
-
-# ------------------------------------------------------------------ what is chosen
-
-
-def _place(key: str, rows: int, controls: DeltaGenerator) -> tuple[int, int]:
-    """The first row of the window and the number of its rows, from two menus."""
-    if rows <= SIZES[0]:
-        return 0, rows
-    sizes = [size for size in SIZES if size < rows]
-    size = controls.select_slider("Rows in the diagram", [*sizes, min(rows, SIZES[-1])], key=f"size-{key}")
-    if size >= rows:
-        return 0, rows
-    first = controls.slider("From row", 0, rows - size, step=max(1, size // 4), key=f"first-{key}")
-    return first, size
-
-
-def _frontier(
-    key: str, window: Window, events: Mapping[str, int], examiner: _Examiner, controls: DeltaGenerator
-) -> dict[str, int]:
-    """The cut: events inside, by process. An edit or a click takes effect at the next run of the page."""
-    kept = f"cut-{key}"
-    if kept not in st.session_state:
-        st.session_state[kept] = (0, window.halves())
-    version, frontier = st.session_state[kept]
-    controls.markdown("**The cut.** Click an event: it is then the last one inside. Or write how many are inside:")
-    edited = controls.data_editor(
-        as_cells({
-            "Process": list(events), "Inside": [frontier.get(name, 0) for name in events], "Of": list(events.values()),
-        }),
-        column_config={"Inside": st.column_config.NumberColumn(min_value=0, step=1, required=True)},
-        disabled=["Process", "Of"], hide_index=True, key=f"edit-{key}-{version}",
-    )  # fmt: skip
-    inside = dict(zip(events, map(int, edited["Inside"]), strict=True))
-    wanted = {name: min(max(0, count), events[name]) for name, count in inside.items()}
-    if controls.button("Make it consistent", key=f"below-{key}", width="stretch"):
-        _keep(key, examiner.consistent_below(wanted))
-        st.rerun()
-    controls.caption("This leaves out as few events as possible.")
-    if controls.button("Cut through the middle", key=f"halves-{key}", width="stretch"):
-        _keep(key, window.halves())
-        st.rerun()
-    return wanted
-
-
-def _keep(key: str, frontier: Mapping[str, int]) -> None:
-    """Choose another cut, with new keys for table and diagram, so that they start from it."""
-    version, _ = st.session_state[f"cut-{key}"]
-    st.session_state[f"cut-{key}"] = (version + 1, dict(frontier))
-
-
-# ------------------------------------------------------------------ what is shown
-
-
-def _diagram(key: str, window: Window, frontier: dict[str, int], finding: CutReport) -> None:
-    """Draw the window; a click on an event ends the cut there."""
-    palette = PALETTES[st.context.theme.type or "light"]
-    scene = window.scene(frontier)
-    figure = still(scene, palette, window.numbers, finding.consistent)
-    figure["layout"]["height"] = LEAST_HEIGHT  # the page gives it all the room there is
-    version, _ = st.session_state[f"cut-{key}"]
-    own = f"diagram-{key}-{version}"
-    with st.container(key="cut-diagram"):
-        st.plotly_chart(
-            figure, theme=None, on_select=partial(_pick, key, own, frontier), selection_mode="points", key=own,
-            height="stretch",
-            config={"displaylogo": False, "modeBarButtons": [["zoomIn2d", "zoomOut2d", "resetScale2d"]]},
-            alt="Space-time diagram of the log with the cut",
-        )  # fmt: skip
-
-
-def _pick(key: str, own: str, frontier: Mapping[str, int]) -> None:
-    """End the cut at the clicked event; `own` is the key of the diagram."""
-    points = st.session_state[own]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        process, number = points[0]["customdata"]
-        _keep(key, {**frontier, process: int(number)})
-
-
-def _verdict(finding: CutReport, processes: Sequence[str]) -> str:
-    """The verdict and the channels, as HTML."""
-    called = captions(processes, [*finding.in_channels, *finding.unknown])
-    if finding.consistent:
-        head = '<span class="cut-good">Consistent.</span> The system may have been in this state.'
-    else:
-        head = (
-            f'<span class="cut-bad">Not consistent.</span> The message {_witness(finding)} was received '
-            "inside the cut, but sent outside it: no system can be in this state."
+def _foreign_log(found: LogWindow, exact: bool, unknown: Collection[str]) -> ForeignLog:
+    """The log around a window, in the terms of the scene: each row of the window is an event of its own there."""
+    numbers: dict[str, list[int]] = {name: [] for name in found.before}
+    place: dict[int, int] = {}  # of a row among those of its process, from 1
+    for row in found.rows:
+        numbers[row.process].append(row.index or 0)
+        place[row.row] = len(numbers[row.process])
+    called = captions(list(found.before), [*found.held, *unknown])
+    waiting = {
+        name: Waiting(
+            called[name], held.size, [_short(text) for text in held.names],
+            [place[row.row] for row in found.receipts.get(name, ())],
         )
-    held = [_channel(finding, name, called[name]) for name in finding.in_channels]
-    body = f"No message is {'' if finding.exact else 'known to be '}in a channel."
-    if held:
-        body = f"In the channels{'' if finding.exact else ', at least'}: {'; '.join(held)}."
-    if finding.unknown:
-        body += f" The log does not say what is in {escape(', '.join(called[name] for name in finding.unknown[:12]))}."
-    return f'<h3 class="cut-sentence">{head}</h3><p class="cut-told">{body}</p>'
-
-
-def _unbroken(text: str) -> str:
-    """A text as HTML, so that no line ends inside a channel's name such as P1->P2."""
-    return re.sub(r"\S{1,13}-&gt;\S{1,13}(?!\S)", r'<span class="cut-unbroken">\g<0></span>', escape(text))
-
-
-def _ends(window: Window, frontier: Frontier) -> str:
-    """The last events inside the cut by their texts, of the processes whose last one is in the window, as HTML."""
-    last = {row.process: row.label for row in window.rows if row.label and row.index == frontier.get(row.process, 0)}
-    texts = {
-        process: label if len(label) <= MOST_LETTERS else f"{label[: MOST_LETTERS - 1]}…"
-        for process, label in last.items()
+        for name, held in found.held.items()
+        if name not in unknown
+    }  # fmt: skip
+    received = {row.message_id for row in found.rows if row.kind == RECEIVE}
+    sends = [row for row in found.rows if row.kind == SEND]
+    later = {
+        message for message, row in enumerate(sends) if row.peer_index is not None and row.message_id not in received
     }
-    named = [f"<b>{escape(process)}</b>: {escape(text)}" for process, text in texts.items()]
-    if not named:
-        return ""
-    more = f" and {len(named) - MOST_TOLD} more" if len(named) > MOST_TOLD else ""
-    return f'<p class="cut-told">Last events inside: {"; ".join(named[:MOST_TOLD])}{more}.</p>'
+    return ForeignLog(found.before, numbers, waiting, later, {name: called[name] for name in unknown}, exact)
 
 
-def _witness(finding: CutReport) -> str:
-    """The message that decides and its channel as HTML; `witness` is `pays on bank->shop`."""
-    name, _, channel = (finding.witness or "").rpartition(" on ")
-    return f"“{escape(name)}” on {_unbroken(channel)}"
-
-
-def _channel(finding: CutReport, name: str, called: str) -> str:
-    told = finding.in_channels[name][:MOST_TOLD]
-    more = finding.counts[name] - len(told)
-    return f"<b>{_unbroken(called)}</b> ⟨{escape(', '.join(told))}{f' and {more} more' if more else ''}⟩"
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_LABEL else f"{text[: MOST_LABEL - 1]}…"

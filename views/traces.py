@@ -29,7 +29,7 @@ from views.addresses import TRACES
 from views.bring_log import Brought, bring_log, in_the_forms_words
 from views.errors import complain, complaining
 from views.jobs import FAILED, JOBS, STOPPED, Job
-from views.on_show import on_show, show, store_of
+from views.on_show import in_address, on_show, show, store_of
 from views.page_words import as_cells, as_text
 from views.trace_window import trace_window
 from views.waiting import waiting
@@ -41,6 +41,11 @@ PAGE = TRACES
 MOST_LISTED = 1_000  # executions of one log
 MOST_NOTES = 20
 KNOWN = ("name", "source", "first_line", "processes", "events", "pairing")  # of every execution that was read
+
+EXAMPLE = (
+    "<b>This is an example:</b> the log of an order in a shop. To examine a log of your own program, press <b>Bring "
+    "your own log</b>."
+)
 
 Rows = list[dict[str, Any]]
 
@@ -61,16 +66,17 @@ def page() -> None:
     """Draw the page."""
     name = on_show(PAGE)
     job = JOBS.find(name) if name else None
-    left, right = st.columns([1, 3], gap="medium")
-    controls = left.container(key="cut-bring")
+    bar = st.container(key="cut-bar", horizontal=True, vertical_alignment="center")
+    about, controls = bar.container(key="cut-about"), bar.container(horizontal=True, width="content")
     label = "Bring another log" if name else "Bring your own log"
     key = f"bring-for-{name}"  # another one, which is closed, once a log is on show
-    with controls.popover(label, width="stretch", type="secondary" if name else "primary", key=key):
+    with bar.popover(label, type="secondary" if name else "primary", key=key):
         _choose(name)
-    with right.container(key="cut-trace"):
-        waiting("You can bring a log already." if name else None)
+    with st.container(key="cut-trace"):
+        waiting(None)
         if name is None:
-            _example(controls)
+            with complaining():
+                _trace(Store.open(examples.LOG), about, controls, is_example=True)
         elif job is not None and job.state == FAILED:
             complain(in_the_forms_words(job.problem or "this failed"))
             st.html(
@@ -81,7 +87,7 @@ def page() -> None:
             _stopped(job)
         elif job is None or job.is_over:
             with complaining():
-                _trace(store_of(name, TRACE), controls)
+                _trace(store_of(name, TRACE), about, controls)
 
 
 def _stopped(job: Job) -> None:
@@ -155,18 +161,8 @@ def _saved(files: Mapping[str, bytes]) -> tuple[Scratch, Path]:
     return scratch, folder
 
 
-def _example(controls: DeltaGenerator) -> None:
-    """Draw the example that comes with the app."""
-    st.html(
-        '<p class="cut-told cut-example"><b>This is an example:</b> the log of an order in a shop, with a cut. Click '
-        "an event to move the cut. To examine a log of your own program, press <b>Bring your own log</b>.</p>"
-    )
-    with complaining():
-        _trace(Store.open(examples.LOG), controls)
-
-
-def _trace(store: Store, controls: DeltaGenerator) -> None:
-    """Draw a window of one of the executions of a log, and a summary of the log. Raises InputError."""
+def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_example: bool = False) -> None:
+    """Draw a window of one of the executions of a log; `about` gets a sentence on the log. Raises InputError."""
     if not store.has("traces"):
         why = (
             "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
@@ -176,15 +172,30 @@ def _trace(store: Store, controls: DeltaGenerator) -> None:
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     if not told or any(row[column] is None for row in told.values() for column in KNOWN):
         raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
+    about.html(f'<p class="cut-told">{EXAMPLE if is_example else _in_a_sentence(list(told.values()), len(rows))}</p>')
+    address: dict[str, str] = {}
+    if not is_example:
+        address["data"] = store.name
+        in_address(PAGE, store.name)
     run_id = next(iter(told))
     if len(told) > 1:
-        run_id = controls.selectbox(
-            "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=f"execution-{store.name}"
-        )
-    st.html(f'<p class="cut-told">{_in_a_sentence(list(told.values()), len(rows))}</p>')
-    trace_window(store, told[run_id], controls)
+        run_id = _chosen_execution(store, told, controls)
+        address["execution"] = str(run_id)
+    trace_window(store, told[run_id], controls, address)
     with st.expander("What the app understood of this log"):
         _understood(rows)
+
+
+def _chosen_execution(store: Store, told: Mapping[int, Mapping[str, Any]], controls: DeltaGenerator) -> int:
+    """The run_id that a menu chooses; at first that of the page's address."""
+    key, asked = f"execution-{store.name}", st.query_params.get("execution", "")
+    if key not in st.session_state and asked in map(str, told):
+        st.session_state[key] = int(asked)
+    chosen: int = controls.selectbox(
+        "Execution", list(told), format_func=lambda run_id: str(told[run_id]["name"]), key=key, width=180,
+        label_visibility="collapsed", persist_state="session",
+    )  # fmt: skip
+    return chosen
 
 
 def _in_a_sentence(told: Rows, count: int) -> str:

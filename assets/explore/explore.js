@@ -1,9 +1,11 @@
 /* The app's entry: Streamlit calls its default export (views/component.py). */
 
 import { cacheArrayAttributes } from "./diagram/diagram.js";
+import { noLineMenu } from "./edit/line_menu.js";
 import { Explorer } from "./explorer.js";
 import { el } from "./page/dom.js";
 import { ExportDialog, ShareDialog } from "./share/dialogs.js";
+import { LogAddress } from "./share/log_address.js";
 import { TabMemory } from "./share/tab_memory.js";
 
 const explorers = new WeakMap(); // by the element that Streamlit gives it
@@ -23,10 +25,20 @@ function load(tag, attributes) {
 
 /** The parts that need a server: links, exports, and the memory of the tab. */
 function serverParts(explorer) {
-  const [share, exporter] = [new ShareDialog(explorer), new ExportDialog(explorer)];
+  const share = new ShareDialog(explorer);
   explorer.tools.share = () => share.open();
-  explorer.tools.export = () => exporter.open();
-  return [share, exporter, new TabMemory(explorer)];
+  return [share, exporter(explorer), new TabMemory(explorer)];
+}
+
+/** The same for a window of a log, in which nothing is edited. */
+function logParts(explorer) {
+  return [exporter(explorer), new LogAddress(explorer), noLineMenu];
+}
+
+function exporter(explorer) {
+  const dialog = new ExportDialog(explorer);
+  explorer.tools.export = () => dialog.open();
+  return dialog;
 }
 
 /** Streamlit calls this at every run and every change of theme; it calls the returned function when the element goes. */
@@ -38,7 +50,7 @@ export default async function show({ data: bytes, parentElement, setStateValue }
   ]);
   cacheArrayAttributes();
   const root = parentElement.querySelector(".cc");
-  if (!explorers.has(root)) explorers.set(root, new Explorer(root, serverParts));
+  if (!explorers.has(root)) explorers.set(root, new Explorer(root, data.scene.log ? logParts : serverParts));
   const explorer = explorers.get(root);
   explorer.receive(data, setStateValue);
   return () => {

@@ -24,6 +24,7 @@ import { Network } from "./panel/network.js";
 import { RecordView } from "./panel/record.js";
 import { RuleBook } from "./panel/rules.js";
 import { StoryView } from "./panel/story.js";
+import { ProofView } from "./proof/tab.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
 import { Search } from "./run/search.js";
@@ -45,13 +46,13 @@ const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what 
  * The visit of a session: its step, tab, edits under way, and what else is `shown`, as in a link: texts by key
  * (sim/edit/link.py, SHOWN). A new session numbers its edits from `ack` on.
  */
-function visitOf({ session, ack, step, shown = {} }) {
-  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: tabIn(shown), shown: { ...shown }, outbox: new Outbox(ack) });
+function visitOf({ session, ack, step, shown = {}, scene }) {
+  if (!visits.has(session)) visits.set(session, { step: step ?? 0, tab: tabIn(shown, scene.log ? "cut" : "record"), shown: { ...shown }, outbox: new Outbox(ack) });
   return visits.get(session);
 }
 
-function tabIn({ tab }) {
-  return TABS_IN_LINKS.has(tab) ? tab : "record";
+function tabIn({ tab }, other) {
+  return TABS_IN_LINKS.has(tab) ? tab : other;
 }
 
 /**
@@ -87,6 +88,7 @@ export class Explorer {
       record: new RecordView(view("record"), this),
       cut: new CutView(view("cut"), this),
       lattice: new LatticeView(view("lattice"), this),
+      proof: new ProofView(view("proof"), this),
       ask: new AskView(view("ask"), this),
       events: new EventsView(view("events"), this),
       network: new Network(view("network")),
@@ -185,6 +187,7 @@ export class Explorer {
     this.redraw();
     this.loadNear(visit.step); // the user may have stepped on meanwhile
     this.root.dataset.scene = scene.name;
+    this.root.toggleAttribute("data-log", scene.log != null);
   }
 
   /** Draw everything for the present scene, theme and orientation. */
@@ -195,19 +198,23 @@ export class Explorer {
     this.root.dataset.scheme = this.scheme;
     this.palette = scene.palettes[this.scheme];
     setText(this.root.querySelector(".cc-title"), scene.title);
+    this.isProof = visit.tab === "proof";
     const isAsked = this.diagram.asked != null && Object.keys(scene.questions).length > 0;
-    const figures = isAsked ? scene.questions : scene.figures;
+    const proof = !isAsked && this.isProof ? this.tabs.proof.drawn(scene) : null;
+    const figures = isAsked ? scene.questions : proof ? proof.figures : scene.figures;
     const drawn = figures[visit.orientation] ?? Object.values(figures)[0];
     const figure = enlarge(painted(drawn, this.palette), this.magnification);
     this.diagram.selected = this.selectedMessage();
     this.diagram.snapshot = visit.snapshot;
+    this.diagram.moves = proof && proof.moves;
+    this.root.toggleAttribute("data-proof", proof != null);
+    showSigns(this.signs, scene.signs, isAsked ? "asked" : proof ? "proof" : "run"); // the diagram has the room that is left
     const lanes = JSON.stringify(scene.arrangement);
-    const view = [visit.scenario, visit.orientation, lanes, ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
+    const view = [visit.scenario, visit.orientation, lanes, ...(proof ? ["proof"] : []), ...(this.isLong() ? [scene.first, scene.until] : [])].join(" ");
     this.diagram.draw(figure, this.palette, view, scene, this.events, this.shownStep());
     this.stale = new Set(TABS);
     this.otherParts.forEach((part) => this.refreshPart(part));
     this.openTab(visit.tab);
-    showSigns(this.signs, scene.signs, isAsked);
     this.showOrientation();
     this.showStep();
   }
@@ -366,6 +373,7 @@ export class Explorer {
     const isWanted = [before, name].some((tab) => this.tabs[tab]?.wanted);
     if (name !== before && this.visit.look && isWanted) this.tellLook();
     this.cut.refresh();
+    if ((name === "proof") !== this.isProof) return this.redraw(); // it has a diagram of its own
     if (this.stale.delete(name)) this.refreshPart(this.tabs[name] ?? {});
     else this.tabs[name]?.stepTo?.(this.shownStep());
   }

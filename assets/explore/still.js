@@ -1,6 +1,7 @@
 /* The entry of the off-line page: the explorer in one file, with the run inside it (diagrams/export/html.py). */
 
 import { cacheArrayAttributes } from "./diagram/diagram.js";
+import { noLineMenu } from "./edit/line_menu.js";
 import { Explorer } from "./explorer.js";
 import { el, setText } from "./page/dom.js";
 import { bytesOf } from "./run/rows.js";
@@ -37,8 +38,6 @@ async function unpacked(id) {
   const bytes = new Blob([bytesOf(document.getElementById(id).textContent)]);
   return new Response(bytes.stream().pipeThrough(new DecompressionStream("gzip"))).text();
 }
-
-const noLineMenu = { claims: ({ kind }) => kind === "line" }; // a click on a process's line opens no menu here
 
 async function openPage() {
   const [run, plotly] = await Promise.all(["run", "plotly"].map(unpacked));

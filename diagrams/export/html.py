@@ -49,7 +49,7 @@ def export(scene: Scene, view: View) -> bytes:
             f"a stand-alone page holds runs of at most {MOST_STEPS} steps, and this one has {steps}: "
             "choose the scenario file (toml), which opens the whole run in the app, or a deck of some of its steps"
         )
-    run = payload(scene)
+    run = payload(scene, proofs=[snapshot.id for snapshot in scene.snapshots])
     run["orientation"] = view.orientation
     run["lattice"] = whole_lattice(scene, view.step, PREDICATE.of(view) or "")
     data: dict[str, Any] = {
@@ -88,7 +88,8 @@ def _shown(scene: Scene, view: View) -> dict[str, str]:
     """What the page shows beside the step, as a link says it (sim/edit/link.py). A cut is seen in its tab."""
     shown = {option.name: option.of(view) for option in (CUT, TAB, PREDICATE, PROOF, SWAPS) if option.of(view)}
     if CUT.name in shown:
-        shown[CUT.name] = ".".join(map(str, frontier_in(scene.execution, shown[CUT.name])))
+        frontier, log = frontier_in(scene.execution, shown[CUT.name]), scene.whole_run.log
+        shown[CUT.name] = ".".join(map(str, log.in_numbers(frontier) if log else frontier))
     return {"tab": "cut", **shown} if CUT.name in shown else shown
 
 

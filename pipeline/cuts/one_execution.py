@@ -1,25 +1,15 @@
-"""Queries about one execution in an event table of any size: windows, event counts; by Spark, consistent cuts."""
+"""Queries about one execution in an event table of any size: its windows, and how many events it has."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
-from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow
 from pyarrow import compute
-from pyarrow.dataset import field
+from pyarrow.dataset import Expression, field
 
 from pipeline.store.folder import Store
-from sim.core.errors import InputError, nearest
-from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, RECEIVE, Event
-from sim.theory import causality
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-_CUT = pyarrow.schema([("process", pyarrow.string()), ("index", pyarrow.int32())])
+from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, Event
 
 
 def executions(store: Store) -> list[dict[str, Any]]:
@@ -46,53 +36,30 @@ def event_counts(store: Store, run_id: int) -> dict[str, int]:
 
     Raises InputError if there is no table.
     """
-    is_own = (field("run_id") == run_id) & field("kind").isin(sorted(APPLICATION_KINDS))
+    counts = _counts(store, field("run_id") == run_id)
+    return {name: counts.get(name, 0) for name in _processes(store, run_id) or sorted(counts)}
+
+
+def event_counts_before(store: Store, run_id: int, row: int) -> dict[str, int]:
+    """The number of application events of each process before a row; processes without any are left out.
+
+    Raises InputError if there is no table.
+    """
+    return _counts(store, (field("run_id") == run_id) & (field("row") < row))
+
+
+def _counts(store: Store, is_own: Expression) -> dict[str, int]:
+    """The greatest index of an application event of each process among the rows that pass."""
     counts: dict[str, int] = {}
-    for batch in store.rows("events").to_batches(columns=["process", "index"], filter=is_own):
+    wanted = is_own & field("kind").isin(sorted(APPLICATION_KINDS))
+    for batch in store.rows("events").to_batches(columns=["process", "index"], filter=wanted):
         found = pyarrow.Table.from_batches([batch]).group_by("process").aggregate([("index", "max")])
         for row in found.to_pylist():
             counts[row["process"]] = max(row["index_max"], counts.get(row["process"], 0))
-    return {name: counts.get(name, 0) for name in _processes(store, run_id) or sorted(counts)}
+    return counts
 
 
 def _processes(store: Store, run_id: int) -> list[str]:
     """The processes in the order of the log; none for a folder without traces."""
     own = [row for row in executions(store) if row["run_id"] == run_id] if store.has("traces") else []
     return list(own[0]["processes"] or []) if own else []
-
-
-def consistent_below(spark: SparkSession, store: Store, run_id: int, frontier: Mapping[str, int]) -> dict[str, int]:
-    """The greatest consistent cut inside `frontier`. Processes missing from `frontier` have no event inside.
-
-    Raises InputError for a process that the execution does not have.
-    """
-    events = event_counts(store, run_id)
-    for name in frontier:
-        if name not in events:
-            raise InputError(f"{store.path}: execution {run_id} has no process {name!r}; {nearest(name, events)}")
-    limit = {name: min(frontier.get(name, 0), count) for name, count in events.items()}
-    work = partial(_consistent_below_on_worker, limit)
-    receipts = receipts_of(store.read(spark, "events"), run_id)
-    found = receipts.mapInArrow(work, "process string, index int").toArrow().to_pylist()
-    return limit | {row["process"]: row["index"] for row in found}
-
-
-def receipts_of(events: DataFrame, run_id: int) -> DataFrame:
-    """The receives of a run: process, index, sender, peer_index; in one partition and in causal order."""
-    from pyspark.sql import functions as F
-
-    is_receipt = (F.col("run_id") == run_id) & (F.col("kind") == RECEIVE) & F.col("peer_index").isNotNull()
-    sender = F.substring_index("channel", "->", 1).alias("sender")
-    in_order = events.where(is_receipt).repartition(1).sortWithinPartitions("row")
-    return in_order.select("process", "index", sender, "peer_index")
-
-
-def _consistent_below_on_worker(
-    limit: Mapping[str, int], batches: Iterator[pyarrow.RecordBatch]
-) -> Iterator[pyarrow.RecordBatch]:
-    """The greatest consistent cut inside `limit`. One pass is enough, since `batches` are in causal order."""
-    receipts = chain.from_iterable(
-        zip(*(column.to_pylist() for column in batch.columns), strict=True) for batch in batches
-    )
-    inside = causality.consistent_below(limit, receipts)
-    yield pyarrow.RecordBatch.from_pydict({"process": list(inside), "index": list(inside.values())}, _CUT)

@@ -25,6 +25,7 @@ from sim.document.scenario import (
     Scenario,
     SchedulerChoice,
     ScriptLine,
+    WalkStep,
 )
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
@@ -104,6 +105,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
+        walk=tuple(_walk_step(entry) for entry in table.tables("walk")),
         expect=_expect(table.table("expect")),
         origin=origin,
     )
@@ -294,6 +296,17 @@ def _cut(entry: Table) -> NamedCut:
     cut = NamedCut(entry.required("name"), frontier, entry.text("text"))
     entry.done()
     return cut
+
+
+def _walk_step(entry: Table) -> WalkStep:
+    swaps = entry.take("swaps", (int, str), 0, 'a number of interchanges, or "straight"')
+    if swaps != "straight" and (isinstance(swaps, str) or swaps < 0):
+        raise entry.fail("swaps", f'expected a whole number of at least 0, or "straight", not {brief(swaps)}')
+    step = entry.whole("step", 0) if "step" in entry.values else None
+    entry.expects("step")
+    stop = WalkStep(entry.required("text"), step, swaps)
+    entry.done()
+    return stop
 
 
 def _expect(table: Table) -> dict[str, Any]:

@@ -67,6 +67,18 @@ class NamedCut:
 
 
 @dataclass(frozen=True)
+class WalkStep:
+    """One stop of a guided walk through Dijkstra's argument (diagrams/proof.py).
+
+    `step` is shown then (None: whatever is on show), after so many interchanges: `swaps` is a number or "straight".
+    """
+
+    text: str
+    step: int | None = None
+    swaps: int | str = 0
+
+
+@dataclass(frozen=True)
 class SchedulerChoice:
     """A scheduler and its settings: `until` and `extra` for Tick, `order` for Manual (see `choice_name`)."""
 
@@ -111,6 +123,7 @@ class Scenario:
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
     cuts: tuple[NamedCut, ...] = ()
+    walk: tuple[WalkStep, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
     origin: str = field(default="", compare=False)
 

@@ -9,7 +9,7 @@ import tomli_w
 from sim import FILE_VERSION
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.topology import Topology
-from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
 
 
 def dumps(scenario: Scenario) -> str:
@@ -44,6 +44,7 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     document["snapshots"] = [_start_out(start) for start in scenario.snapshots]
     document["delays"] = [{**_reference_out(reference), "delay": delay} for reference, delay in scenario.delays.items()]
     document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
+    document["walk"] = [_walk_out(stop) for stop in scenario.walk]
     return {key: value for key, value in document.items() if value != []}
 
 
@@ -90,3 +91,7 @@ def _reference_out(reference: MessageReference) -> dict[str, Any]:
         return {"label": reference.label}
     named = {"channel": reference.channel, "kind": reference.kind, "ordinal": reference.ordinal}
     return {**named, **({"snapshot": reference.snapshot} if reference.snapshot else {})}
+
+
+def _walk_out(stop: WalkStep) -> dict[str, Any]:
+    return {"text": stop.text, "swaps": stop.swaps, **({} if stop.step is None else {"step": stop.step})}

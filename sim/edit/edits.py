@@ -88,7 +88,8 @@ def _read(edit: Edit, now: float) -> tuple[str, Table]:
 
 
 def _as_edited(scenario: Scenario) -> Scenario:
-    return replace(scenario, origin="", expect={})
+    """What its file says of the run as it was is gone: what to expect, and the guided walk."""
+    return replace(scenario, origin="", expect={}, walk=())
 
 
 # --------------------------------------------------------------------------- delays

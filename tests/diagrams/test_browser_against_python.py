@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from diagrams.browser import EXPLORE
@@ -29,26 +29,9 @@ from sim.run.references import references
 from sim.theory.causality import History
 from tests.sim.rule_books import Barrier
 from tests.sim.strategies import scenarios
-from tests.tools import count_of_examples
+from tests.tools import count_of_examples, drawn
 
 RUNS = max(30, count_of_examples(120))  # among fewer none may wait behind a dragged message
-T = TypeVar("T")
-
-
-def drawn(strategy: st.SearchStrategy[T], count: int) -> list[T]:
-    """So many values of a strategy, the same at every run of the tests."""
-    found: list[T] = []
-
-    @settings(
-        max_examples=count, derandomize=True, database=None, deadline=None,
-        phases=[Phase.generate], suppress_health_check=list(HealthCheck),
-    )  # fmt: skip
-    @given(strategy)
-    def collect(value: T) -> None:
-        found.append(value)
-
-    collect()
-    return found
 
 
 def scene_of(execution: Execution) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import pytest
 from diagrams import theme
 from diagrams.drawing import Drawing
 from diagrams.primitives import Area, Disc, Line, Pixel, Primitive, Text
+from diagrams.proof_picture import proof_picture
+from diagrams.view import View
 from sim.document import library
 from tests.diagrams.colours import EYES, Colour, colour_of, contrast, difference, lightness, over
 from tests.diagrams.tools import scene
@@ -92,7 +94,7 @@ def shapes(part: Primitive) -> Iterator[tuple[str, list[Pixel]]]:
 
 def _seen(shape: Area | Disc) -> str:
     """What is hollow has an outline; the outline of what is filled only sets it off."""
-    return shape.outline if shape.fill in ("", "@paper") else shape.fill
+    return shape.outline if shape.fill in ("", "@paper", "@white") else shape.fill
 
 
 def _along(stroke: tuple[Pixel, ...]) -> list[Pixel]:
@@ -142,6 +144,15 @@ def test_all_that_is_drawn_stands_out(name, palette):
 def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette, cut):
     picture = Drawing(scene("lecture").cut_at(cut), "down").at(scene("lecture").last)
     assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set()
+
+
+@pytest.mark.parametrize("palette", theme.PALETTES)
+@pytest.mark.parametrize("name", ["lecture", "never_occurred", "star"])
+def test_all_of_the_page_of_a_snapshot_stands_out(name, palette):
+    run = scene(name)
+    for swaps in ("0", "straight"):
+        picture, _ = proof_picture(run, View.of(run, swaps=swaps))
+        assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set(), swaps
 
 
 @pytest.mark.parametrize("palette", theme.PALETTES)

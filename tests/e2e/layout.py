@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any
 
 SIZES = ((390, 844), (640, 360), (1024, 768), (1280, 720), (1920, 1080))
+RESIZED = """() => {
+  const [plot, room] = [".cc-diagram .main-svg", ".cc-diagram"].map((name) => document.querySelector(name));
+  return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
+}"""  # whether the explorer's diagram has taken a new size of the page
 _SCRIPT = Path(__file__).with_name("layout.js")
 
 

@@ -152,16 +152,16 @@ def app_with_a_log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 def test_a_log_in_traces(page, app_with_a_log: str) -> None:
     page.goto(f"{app_with_a_log}/traces?data=hostile")
-    page.locator(".st-key-cut-diagram .main-svg").first.wait_for()
+    page.locator(".cc[data-log] .cc-diagram .main-svg").first.wait_for()
     page.get_by_text("What the app understood of this log").click()
     notes = page.locator("[data-testid=stExpander] [data-testid=stCaptionContainer]")
     notes.first.wait_for()
     assert shown(page, "[data-testid=stExpander] [data-testid=stCaptionContainer]")[0] == f"={HOSTILE}: {HOSTILE}"
     assert page.get_by_role("combobox", name="Execution").input_value() == f"={HOSTILE}"
-    assert WORD in shown(page, ".cut-told")[-1]
-    page.get_by_role("button", name="Make it consistent").click()
-    page.get_by_role("button", name="Open this window in Explore").click()
-    page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
+    assert WORD in shown(page, ".cc-view[data-view=cut] dt")
+    page.get_by_role("button", name="Greatest consistent below").click()
+    page.get_by_role("button", name="Open in Explore").click()
+    page.wait_for_selector(".cc[data-ready=true]:not([data-log]) .cc-diagram .main-svg")
     assert page.locator(MADE_OF_IT).count() == 0
 
 

@@ -7,13 +7,9 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from tests.e2e.conftest import ExplorerPage
-from tests.e2e.layout import SIZES, faults
+from tests.e2e.layout import RESIZED, SIZES, faults
 
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
-RESIZED = """() => {
-  const [plot, room] = [".cc-diagram .main-svg", ".cc-diagram"].map((name) => document.querySelector(name));
-  return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
-}"""
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 

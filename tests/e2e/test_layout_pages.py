@@ -9,10 +9,10 @@ import pytest
 
 from pipeline.store.examples import ENSEMBLE
 from tests.e2e.conftest import ExplorerPage, serving
-from tests.e2e.layout import SIZES, faults
+from tests.e2e.layout import RESIZED, SIZES, faults
 from tests.tools import check_none
 
-CHART, DIAGRAM = ".st-key-cut-chart .main-svg", ".st-key-cut-diagram .main-svg"
+CHART = ".st-key-cut-chart .main-svg"
 DRAWN = """(plot) => {
   const drawn = document.querySelector(plot);
   const room = drawn?.closest("[class*=st-key-cut-]").parentElement;
@@ -25,11 +25,11 @@ NARROWED = """() => {
 }"""
 
 
-def check_every_screen(tab: ExplorerPage, plot: str, what: str) -> None:
+def check_every_screen(tab: ExplorerPage, what: str) -> None:
     found = []
     for width, height in SIZES:
         tab.page.set_viewport_size({"width": width, "height": height})
-        tab.page.wait_for_function(DRAWN, arg=plot)
+        tab.page.wait_for_function(DRAWN, arg=CHART)
         found += [f"{what} at {width}x{height}: {fault}" for fault in faults(tab.page)]
     check_none(found)
 
@@ -47,13 +47,19 @@ def test_the_views_of_an_ensemble(visit):
         page.set_viewport_size({"width": 1280, "height": 720})
         page.get_by_role("radio", name=view).click()
         page.locator(CHART).first.wait_for()
-        check_every_screen(visit, CHART, view)
+        check_every_screen(visit, view)
 
 
 def test_a_log_and_its_cut(visit):
-    visit.page.goto(f"{visit.url}/traces")
-    visit.page.locator(DIAGRAM).first.wait_for()
-    check_every_screen(visit, DIAGRAM, "Traces")
+    visit.open("/traces")
+    found = []
+    for width, height in SIZES:
+        visit.page.set_viewport_size({"width": width, "height": height})
+        visit.page.wait_for_function(RESIZED)
+        for tab in ("Ask", "Events", "Lattice", "Cut"):
+            visit.tab(tab)
+            found += [f"{tab} at {width}x{height}: {fault}" for fault in faults(visit.page)]
+    check_none(found)
 
 
 def test_two_entries_of_the_history_side_by_side(visit, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""The Traces page as a teacher uses it: a log, a cut of it, its verdict, and the window as a diagram; then History."""
+"""The Traces page as a teacher uses it: a log, a cut of it, its verdict, its lattice; then Explore and History."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.e2e.conftest import ExplorerPage
 from tests.tools import check_none
 
 PATIENCE_MS = 240_000  # Spark may have to start on a busy machine
-DIAGRAM = ".st-key-cut-diagram .main-svg"
-VERDICT = ".st-key-cut-trace h3"
-CHANNELS = ".st-key-cut-trace h3 + .cut-told"
+EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
+VERDICT = ".cc-cut-verdict"
 
 # a sends to b, b answers, and a sends again: three messages that the clocks tell of.
 CLOCKS = [
@@ -25,15 +25,6 @@ CLOCKS = [
     ("b", "is asked again", {"b": 3, "a": 3}),
 ]
 LOG = "".join(f"{text}\n{host} {json.dumps(clock)}\n" for host, text, clock in CLOCKS)
-
-AT_AN_EVENT = """([process, number]) => {
-  const plot = document.querySelector(".st-key-cut-diagram .js-plotly-plot");
-  const { xaxis, yaxis } = plot._fullLayout;
-  const events = plot.data.at(-1);
-  const place = events.customdata.findIndex(([name, own]) => name === process && own === number);
-  const box = plot.getBoundingClientRect();
-  return [box.left + xaxis._offset + xaxis.d2p(events.x[place]), box.top + yaxis._offset + yaxis.d2p(events.y[place])];
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -56,21 +47,40 @@ def traces(contexts, app_with_data) -> Iterator[ExplorerPage]:
     check_none(visit.trouble.found)
 
 
-def end_the_cut_at(page, process: str, number: int) -> None:
-    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")  # else an old diagram is clicked
-    page.locator(DIAGRAM).first.wait_for()
-    page.mouse.click(*page.evaluate(AT_AN_EVENT, [process, number]))
+def told(page: Page, text: str) -> None:
+    """Wait until the tab Cut says something."""
+    page.locator(".cc-view[data-view=cut]").get_by_text(text).first.wait_for()
 
 
-def test_a_click_moves_the_cut_and_its_verdict_is_told(traces):
+def test_a_handle_moves_the_cut_and_its_verdict_is_told_with_no_answer_of_the_server(traces):
+    """The same part of the page as in Explore: the message that decides, the channels, the nearest consistent cut."""
     page = traces.page
-    end_the_cut_at(page, "b", 3)
-    page.get_by_text("asks again” on a->b was received inside the cut, but sent outside it").wait_for()
-    page.get_by_text("Last events inside: a: is answered; b: is asked again").wait_for()
-    page.get_by_role("button", name="Make it consistent").click()
-    page.get_by_text("Consistent.", exact=True).wait_for()
-    end_the_cut_at(page, "a", 3)
-    page.locator(CHANNELS).get_by_text("asks again").wait_for()
+    page.wait_for_selector(EXPLORER)
+    handle = page.locator(".cc-cut-handle[data-lane='1']")
+    handle.press("End")
+    told(page, "“asks again”: received at “is asked again” inside the cut, sent at “asks again” outside it.")
+    told(page, "3 events, up to is asked again")
+    page.get_by_role("button", name="Greatest consistent below").click()
+    told(page, "This cut is consistent")
+    page.locator(".cc-cut-handle[data-lane='0']").press("End")
+    told(page, "a->b = <asks again>")
+    told(page, "A channel may hold more: the clocks of this log do not show every message.")
+
+
+def test_a_reload_and_a_link_show_the_same_cut(traces):
+    page = traces.page
+    page.wait_for_function("/data=question[-0-9]*&rows=1-6&cut=3[.]2&/.test(location.search)")
+    for reopen in (page.reload, lambda: page.goto(page.url)):
+        reopen()
+        page.wait_for_selector(EXPLORER)
+        told(page, "a->b = <asks again>")
+
+
+def test_there_are_the_tabs_that_make_sense_of_a_log_and_nothing_to_edit(traces):
+    page = traces.page
+    assert page.get_by_role("tab").all_inner_texts() == ["Cut", "Lattice", "Ask", "Events"]
+    tools = page.locator(".cc-tools button:visible").all_inner_texts()
+    assert [text.strip() for text in tools] == ["Find", "Export"]
 
 
 def test_what_was_understood_is_told(traces):
@@ -109,9 +119,8 @@ def test_two_logs_of_one_name_are_both_read_and_one_of_six_megabytes_is_taken(tr
 
 def test_the_window_opens_in_explore_and_history_leads_back(traces):
     page = traces.page
-    page.get_by_role("button", name="Open this window in Explore").click()
-    page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
-    assert "question" in page.locator(".cc-title").inner_text()
+    page.get_by_role("button", name="Open in Explore").click()
+    page.locator(".cc:not([data-log]) .cc-title").get_by_text("question").wait_for()
     check_none(traces.trouble.found)
     page.get_by_role("link", name="History").click()
     page.get_by_text("What has been run").wait_for()

@@ -42,7 +42,6 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "menus": {"label"},
     "pages": {"page_styles()"},
     "predicting": {"QUANTITIES.get(name, 'a parameter of the workload')"},
-    "trace_window": {"_verdict(finding, list(frontier))", "_ends(window, frontier)"},
     "traces": {"_in_a_sentence(list(told.values()), len(rows))", "label"},
     "waiting": {"_how_far(job)", "job.done / job.total", "meanwhile"},
 }  # fmt: skip

@@ -240,6 +240,16 @@ def test_wishes_are_noted_and_nothing_else_changes(session):
     assert session.data() == {**before, "ack": 1}
 
 
+def test_the_page_of_a_snapshot_is_drawn_while_somebody_looks_at_it_and_follows_the_edits(session):
+    session.absorb([entry(1, {"do": "look", "proof": "S1"})])
+    assert scene(session)["proofs"]["S1"]["inversions"] == 1
+    session.absorb([entry(2, {"do": "internal", "process": "P3", "at": 800})])
+    assert scene(session)["proofs"]["S1"]["total"] == 12
+    for number, unknown in enumerate(("S9", 7, None), start=3):
+        session.absorb([entry(number, {"do": "look", "proof": unknown, "step": number})])
+        assert scene(session)["proofs"] == {}
+
+
 @pytest.mark.long
 def test_only_the_sessions_that_looked_at_a_big_run_last_keep_it(monkeypatch):
     sessions = [ExploreSession() for _ in range(3)]

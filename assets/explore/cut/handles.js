@@ -76,14 +76,15 @@ export class CutHandles {
   layHandle(node, lane) {
     const { diagram, scene } = this.explorer;
     const [own, stop] = [this.stops[lane], this.stopOf(lane)];
+    const told = ({ count, number = count }) => number;
     const [x, y] = diagram.spot(lane, this.positions[lane] ?? own.at(-1).position);
     node.toggleAttribute("hidden", diagram.hidden.has(lane));
     setShape(node, {
       transform: `translate(${x.toFixed(1)} ${y.toFixed(1)}) scale(${this.size.toFixed(2)})`,
       "aria-orientation": diagram.isDown ? "vertical" : "horizontal",
-      "aria-valuemin": own[0].count,
-      "aria-valuemax": own.at(-1).count,
-      "aria-valuenow": stop == null ? 0 : own[stop].count,
+      "aria-valuemin": told(own[0]),
+      "aria-valuemax": told(own.at(-1)),
+      "aria-valuenow": stop == null ? 0 : told(own[stop]),
       "aria-valuetext": stop == null ? `${scene.processes[lane]} never ${this.verb}` : `${scene.processes[lane]} ${this.verb} ${countedEvents(own, stop)}`,
       "aria-disabled": this.isFixed,
       "data-never": stop == null,

@@ -4,6 +4,7 @@ import { magnification } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 import { stopsOf } from "../run/cut_stops.js";
 import { Cuts } from "../run/cuts.js";
+import { LogCuts } from "../run/log_cuts.js";
 import { CutHandles } from "./handles.js";
 
 const TABS = new Set(["cut", "lattice"]); // while one of them is open, the cut is on show
@@ -95,9 +96,12 @@ export class HeldCut extends CutHandles {
   /** All cuts, the stops and the handles of a scene. */
   prepare(scene) {
     const { events } = this.explorer;
-    if (this.cuts?.events !== events) this.cuts = new Cuts(events);
+    if (scene.log) this.cuts = new LogCuts(events, scene.log);
+    else if (this.cuts?.events !== events) this.cuts = new Cuts(events);
     const positions = scene.steps.slice(scene.first ? 0 : 1).map(({ position }) => position);
-    this.stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
+    const stops = stopsOf(scene, events, positions.length ? positions : [0], (at) => events.position(at, scene));
+    this.stops = stops.map((own, lane) => own.filter(({ count }) => !count || this.cuts.lastPart(lane, count) === count));
+    for (const [lane, own] of this.stops.entries()) for (const stop of own) stop.number = this.cuts.number(lane, stop.count);
     this.moved = null;
     this.makeHandles();
   }
@@ -135,7 +139,7 @@ export class HeldCut extends CutHandles {
   /** The stop nearest to the cut: of a long run only a window has stops. */
   stopOf(lane) {
     const own = this.stops[lane];
-    return Math.min(Math.max(this.frontier[lane] - own[0].count, 0), own.length - 1);
+    return Math.max(own.findLastIndex(({ count }) => count <= this.frontier[lane]), 0);
   }
 
   moveTo(lane, stop) {

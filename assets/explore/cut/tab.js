@@ -37,7 +37,7 @@ export class CutView {
     const caption = new Map(scene.channels.map(({ name, caption }) => [name, caption]));
     this.captions = scene.events.channels.map(({ name }) => caption.get(name) ?? name);
     this.names = new Map(scene.messages.map(({ id, name }) => [id, name]));
-    setText(this.counts, countsInWords(scene.cut_counts));
+    setText(this.counts, countsInWords(scene.cut_counts, scene.log ? "through these rows" : "of this run"));
     this.makeMoves();
     this.cutMoved();
   }
@@ -73,7 +73,7 @@ export class CutView {
     this.verdict.dataset.holds = this.why.dataset.holds = String(holds);
     setText(this.verdict, holds ? "✓ This cut is consistent" : "✗ This cut is not consistent");
     this.showWhy(violations);
-    this.showChannels(cuts.inChannels(frontier));
+    this.showChannels(cuts.inChannels(frontier), cuts.waiting(frontier));
     this.showAmounts(frontier);
     this.showInside(frontier);
   }
@@ -89,8 +89,8 @@ export class CutView {
   /** "H→D is received at D inside the cut, sent at H outside it." */
   offence(message) {
     const { events } = this.explorer;
-    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)];
-    return `${this.nameOf(message)}: received at ${received} inside the cut, sent at ${sent} outside it.`;
+    const [received, sent] = [events.label(message.receivedAt), events.label(message.sentAt)].map(quoted);
+    return `${quoted(this.nameOf(message))}: received at ${received} inside the cut, sent at ${sent} outside it.`;
   }
 
   nameOf({ id, sentAt, receivedAt }) {
@@ -99,10 +99,21 @@ export class CutView {
     return this.names.get(id) ?? ends();
   }
 
-  showChannels(found) {
-    const lines = [...found].slice(0, MOST_LISTED).map(([channel, messages]) => `${this.captions[channel]} = <${messages.map((message) => this.nameOf(message)).join(", ")}>`);
+  /** @param found the messages of the run by channel number; @param waiting those of a log that came before its window */
+  showChannels(found, waiting) {
+    const { log, channels, events } = this.scene;
+    const held = new Map([...waiting].map(([name, own]) => [name, { ...own, names: [...own.names] }]));
+    for (const [channel, messages] of found) {
+      const { name } = events.channels[channel];
+      if (log?.unknown[name]) continue;
+      if (!held.has(name)) held.set(name, { caption: this.captions[channel], names: [], more: 0 });
+      held.get(name).names.push(...messages.map((message) => this.nameOf(message)));
+    }
+    const told = ({ caption, names, more }) => `${caption} = <${[...names, ...(more ? [`${more} more`] : [])].join(", ")}>`;
+    const lines = [...held.values()].slice(0, MOST_LISTED).map(told);
     refill(this.channels, JSON.stringify(lines), () => lines.map((text) => el("li", { "data-state": "messages" }, ...unbroken(text))));
-    setText(this.others, othersInWords(found.size - lines.length, this.scene.channels.length - found.size, lines.length > 0));
+    const [more, areListed] = [held.size - lines.length, lines.length > 0];
+    setText(this.others, log ? othersOfLog(log, more, areListed) : othersInWords(more, channels.length - held.size, areListed));
   }
 
   showAmounts(frontier) {
@@ -116,28 +127,45 @@ export class CutView {
     const { processes } = this.scene;
     const shown = processes.slice(0, MOST_LISTED);
     const { events } = this.explorer;
-    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane])]);
+    const words = shown.map((name, lane) => [name, insideInWords(events, lane, frontier[lane], this.held.cuts.number(lane, frontier[lane]))]);
     if (processes.length > shown.length) words.push(["…", `and ${processes.length - shown.length} more processes`]);
     refill(this.inside, JSON.stringify(words), () => words.flatMap(([name, text]) => [el("dt", {}, name), el("dd", {}, text)]));
   }
 }
 
+/** A label of several words stands in quotes. */
+function quoted(label) {
+  return label.includes(" ") ? `“${label}”` : label;
+}
+
 /** "5 more channels hold messages. The other 5 channels are empty." */
 function othersInWords(more, empty, areListed) {
   const channels = (count) => (count === 1 ? "channel" : `${count} channels`);
-  const holding = more ? `${more} more ${more === 1 ? "channel holds" : "channels hold"} messages. ` : "";
-  if (!empty) return holding;
-  return areListed ? `${holding}The other ${channels(empty)} ${empty === 1 ? "is" : "are"} empty.` : "All channels are empty.";
+  if (!empty) return othersThatHold(more);
+  return areListed ? `${othersThatHold(more)}The other ${channels(empty)} ${empty === 1 ? "is" : "are"} empty.` : "All channels are empty.";
+}
+
+function othersThatHold(more) {
+  return more ? `${more} more ${more === 1 ? "channel holds" : "channels hold"} messages. ` : "";
 }
 
 /** "3 events, up to H". */
-function insideInWords(events, lane, inside) {
-  const stop = { count: inside, label: inside ? events.label(events.nth(lane, inside)) : "" };
+function insideInWords(events, lane, inside, number) {
+  const stop = { number, label: inside ? events.label(events.nth(lane, inside)) : "" };
   return countedEvents([stop], 0);
 }
 
+/** What a log says of the other channels, and what it does not say. */
+function othersOfLog({ exact, unknown }, more, areListed) {
+  const names = Object.values(unknown);
+  const silent = names.length ? ` The log does not say what is in ${names.slice(0, MOST_LISTED).join(", ")}.` : "";
+  if (exact) return `${othersThatHold(more)}No message is in ${areListed ? "any other" : "a"} channel.${silent}`;
+  const unseen = areListed ? "A channel may hold more" : "No message is known to be in a channel";
+  return `${othersThatHold(more)}${unseen}: the clocks of this log do not show every message.${silent}`;
+}
+
 /** "31 of the 96 cuts of this run are consistent." */
-function countsInWords({ frontiers, consistent, is_all: isAll }) {
-  if (consistent == null) return `This run has ${frontiers} cuts, too many to count the consistent ones.`;
-  return `${isAll ? "" : "More than "}${consistent} of the ${frontiers} cuts of this run ${isAll && consistent === "1" ? "is" : "are"} consistent.`;
+function countsInWords({ frontiers, consistent, is_all: isAll }, where) {
+  if (consistent == null) return `There are ${frontiers} cuts ${where}, too many to count the consistent ones.`;
+  return `${isAll ? "" : "More than "}${consistent} of the ${frontiers} cuts ${where} ${isAll && consistent === "1" ? "is" : "are"} consistent.`;
 }

@@ -16,7 +16,8 @@ export function inChunks(trace) {
     const until = Math.min(from + CHUNK, show.length);
     const piece = pointsOf(trace, trace.x.length, from * stride, until * stride);
     const own = (list) => list?.slice(from, until);
-    piece.meta = { ...trace.meta, stride, show: own(show), messages: own(messages), grow: own(grow) };
+    const places = trace.meta.places?.slice(from * stride, until * stride);
+    piece.meta = { ...trace.meta, stride, show: own(show), messages: own(messages), grow: own(grow), places };
     pieces.push(piece);
   }
   return pieces;

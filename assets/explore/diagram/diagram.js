@@ -1,6 +1,7 @@
 /* The space-time diagram: one Plotly node for the life of the component. Stepping masks its traces. */
 
 import { resolveColour } from "../page/colours.js";
+import { hasMoved, movedCoordinates } from "../proof/row.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
 import { inChunks } from "./chunks.js";
 import { arrangeTexts } from "./lettering.js";
@@ -57,6 +58,7 @@ export class Diagram {
     this.holdsCut = false; // whether a cut lies over it: then it tints none itself
     this.snapshot = null;
     this.asked = null; // the snapshot that somebody predicts
+    this.moves = null; // on Dijkstra's page: where its row of actions lies (proof/tab.js)
     this.config = this.plotConfig();
     this.listen();
     new Touch(this, (steps) => explorer.transport.moveBy(steps));
@@ -87,7 +89,7 @@ export class Diagram {
     this.hidden = new Set(scene.arrangement.hidden.map((name) => scene.lanes.indexOf(name)));
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
-    this.arrows = arrowsOf(this.traces, this.isDown);
+    this.arrows = arrowsOf(this.movedTraces(), this.isDown);
     const data = this.traces.map((trace, index) => ({
       ...trace,
       ...this.coordinates(index),
@@ -97,6 +99,7 @@ export class Diagram {
     }));
     const layout = { ...figure.layout, uirevision: view, autosize: true };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
+    if (this.drawn) Plotly.animate(this.node, [], { mode: "immediate" }); // what waits to be drawn is of the figure before
     Plotly.react(this.node, data, layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
@@ -135,6 +138,27 @@ export class Diagram {
     if (every === this.naming) return;
     this.naming = every;
     Plotly.relayout(this.node, { [`${axis}.ticktext`]: names.map((name, lane) => (lane % every ? "" : name)) });
+  }
+
+  /** On Dijkstra's page: move its actions to other places. Only traces in which something moves are touched. */
+  rearrange(moves) {
+    const before = this.moves.places;
+    this.moves = moves;
+    this.arrows = arrowsOf(this.movedTraces(), this.isDown);
+    this.update(this.tracesWith((meta) => hasMoved(meta, before, moves.places)));
+    this.onMoved();
+  }
+
+  /** The traces with their coordinates as they are on show, whatever the step. */
+  movedTraces() {
+    return this.moves ? this.traces.map((trace) => ({ ...trace, ...this.moved(trace, trace) })) : this.traces;
+  }
+
+  /** Coordinates {x, y} of a trace, moved to where the row of actions lies. */
+  moved(trace, coordinates) {
+    const axis = this.isDown ? "y" : "x";
+    if (!this.moves || !coordinates[axis]) return coordinates;
+    return { ...coordinates, [axis]: movedCoordinates(coordinates[axis], trace.meta, this.moves.page, this.moves.places) };
   }
 
   resize() {
@@ -242,8 +266,9 @@ export class Diagram {
   /** The x and y of one trace as they are now; nothing for a trace that never changes. */
   coordinates(index) {
     if (index === 0) return this.highlight();
-    if (this.masks[index]) return this.masks[index].at(this.step, this.position);
     const { x, y, meta } = this.traces[index];
+    if (this.masks[index]) return this.moved(this.traces[index], this.masks[index].at(this.step, this.position));
+    if (this.moves) return this.moved(this.traces[index], { x, y });
     const axis = meta?.cursor;
     if (!axis) return {};
     return { x, y, [axis]: [this.position, this.position] };
@@ -340,14 +365,20 @@ export class Diagram {
     return { lane: nearest, position, distance: Math.hypot(point[0] - x, point[1] - y) };
   }
 
+  /** The position of an event on the time axis; null where it is not on show. */
+  positionOf(at) {
+    return this.moves ? this.moves.positionOf(at) : this.events.position(at, this.scene);
+  }
+
   /** The event of the window nearest to a point, or null when none is within reach. */
   eventAt(point) {
     const { events, scene } = this;
     let nearest = null;
     let least = REACH.event;
     for (const at of events.within(scene)) {
-      if (this.hidden.has(events.lane[at])) continue;
-      const [x, y] = this.spot(events.lane[at], events.position(at, scene));
+      const position = this.positionOf(at);
+      if (position === null || this.hidden.has(events.lane[at])) continue;
+      const [x, y] = this.spot(events.lane[at], position);
       const distance = Math.hypot(point[0] - x, point[1] - y);
       if (distance < least) [nearest, least] = [at, distance];
     }

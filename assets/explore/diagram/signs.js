@@ -2,16 +2,16 @@
 
 import { el, refill } from "../page/dom.js";
 
-/** The list below the diagram; while somebody predicts (`isAsked`), of the signs that are drawn then. */
-export function showSigns(node, all, isAsked) {
-  const signs = all.filter(({ drawn }) => drawn === "always" || (drawn === "asked") === isAsked);
+/** The list below the diagram, of the signs that are drawn now: in the "run", when somebody is "asked", in the "proof". */
+export function showSigns(node, all, now) {
+  const signs = all.filter(({ drawn }) => drawn === now || (drawn === "always" && now !== "proof"));
   const item = (sign) => el("li", { title: sign.title, "data-sign": sign.key, "data-rare": sign.rare }, signIcon(sign), ` ${sign.label}`);
   refill(node, JSON.stringify(signs), () => signs.map(item));
 }
 
 /** Each sign of the run with its sentence. */
 export function signsInFull(all) {
-  const signs = all.filter(({ drawn }) => drawn !== "asked");
+  const signs = all.filter(({ drawn }) => drawn === "run" || drawn === "always");
   return el("ul", { class: "cc-signs-in-full" }, ...signs.map((sign) => el("li", {}, signIcon(sign), el("span", {}, sign.title))));
 }
 

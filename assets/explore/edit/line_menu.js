@@ -8,6 +8,9 @@ import { Popup } from "./popup.js";
 
 const MOST_TARGETS = 6; // more targets than this are offered in a list
 
+/** A part for pages on which nothing is edited: a click on a process's line opens no menu. */
+export const noLineMenu = { claims: ({ kind }) => kind === "line" };
+
 export class LineMenu extends Popup {
   constructor(manipulation) {
     super(manipulation, { class: "cc-line-menu", role: "group" });

@@ -284,7 +284,7 @@ export class AskView {
     const { scene } = this;
     const { source, target, sent, received, sent_time, arrival, sent_label, arrival_label, delay } = message;
     const at = (label) => (label ? ` as ${label}` : "");
-    const end = received == null ? [el("strong", {}, neverComes(message))] : [`by ${scene.lanes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
+    const end = received == null ? [el("strong", {}, scene.log ? "not in these rows" : neverComes(message))] : [`by ${scene.lanes[target]}${at(arrival_label)}, time ${plainNumber(arrival)} `, this.stepButton(received)];
     const begin = [`by ${scene.lanes[source]}${at(sent_label)}, time ${plainNumber(sent_time)} `, this.stepButton(sent)];
     const change = el("button", { type: "button", class: "cc-asks", onclick: () => this.explorer.openTab("change") }, "change it");
     const stamp = message.stamp ? [["Stamp", [message.stamp]]] : [];

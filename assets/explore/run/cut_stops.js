@@ -4,9 +4,9 @@ const BEYOND = 0.045; // the first and last stop of a process lie this far beyon
 
 /**
  * The stops of each process in the scene's window: before its first event there, and after each one, or (`byStep`) after
- * each step with events of it. A stop has the `count` of the events of its process before it, the `label` and `step` of
- * the last of them, and its `position` on the time axis. `positions` are those of the steps, and `positionOf` gives that
- * of an event.
+ * each step with events of it. A stop has the `count` of the events of its process before it (in a log's own numbers,
+ * its `number`), the `label` and `step` of the last of them, and its `position` on the time axis. `positions` are those
+ * of the steps, and `positionOf` gives that of an event.
  */
 export function stopsOf(scene, events, positions, positionOf, byStep = false) {
   const [least, most] = [Math.min(...positions), Math.max(...positions)];
@@ -33,6 +33,7 @@ export function stopsOf(scene, events, positions, positionOf, byStep = false) {
 /** The events before a stop: "3 events, up to H". */
 export function countedEvents(stops, stop) {
   if (stop == null) return "nothing, never";
-  const { count, label } = stops[stop] ?? stops[0];
-  return count ? `${count} ${count > 1 ? "events" : "event"}, up to ${label}` : "no event";
+  const { count, number = count, label } = stops[stop] ?? stops[0];
+  const last = label ? `, up to ${label}` : ", all before these rows";
+  return number ? `${number.toLocaleString("en")} ${number > 1 ? "events" : "event"}${last}` : "no event";
 }

@@ -42,7 +42,7 @@ export class Cuts {
   below(frontier) {
     const inside = [...frontier];
     for (const { source, target, sent, received } of this.receipts) {
-      if (sent > inside[source] && received <= inside[target]) inside[target] = received - 1;
+      if (sent > inside[source] && received <= inside[target]) inside[target] = this.firstPart(target, received) - 1;
     }
     return inside;
   }
@@ -52,7 +52,7 @@ export class Cuts {
     const inside = [...frontier];
     for (let last = this.receipts.length - 1; last >= 0; last -= 1) {
       const { source, target, sent, received } = this.receipts[last];
-      if (received <= inside[target]) inside[source] = Math.max(inside[source], sent);
+      if (received <= inside[target]) inside[source] = Math.max(inside[source], this.lastPart(source, sent));
     }
     return inside;
   }
@@ -68,7 +68,26 @@ export class Cuts {
     const { events } = this;
     const inside = this.total.map(() => 0);
     for (let at = events.firstFrom(step + 1) - 1; at >= 0; at -= 1) inside[events.lane[at]] = Math.max(inside[events.lane[at]], events.index[at]);
+    return inside.map((count, lane) => (count && this.lastPart(lane, count) > count ? this.firstPart(lane, count) - 1 : count));
+  }
+
+  /** The index of the first and of the last part of the event with an index: in a run of ours each is one part. */
+  firstPart(lane, index) {
+    return index;
+  }
+
+  lastPart(lane, index) {
+    return index;
+  }
+
+  /** How people count the events inside, of which there are so many in the columns. */
+  number(lane, inside) {
     return inside;
+  }
+
+  /** The messages in channels at a cut that are not in the columns, by the channel's name. */
+  waiting() {
+    return new Map();
   }
 
   /** How much of a conserved good a cut finds (diagrams/meters.py): in the processes, and in the channels. */

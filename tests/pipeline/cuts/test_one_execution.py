@@ -1,9 +1,8 @@
-"""Windows, event counts and greatest consistent cuts by Spark, compared with the same table in memory."""
+"""Windows and event counts of an execution; and the rule of the greatest consistent cut on logs."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow
 import pytest
@@ -13,16 +12,12 @@ from hypothesis import strategies as st
 from pipeline.cuts import one_execution
 from pipeline.store.folder import Store
 from pipeline.store.schema import TRACE_TYPES, arrow_schema
-from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event
 from sim.document import library
 from sim.run.execution import run
 from sim.theory.causality import History, consistent_below
 from sim.theory.lattice import lattice
 from tests.pipeline.some_logs import REPEATABLE, events_of, read_log, truths
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 RUNS = {0: "lecture", 1: "ring", 5: "two_banks"}
 
@@ -60,22 +55,11 @@ def test_event_counts_name_every_process_in_the_order_of_the_log(store: Store) -
     assert list(one_execution.event_counts(store, 0).items()) == [
         (name, lecture.get(name, 0)) for name in ("P3", "P1", "P4", "P2")
     ]
+    assert one_execution.event_counts_before(store, 0, 1) == {"P1": 1}
+    assert one_execution.event_counts_before(store, 0, 0) == {}
     banks = {name: len(own) for name, own in history("two_banks").of.items()}
     assert one_execution.event_counts(store, 5) == banks
     assert [row["name"] for row in one_execution.executions(store)] == ["lecture"]
-
-
-def test_the_biggest_consistent_cut_of_a_table(spark: SparkSession, store: Store) -> None:
-    lecture = history("lecture")
-    frontier = {"P1": 1, "P2": 3, "P3": 3}
-    assert not lecture.is_consistent(frontier)
-    found = one_execution.consistent_below(spark, store, 0, frontier)
-    assert found == {**lecture.consistent_below(frontier), "P4": 0} != {**frontier, "P4": 0}
-    assert one_execution.consistent_below(spark, store, 5, {}) == dict.fromkeys(history("two_banks").processes, 0)
-    whole = dict.fromkeys(history("two_banks").processes, 10**9)
-    assert one_execution.consistent_below(spark, store, 5, whole) == one_execution.event_counts(store, 5)
-    with pytest.raises(InputError, match=r"execution 0 has no process 'P11'; did you mean 'P1'"):
-        one_execution.consistent_below(spark, store, 0, {"P11": 1})
 
 
 # --------------------------------------------------------------------------- the rule

@@ -142,6 +142,9 @@ SCENARIOS: dict[str, tuple[str, list[str]]] = {
         ONE_WAY + SNAPSHOT.replace("P1", "P2"), ["snapshots", "S1", "cannot reach P1", "P2", "initiator"],
     ),
     "a cut of an unknown process": (TWO + CUT + 'frontier = { P9 = "A" }', ["cuts[1].frontier", "'P9'"]),
+    "a walk without words": (TWO + "[[walk]]\nswaps = 1", ["walk[1].text", "missing"]),
+    "a walk to less than no swaps": (TWO + '[[walk]]\ntext = "a"\nswaps = -1', ["walk[1].swaps", "straight", "-1"]),
+    "a walk to a word": (TWO + '[[walk]]\ntext = "a"\nswaps = "crooked"', ["walk[1].swaps", "straight", "crooked"]),
     "a cut at a number": (TWO + CUT + "frontier = { P1 = 3 }", ["cuts[1].frontier.P1", "label", "3"]),
 }  # fmt: skip
 

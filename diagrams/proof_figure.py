@@ -1,0 +1,282 @@
+"""Scene -> the space-time diagram of Dijkstra's page: the run's application events alone, at their places in the row.
+
+White actions are rings, red ones filled squares; a white message has an open head, a red one a filled head. The browser
+moves what it draws (assets/explore/proof/row.js): `meta.places` says of each point to which action it belongs, as
+its index among those on show; or as [one, other, share] for a point on the way between two actions; null for a point
+that stays. `meta.turns` says which process's turn to red a point is, by its lane in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from diagrams import theme
+from diagrams.arrows import add_arrows, shaft
+from diagrams.canvas import Canvas, Point, plain, write
+from diagrams.elements import Arrow, Dot
+from diagrams.labels import Labels
+from diagrams.positions import round_times
+from diagrams.proof import Proof, Swaps
+from diagrams.scene import Scene, arrow_of
+from diagrams.spacetime import Figure, arranged, layout_of, process_lines
+from diagrams.texts import (
+    BODY_SIZE,
+    FEW,
+    LETTER_SIZE,
+    LONGEST,
+    LONGEST_OF_FEW,
+    MOST_BODIES,
+    MOST_NAMED,
+    along_arrow,
+    cropped_name,
+    obstacles,
+    off_the_line,
+    spots_beside,
+    with_a_body,
+)
+from sim.core.model import APP
+
+ROOM = 0.7  # places before the first action and after the last one
+BEYOND = 0.75  # lanes beyond the first one, for the names of states
+NAME_SIZE = 16
+SHORT_NUMBERS = 100
+FEW_ACTIONS = 40  # all with their name, as in the row
+Anchor = int | list[float] | None
+ALWAYS = (0, None)
+
+
+class Rearranged(Scene):
+    """The end of a run without its snapshots; actions lie at their places after some interchanges."""
+
+    def __init__(self, scene: Scene, proof: Proof, swaps: Swaps = 0) -> None:
+        super().__init__(scene.whole_run, 0, scene.last, {}, True, scene.arrangement)
+        self.recordings, self.cuts = {}, ()
+        self.proof = proof
+        self.places = proof.places(swaps)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all actions are on show."""
+        return self.proof.is_whole
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The places on show, with a little room."""
+        first = self.proof.first
+        return first - ROOM, first + len(self.proof.actions) - 1 + ROOM
+
+    def at(self, process: str, index: int) -> float:
+        """The position of an event; beyond the edge for one that is not on show."""
+        if (process, index) in self.proof.place_of:
+            action, before = self.proof.place_of[process, index]
+            return self.places.actions[action] - before
+        step = self.execution.history.of[process][index - 1].step
+        return self.extent[0] - 1 if step < self.proof.actions[0].step else self.extent[1] + 1
+
+    @cached_property
+    def dots(self) -> tuple[Dot, ...]:
+        """The application events on show."""
+        events = self.execution.history.rows
+        return tuple(
+            replace(dot, position=position, until=position)
+            for dot, event in zip(super().dots, events, strict=True)
+            if (event.process, event.index or 0) in self.proof.place_of
+            for position in [self.at(event.process, event.index or 0)]
+        )
+
+    @cached_property
+    def arrows(self) -> tuple[Arrow, ...]:
+        """The application messages with an end on show."""
+        return tuple(arrow for flight in self.flights if flight.kind == APP and (arrow := self._arrow(flight)))
+
+    def _arrow(self, flight: Any) -> Arrow | None:
+        ends = [(own.process, own.index or 0) for own in (flight.send, flight.receive) if own]
+        if not any(end in self.proof.place_of for end in ends):
+            return None
+        arrow = arrow_of(self.whole_run, flight, is_outcome_known=False)
+        is_red = self.proof.is_red(flight.send)
+        kept = {self.proof.snapshot.id: 0} if flight.id in self._recorded else {}
+        start, end = self.at(*ends[0]), self.at(*ends[1]) if flight.receive else None
+        told = f"{'red' if is_red else 'white'} message {arrow.text}"
+        return replace(arrow, start=start, end=end, head="full" if is_red else "open", kept=kept, text=told)
+
+    @cached_property
+    def _recorded(self) -> set[int]:
+        """The messages in the recorded states of channels."""
+        return {message.id for message in self.proof.snapshot.recorded_messages}
+
+    def ends(self, arrow: Arrow) -> tuple[int | None, int | None]:
+        """The indices, among the actions on show, of those that send and receive a message."""
+        flight = self.execution.flights[arrow.id]
+        keys = [(own.process, own.index or 0) if own else None for own in (flight.send, flight.receive)]
+        found = [self.proof.place_of.get(key, (None, 0))[0] if key else None for key in keys]
+        return found[0], found[1]
+
+
+def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0) -> Figure:
+    """The diagram after some interchanges, `orientation` "down" or "right"."""
+    whole = Rearranged(scene, proof, swaps)
+    canvas = Canvas(arranged(whole), orientation)
+    process_lines(canvas)
+    _bands(canvas, whole)
+    _messages(canvas, whole)
+    _dots(canvas, whole)
+    _cut(canvas, whole)
+    labels = obstacles(canvas)
+    _letters(canvas, whole, labels)
+    _bodies(canvas, whole, labels)
+    return {"data": canvas.traces, "layout": _layout(canvas)}
+
+
+def _spans(elements: Sequence[Any]) -> list[tuple[int, None]]:
+    """All of it is seen at every step."""
+    return [ALWAYS] * len(elements)
+
+
+def _shaft(whole: Rearranged, arrow: Arrow) -> list[Anchor]:
+    """The anchors of the three points of an arrow; one that never arrives moves with its send."""
+    start, end = whole.ends(arrow)
+    return [start, end if arrow.end is not None else start, None]
+
+
+def _bands(canvas: Canvas, whole: Rearranged) -> None:
+    """Below a message: that it is in the state of its channel; or that it is red and accepted in a white action."""
+    wrong = {own["message"] for own in whole.proof.forbidden}
+    width = max(canvas.scale, 0.4)
+    for arrows, line in (
+        ([arrow for arrow in canvas.scene.arrows if arrow.kept], {"color": "@band", "width": 15 * width}),
+        ([arrow for arrow in canvas.scene.arrows if arrow.id in wrong], {"color": "@bad/0.5", "width": 11 * width}),
+    ):
+        anchors = [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]
+        shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
+        canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors})
+
+
+def _messages(canvas: Canvas, whole: Rearranged) -> None:
+    """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
+    for is_open in (True, False):
+        own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
+        colour = "@ink" if is_open else "@red"
+        for arrives in (True, False):
+            arrows = [arrow for arrow in own if (arrow.end is not None) == arrives]
+            meta = {"places": [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]}
+            line = {"color": colour, "width": 1.9 * max(canvas.scale, 0.5), **({} if arrives else {"dash": "dot"})}
+            if arrows:
+                add_arrows(canvas, arrows, _spans(arrows), line, 13 if arrives else 0, is_open=is_open, meta=meta)
+
+
+def _dots(canvas: Canvas, whole: Rearranged) -> None:
+    """White actions as rings, red ones as squares."""
+    size = 13 * max(canvas.scale, 0.4)
+    ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": 2.2}}
+    square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
+    numbers = _numbers(canvas, whole)
+    for is_red, look in ((False, ring), (True, square)):
+        own = [place for place, number in enumerate(numbers) if whole.proof.actions[number].is_red == is_red]
+        dots = [canvas.scene.dots[place] for place in own]
+        kind = "red action" if is_red else "white action"
+        texts = [plain(f"{kind}, {dot.text}") for dot in dots]
+        meta = {"places": [numbers[place] for place in own]}
+        points = [[(dot.lane, dot.position)] for dot in dots]
+        canvas.add(points, _spans(dots), mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+
+
+def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
+    """The index of the action of each dot, among those on show."""
+    lanes = canvas.scene.layout.shown
+    at: dict[tuple[int, float], int] = {}
+    for (process, _), (number, before) in whole.proof.place_of.items():
+        at[whole.whole_run.lane_of[process], whole.places.actions[number] - before] = number
+    return [at[lanes[dot.lane], dot.position] for dot in canvas.scene.dots]
+
+
+def _cut(canvas: Canvas, whole: Rearranged) -> None:
+    """S0 and S1 as lines across; between them the turns to red, and the line through them."""
+    proof = whole.proof
+    last = len(canvas.scene.processes) - 1
+    rank = whole.rank_of(proof.snapshot.id)
+    low, high = canvas.scene.extent
+    names: dict[float, str] = {}
+    for name, at in (("S0", proof.begin), ("S1", proof.end)):
+        if low <= at <= high:
+            names[at] = f"{names[at]} = {name}" if at in names else name
+    ends: list[list[Point | None]] = [[(-0.5, at), (last + 0.5, at), None] for at in names]
+    canvas.add(ends, mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
+    told = [f"<b>{name}</b>" for name in names.values()]
+    sides = ["top right" if canvas.down or at == proof.begin else "top left" for at in names]
+    write(canvas, [(-0.5, at) for at in names], told, sides, "@ink", NAME_SIZE, None)
+    lanes = [lane for lane in canvas.scene.layout.shown if lane <= len(whole.processes) - 1]
+    turns = [whole.places.turns[lane] for lane in lanes]
+    colour, dash = theme.cut_look(rank, not proof.is_forbidden)
+    line = [(-0.5, turns[0]), *((float(lane), turn) for lane, turn in enumerate(turns)), (last + 0.5, turns[-1])]
+    look = {"color": colour, "width": 3.2 * max(canvas.scale, 0.4), "dash": dash}
+    canvas.add([line], mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
+    symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
+    diamond = {"symbol": symbol, "size": 14 * max(canvas.scale, 0.45), "color": colour}
+    diamond |= {"line": {"color": "@paper", "width": 1.5}}
+    texts = [plain(f"{whole.processes[lane]} turns red") for lane in lanes]
+    points = [[(float(number), turn)] for number, turn in enumerate(turns)]
+    canvas.add(points, mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
+    name = plain(proof.snapshot.id) if proof.is_forbidden else "SSS"  # a cut that is no state has only its own name
+    side, meta = "bottom right" if canvas.down else "bottom center", {"turns": lanes[-1:]}
+    write(canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], side, "@ink", NAME_SIZE, None, meta=meta)
+
+
+def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
+    """The names of events, beside their line."""
+    numbers = _numbers(canvas, whole)
+    are_few = len(numbers) <= FEW_ACTIONS
+    named = [(dot, number) for dot, number in zip(canvas.scene.dots, numbers, strict=True) if dot.named or are_few]
+    if len(named) > MOST_NAMED:
+        return
+    points, texts, sides, anchors = [], [], [], []
+    for dot, number in named:
+        name = cropped_name(dot.label, LONGEST)
+        spots = spots_beside(canvas, dot.lane, dot.position)
+        spot = labels.place(name, canvas.letters(LETTER_SIZE), spots, [(dot.lane, dot.position)])
+        if spot:
+            points.append(spot.at)
+            pad = "\u00a0\u00a0" if canvas.down else ""
+            texts.append(f"{pad}{plain(name)}{pad}")
+            sides.append(spot.side)
+            anchors.append(number)
+    write(canvas, points, texts, sides, "@ink", LETTER_SIZE, None, meta={"places": anchors})
+
+
+def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
+    """What messages carry, along their arrows, where that is more than a name."""
+    arrows = [arrow for arrow in canvas.scene.arrows if None not in _shaft(whole, arrow)[:2]]
+    carried = with_a_body(canvas.scene, arrows)
+    if len(carried) > MOST_BODIES:
+        return
+    points, texts, sides, anchors = [], [], [], []
+    for arrow in carried:
+        name = cropped_name(arrow.name, LONGEST_OF_FEW if len(arrows) <= FEW else LONGEST)
+        start, end = (point for point in shaft(canvas.scene, arrow) if point)
+        spots = along_arrow(canvas.scene, arrow)
+        spot = labels.place(name, canvas.letters(BODY_SIZE), spots, [start, end])
+        if spot:
+            share = (spot.at[0] - start[0]) / (end[0] - start[0])
+            points.append(spot.at)
+            texts.append(off_the_line(plain(name), spot.side))
+            sides.append(spot.side)
+            anchors.append([*_shaft(whole, arrow)[:2], round(share, 4)])
+    write(canvas, points, texts, sides, "@ink", BODY_SIZE, None, meta={"places": anchors})
+
+
+def _layout(canvas: Canvas) -> Figure:
+    """The axes: the places on one of them, and on the other room for the names of the states."""
+    layout = layout_of(canvas.scene, canvas.down)
+    lanes, times = ("xaxis", "yaxis") if canvas.down else ("yaxis", "xaxis")
+    low, high = canvas.scene.extent
+    ticks = round_times(low, high, whole=True)
+    gap = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
+    prefix = "place " if high < SHORT_NUMBERS else ""  # else there is no room for it
+    prefixed = "last" if canvas.down else "first"
+    layout[times] |= {"tick0": 0, "dtick": gap, "showtickprefix": prefixed, "tickprefix": prefix}
+    across = layout[lanes]["range"]
+    layout[lanes]["range"] = [-BEYOND if end == -0.6 else end + 0.15 for end in across]
+    return layout

@@ -1,0 +1,121 @@
+"""A window of an execution: its whole events, and what is before it, so that every cut through it can be judged.
+
+The rows of an execution are in a causal order, so those before any row form a consistent cut. Hence a message that
+violates a cut through the window is sent and received in the window. What a channel holds at such a cut is what it held
+when the window begins, without what is received in the window and inside the cut; and what the window itself adds.
+
+All this takes scans of a few columns, which ask no Spark: only what waits in channels is kept in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Sized
+from typing import NamedTuple
+
+import pyarrow
+from pyarrow import compute
+from pyarrow.dataset import field
+
+from pipeline.cuts import one_execution
+from pipeline.store.folder import Store
+from pipeline.store.schema import arrow_schema
+from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, RECEIVE, SEND, Event, label_of
+
+FEW = 6  # messages of a channel that are named, beside those that are received in the window
+_NO_SENDS = arrow_schema({name: EVENT_TYPES[name] for name in ("channel", "peer_index", "message_id")}).empty_table()
+
+
+class Held(NamedTuple):
+    """The messages in a channel: how many, and the names of the first ones, in the order of their receipt.
+
+    A message has the name of its send. Messages that are never received come last, in the order of sending.
+    """
+
+    size: int
+    names: list[str]
+
+
+class LogWindow(NamedTuple):
+    """Rows of an execution, in order.
+
+    `before` is how many events each process has before them. `held` is what the channels hold when the rows begin, by
+    name; empty channels are left out. `receipts` are the rows that receive such a message, by channel: the first
+    messages of the channel, in their order.
+    """
+
+    rows: list[Event]
+    before: dict[str, int]
+    held: dict[str, Held]
+    receipts: dict[str, list[Event]]
+
+
+def log_window(store: Store, run_id: int, processes: Sequence[str], first_row: int, rows: int) -> LogWindow:
+    """The application events of execution `run_id` that lie in `rows` rows from `first_row` on, each with all its rows.
+
+    An event of which only a part lies there is left out. Raises InputError if there is no table.
+    """
+    own = _whole_events(one_execution.window(store, run_id, max(0, first_row - 1), rows + 2), first_row, rows)
+    begin = own[0].row if own else first_row
+    before = dict.fromkeys(processes, 0) | one_execution.event_counts_before(store, run_id, begin)
+    receipts = _receipts_from_before(own)
+    return LogWindow(own, before, _held(store, run_id, begin, before, receipts), receipts)
+
+
+def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Event]:
+    """The application rows of the range whose events have no row beside it; `around` has a row more on each side."""
+    inside = range(first_row, first_row + rows)
+    cut_off = {(row.process, row.index) for row in around if row.row not in inside}
+    return [
+        row
+        for row in around
+        if row.row in inside and row.kind in APPLICATION_KINDS and (row.process, row.index) not in cut_off
+    ]
+
+
+def _receipts_from_before(rows: Sequence[Event]) -> dict[str, list[Event]]:
+    sent = {row.message_id for row in rows if row.kind == SEND}
+    found: dict[str, list[Event]] = {}
+    for row in rows:
+        if row.kind == RECEIVE and row.peer_index is not None and row.message_id not in sent:
+            found.setdefault(row.channel or "", []).append(row)
+    return found
+
+
+def _held(
+    store: Store, run_id: int, row: int, before: Mapping[str, int], receipts: Mapping[str, Sized]
+) -> dict[str, Held]:
+    """The messages that are sent before a row and not received before it; the rows of `receipts` receive some later."""
+    waiting = _waiting(store, run_id, row, before)
+    counted = waiting.group_by("channel").aggregate([([], "count_all")]).to_pylist()
+    counts = {row["channel"]: row["count_all"] for row in counted}
+    first: dict[str, list[int]] = {}
+    in_order = waiting.sort_by([("peer_index", "ascending"), ("message_id", "ascending")])  # null, never, is last
+    for name, message in zip(*(in_order[column].to_pylist() for column in ("channel", "message_id")), strict=True):
+        own = first.setdefault(name, [])
+        if len(own) < len(receipts.get(name, ())) + FEW:
+            own.append(message)
+    names = _names(store, run_id, [message for own in first.values() for message in own])
+    return {name: Held(counts[name], [names[message] for message in own]) for name, own in first.items()}
+
+
+def _waiting(store: Store, run_id: int, row: int, before: Mapping[str, int]) -> pyarrow.Table:
+    """The sends of the messages that wait in a channel at a row: channel, peer_index, message_id."""
+    columns = _NO_SENDS.column_names
+    is_sent = (field("run_id") == run_id) & (field("row") < row) & (field("kind") == SEND)
+    found = []
+    for sends in store.rows("events").to_batches(columns=columns, filter=is_sent):
+        channels = sends.column("channel").dictionary_encode()
+        known = [before.get(name.partition("->")[2], 0) for name in channels.dictionary.to_pylist()]
+        limit = pyarrow.array(known, pyarrow.int64()).take(channels.indices)
+        is_open = compute.greater(sends.column("peer_index"), limit).fill_null(True)
+        found.append(pyarrow.Table.from_batches([sends.filter(is_open)]))
+    return pyarrow.concat_tables(found) if found else _NO_SENDS
+
+
+def _names(store: Store, run_id: int, messages: Sequence[int]) -> dict[int, str]:
+    """The names of messages, by their ids."""
+    if not messages:
+        return {}
+    is_one = (field("run_id") == run_id) & (field("kind") == SEND) & field("message_id").isin(list(messages))
+    found = store.rows("events").to_table(["message_id", "label", "process", "index"], is_one).to_pylist()
+    return {row["message_id"]: row["label"] or label_of(row["process"], row["index"], None) for row in found}

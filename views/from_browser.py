@@ -1,0 +1,52 @@
+"""What browsers send and ask for: the entries of an explorer's outbox, and the sessions whose runs they may export."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Protocol
+from weakref import WeakValueDictionary
+
+from diagrams.scene import Scene
+from sim.document.toml_table import as_float
+from views.look import Look
+
+
+class Session(Protocol):
+    """A browser session with a run on show."""
+
+    id: str
+    look: Look
+
+    @property
+    def scene(self) -> Scene:
+        """The scene of the whole run; exports ask for it from a thread of their own."""
+
+
+SESSIONS: WeakValueDictionary[str, Session] = WeakValueDictionary()  # by their ids
+
+
+def new_entries(outbox: object, ack: int) -> list[Mapping[str, Any]]:
+    """The entries above the last acknowledged number, in their order."""
+    found: list[Mapping[str, Any]] = []
+    for entry in outbox if isinstance(outbox, list) else []:
+        if _is_entry(entry) and entry["seq"] > ack:
+            found.append(entry)
+            ack = entry["seq"]
+    return found
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether an entry has the right form: the browser's state is untrusted."""
+    if not isinstance(entry, dict):
+        return False
+    edit, time = entry.get("edit"), entry.get("time")
+    return (
+        isinstance(entry.get("seq"), int)
+        and isinstance(entry.get("revision", 0), int)
+        and isinstance(time, int | float)
+        and math.isfinite(as_float(time))
+        and isinstance(edit, dict)
+        and isinstance(edit.get("do"), str)
+        and isinstance(edit.get("message", {}), dict)
+    )
