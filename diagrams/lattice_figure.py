@@ -31,6 +31,7 @@ SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
 LETTERS = 11  # pixels high
 DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
 BLANKS = "\u00a0" * 4  # between a cut and its name beside it
+WIDER = "\u00a0" * 2  # more of them where a snapshot's state, and perhaps a ring, takes room
 RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
@@ -157,7 +158,9 @@ class _Drawn:
         longest = max(len(self.lattice.written(cut)) for cut in self.lattice.cuts)
         is_roomy = self.beside > self.letters * (0.6 * longest + 2) and self.above >= LEAST_APART * self.letters
         numbers = {cut: self.lattice.written(cut) for cut in self.lattice.cuts} if is_roomy else {}
-        texts = numbers | {cut: f"<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at}
+        texts = numbers | {
+            cut: f"{WIDER * is_roomy}<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at
+        }
         named = list(texts)
         higher = 0.0 if is_roomy else RING / self.above
         return self.trace(
