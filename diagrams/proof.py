@@ -19,8 +19,8 @@ from sim.core.errors import InputError
 from sim.core.model import Event
 from sim.explain.words import Words, words_of
 from sim.run.execution import Execution
-from sim.run.rearranged import cut_of, recorded_state, state_after
-from sim.run.snapshots import Snapshot, snapshots_of
+from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_after
+from sim.run.snapshots import Snapshot
 from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, interchanges, inversions
 
 STRAIGHT = "straight"
@@ -206,15 +206,5 @@ def _sorted(bodies: Sequence[Any]) -> list[str]:
 
 
 def proof_of(execution: Execution, snapshot: str | None = None) -> Proof:
-    """The argument for a snapshot by its id; None: for the first that every process has recorded, else the first.
-
-    Raises InputError where there is no such snapshot, or it has no cut.
-    """
-    known = snapshots_of(execution)
-    count = len(execution.scenario.processes)
-    whole = [own for own in known if len(own.local) == count]
-    found = [own for own in known if own.id == snapshot] if snapshot is not None else [*whole, *known][:1]
-    if not found:
-        names = ", ".join(own.id for own in known) or "none"
-        raise InputError(f"there is no snapshot {snapshot or ''}; this run has {names}".replace("  ", " "))
-    return Proof(execution, found[0])
+    """The argument for a snapshot by its id (None: the first with a cut). Raises InputError where it has no cut."""
+    return Proof(execution, chosen_snapshot(execution, snapshot))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sim.core.errors import InputError, nearest
+from sim.core.errors import InputError
 from sim.core.notation import message_sent
 from sim.explain.words import counted
 from sim.run.execution import Execution
-from sim.run.rearranged import cut_of, recorded_state, state_after
-from sim.run.snapshots import Snapshot, snapshots_of
+from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_after
 from sim.theory.interchange import TooManySwaps, coloured_actions, forbidden, interchanges, inversions, rearranged
 
 
@@ -21,7 +20,7 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
     first red message that is accepted in a white action, with the steps in which it was sent and accepted (None: there
     is none). Raises InputError where there is no such snapshot, or it has no cut.
     """
-    chosen = _chosen(execution, snapshot)
+    chosen = chosen_snapshot(execution, snapshot)
     history = execution.history
     row = coloured_actions(history, cut_of(execution, chosen))
     try:
@@ -45,21 +44,6 @@ def interchange_report(execution: Execution, snapshot: str | None = None) -> dic
             "accepted": against.accepted,
         },
     }
-
-
-def _chosen(execution: Execution, name: str | None) -> Snapshot:
-    """The snapshot called `name`; without a name the first one with a cut, else the first. Raises InputError."""
-    known = snapshots_of(execution)
-    if not known:
-        raise InputError(execution.scenario.at("this run takes no snapshot; add one under [[snapshots]]"))
-    if name is None:
-        whole = [own for own in known if len(own.local) == len(execution.scenario.processes)]
-        return (whole or known)[0]
-    for own in known:
-        if own.id == name:
-            return own
-    names = [own.id for own in known]
-    raise InputError(execution.scenario.at(f"--snapshot: there is no snapshot {name!r}; {nearest(name, names)}"))
 
 
 def interchange_in_words(report: Mapping[str, Any]) -> Iterator[str]:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from sim.core.errors import InputError
+from sim.core.errors import InputError, brief, nearest
 from sim.core.model import APP, Action, Deliver, Message, State
 from sim.run.execution import Execution, once
-from sim.run.snapshots import Snapshot
+from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import ColouredAction
 
 
@@ -31,6 +31,23 @@ def cut_of(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
                 "process has recorded, or let the run go on"
             )
     return snapshot.frontier
+
+
+def chosen_snapshot(execution: Execution, name: str | None) -> Snapshot:
+    """The snapshot called `name`; without a name the first one with a cut, else the first. Raises InputError."""
+    known = snapshots_of(execution)
+    at = execution.scenario.at
+    if not known:
+        raise InputError(at("snapshots: this run takes none; start one at some process"))
+    if name is None:
+        whole = [own for own in known if len(own.local) == len(execution.scenario.processes)]
+        return (whole or known)[0]
+    found = next((own for own in known if own.id == name), None)
+    if found is None:
+        raise InputError(
+            at(f"snapshot: there is none called {brief(name)}; {nearest(name, [own.id for own in known])}")
+        )
+    return found
 
 
 def recorded_state(execution: Execution, snapshot: Snapshot) -> SystemState:

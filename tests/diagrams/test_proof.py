@@ -197,7 +197,7 @@ def test_a_snapshot_that_some_process_has_not_recorded_has_no_page():
         held = apply_edit(held, {"do": "hold", "message": marker}, 0.0)
     problem = payload(compose(held), proofs=["S1"])["proofs"]["S1"]["problem"]
     assert problem.startswith("S1: P3 has not recorded") and problem.endswith(".")
-    with pytest.raises(InputError, match="there is no snapshot S7; this run has S1"):
+    with pytest.raises(InputError, match="there is none called 'S7'; did you mean 'S1'"):
         proof_of(execution, "S7")
 
 

@@ -187,7 +187,7 @@ def test_one_interchange_leads_the_lecture_example_to_the_state_that_was_recorde
     assert asked(capsys, "interchange", "never_occurred") == {"snapshot": "S1", **wanted}
     assert asked(capsys, "interchange", "overlapping", "--snapshot", "S2")["snapshot"] == "S2"
     assert main(["interchange", "lecture", "--snapshot", "S7"]) == 2
-    assert "there is no snapshot 'S7'; did you mean 'S1'" in capsys.readouterr().err
+    assert "there is none called 'S7'; did you mean 'S1'" in capsys.readouterr().err
 
 
 def test_a_red_message_accepted_in_a_white_action_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
