@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
 MOST_COUNTED = 500_000  # comparisons, to count the cuts of a larger one: under a second
 MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
-MOST_LOOKED_AT = 4_000_000  # messages, to find for each of these cuts what is in the channels
+MOST_LOOKED_AT = 4_000_000  # messages, to find what a predicate says of these cuts
 
 
 class Mark(NamedTuple):
@@ -57,7 +57,7 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True)
 class Asked:
-    """A predicate, and what the lattice answers; `problem` is the sentence why there is no answer."""
+    """A predicate, and what the lattice answers; `problem` is the sentence why an answer is missing."""
 
     text: str
     problem: str = ""
@@ -180,16 +180,23 @@ def written(cut: Sequence[int]) -> str:
 
 
 def ask(execution: Execution, text: str) -> Asked:
-    """Whether a predicate possibly and definitely holds. What is wrong with it is said in the answer."""
-    most = min(MOST_ASKED, MOST_LOOKED_AT // (len(execution.flights) + 1))
+    """Whether a predicate possibly and definitely holds, as far as each can be answered. What is wrong is said there."""
+    asked = Asked(text)
     try:
-        holds = cache(Predicates(execution).read(text))
-        history = execution.history
-        return Asked(text, "", theory.possibly(history, holds, most), theory.definitely(history, holds, most), holds)
+        read = Predicates(execution).read(text)
+        most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
+        asked = replace(asked, holds=cache(read))
+        for question in (theory.possibly, theory.definitely):
+            try:
+                asked = replace(asked, **{question.__name__: question(execution.history, asked.holds, most)})
+            except TooManyCuts as problem:
+                asked = replace(asked, problem=_too_many(problem))
     except InputError as problem:
-        return Asked(text, str(problem))
-    except TooManyCuts:
-        return Asked(
-            text,
-            f"this run has more than {most:,} consistent cuts, too many to ask them all here; ask a shorter run",
-        )
+        asked = replace(asked, problem=str(problem))
+    return asked
+
+
+def _too_many(problem: TooManyCuts) -> str:
+    return (
+        f"this run has more than {problem.known:,} consistent cuts, too many to ask them all here; ask a shorter run"
+    )

@@ -4,14 +4,16 @@ The rows of an execution are in a causal order, so those before any row form a c
 violates a cut through the window is sent and received in the window. What a channel holds at such a cut is what it held
 when the window begins, without what is received in the window and inside the cut; and what the window itself adds.
 
-All this takes scans of a few columns, which ask no Spark: only what waits in channels is kept in memory.
+All this takes scans of a few columns, which ask no Spark: of what waits in a channel, only the first is kept in memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from typing import NamedTuple
 
+import numpy
 import pyarrow
 from pyarrow import compute
 from pyarrow.dataset import field
@@ -19,6 +21,7 @@ from pyarrow.dataset import field
 from pipeline.cuts import one_execution
 from pipeline.store.folder import Store
 from pipeline.store.schema import arrow_schema
+from sim.core.deadline import check
 from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, RECEIVE, SEND, Event, label_of
 
 FEW = 6  # messages of a channel that are named, beside those that are received in the window
@@ -85,31 +88,40 @@ def _held(
     store: Store, run_id: int, row: int, before: Mapping[str, int], receipts: Mapping[str, Sized]
 ) -> dict[str, Held]:
     """The messages that are sent before a row and not received before it; the rows of `receipts` receive some later."""
-    waiting = _waiting(store, run_id, row, before)
-    counted = waiting.group_by("channel").aggregate([([], "count_all")]).to_pylist()
-    counts = {row["channel"]: row["count_all"] for row in counted}
-    first: dict[str, list[int]] = {}
-    in_order = waiting.sort_by([("peer_index", "ascending"), ("message_id", "ascending")])  # null, never, is last
-    for name, message in zip(*(in_order[column].to_pylist() for column in ("channel", "message_id")), strict=True):
-        own = first.setdefault(name, [])
-        if len(own) < len(receipts.get(name, ())) + FEW:
-            own.append(message)
-    names = _names(store, run_id, [message for own in first.values() for message in own])
-    return {name: Held(counts[name], [names[message] for message in own]) for name, own in first.items()}
+    sizes = Counter[str]()
+    first = _NO_SENDS
+    for sends in _waiting(store, run_id, row, before):
+        check()
+        counted = sends.group_by("channel").aggregate([([], "count_all")]).to_pylist()
+        sizes.update({channel["channel"]: channel["count_all"] for channel in counted})
+        first = _first_of_each(pyarrow.concat_tables([first, sends]), receipts)
+    messages: dict[str, list[int]] = {}
+    for name, message in zip(*(first[column].to_pylist() for column in ("channel", "message_id")), strict=True):
+        messages.setdefault(name, []).append(message)
+    names = _names(store, run_id, first["message_id"].to_pylist())
+    return {name: Held(sizes[name], [names[message] for message in own]) for name, own in messages.items()}
 
 
-def _waiting(store: Store, run_id: int, row: int, before: Mapping[str, int]) -> pyarrow.Table:
-    """The sends of the messages that wait in a channel at a row: channel, peer_index, message_id."""
+def _waiting(store: Store, run_id: int, row: int, before: Mapping[str, int]) -> Iterator[pyarrow.Table]:
+    """The sends of the messages that wait in a channel at a row, in parts: channel, peer_index, message_id."""
     columns = _NO_SENDS.column_names
     is_sent = (field("run_id") == run_id) & (field("row") < row) & (field("kind") == SEND)
-    found = []
     for sends in store.rows("events").to_batches(columns=columns, filter=is_sent):
         channels = sends.column("channel").dictionary_encode()
         known = [before.get(name.partition("->")[2], 0) for name in channels.dictionary.to_pylist()]
         limit = pyarrow.array(known, pyarrow.int64()).take(channels.indices)
         is_open = compute.greater(sends.column("peer_index"), limit).fill_null(True)
-        found.append(pyarrow.Table.from_batches([sends.filter(is_open)]))
-    return pyarrow.concat_tables(found) if found else _NO_SENDS
+        yield pyarrow.Table.from_batches([sends.filter(is_open)])
+
+
+def _first_of_each(waiting: pyarrow.Table, receipts: Mapping[str, Sized]) -> pyarrow.Table:
+    """Of each channel, in the order of receipt, the messages that are received in the window, and a FEW more."""
+    in_order = waiting.sort_by([(column, "ascending") for column in ("channel", "peer_index", "message_id")])
+    channels = in_order["channel"].combine_chunks().dictionary_encode()
+    names, number = channels.dictionary.to_pylist(), channels.indices.to_numpy(zero_copy_only=False)
+    place = numpy.arange(len(number)) - numpy.searchsorted(number, number)  # in its channel; null, never, is last
+    most = numpy.array([len(receipts.get(name, ())) + FEW for name in names], dtype=numpy.int64)
+    return in_order.filter(pyarrow.array(place < most[number]))
 
 
 def _names(store: Store, run_id: int, messages: Sequence[int]) -> dict[int, str]:

@@ -23,7 +23,7 @@ about the original run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -180,10 +180,19 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Another algorithm. Parameters and delays of control messages belong to the old one, so they are dropped."""
+    """Another algorithm. Parameters and delays of control messages belong to the old one, so they are dropped.
+
+    Where it needs FIFO and a channel is not, it is broken on purpose.
+    """
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
-    return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept)
+    breaks = _breaks(kind, scenario.not_fifo)
+    return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=breaks)
+
+
+def _breaks(algorithm: str, not_fifo: Collection[str]) -> tuple[str, ...]:
+    """The rules that an algorithm breaks where these channels are not FIFO."""
+    return ("fifo",) if not_fifo and ALGORITHMS[algorithm].needs_fifo else ()
 
 
 def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
@@ -194,9 +203,8 @@ def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
     keeps_order = table.take("fifo", bool, False, "true or false")
     without = {channel.name for channel in scenario.channels if not channel.fifo}
     without = without - {wanted} if keeps_order else without | {wanted}
-    is_broken = bool(without) and ALGORITHMS[scenario.algorithm].needs_fifo
     listed = tuple(name for name in names if name in without)
-    return replace(scenario, not_fifo=listed, breaks=("fifo",) if is_broken else ())
+    return replace(scenario, not_fifo=listed, breaks=_breaks(scenario.algorithm, listed))
 
 
 # --------------------------------------------------------------------------- choices by hand

@@ -244,10 +244,8 @@ def _read_step(text: str) -> int:
 
 
 def _read_shown(params: Mapping[str, str]) -> dict[str, str]:
-    for key in SHOWN:
-        if len(params.get(key, "")) > MOST_SHOWN:
-            raise InputError(f"{key}: {len(params[key])} letters are too many; a link has at most {MOST_SHOWN} there")
-    return {key: params[key] for key in SHOWN if params.get(key)}
+    """What else is on show; what is too long is left out."""
+    return {key: params[key] for key in SHOWN if 0 < len(params.get(key, "")) <= MOST_SHOWN}
 
 
 # --------------------------------------------------------------------------- a class's round

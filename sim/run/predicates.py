@@ -8,23 +8,43 @@ words), and a good, such as `C12.cash`. Of all processes and all channels: `proc
 
 from __future__ import annotations
 
+import json
+import keyword
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from sim.core.deadline import check
 from sim.core.errors import InputError, brief, nearest
 from sim.core.notation import captions
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, Flight
 from sim.theory.causality import Clock
-from sim.theory.expressions import Language, Path
-from sim.theory.lattice import Predicate
+from sim.theory.expressions import MOST_LETTERS, Expression, Language, Path
 
 _ALLOWED = (
     'use quantities such as P1.events, numbers, texts in "quotes", + - * / **, < <= == != >= >, in, and, or, not, min, '
     "max and sqrt"
 )
 
+CHANNEL = 10  # messages that could be looked at while a channel is looked up
+
 Quantity = Callable[[Clock], Any]
+
+
+class StatePredicate:
+    """A predicate on the state at a cut, for `possibly` and `definitely`. Asked of a cut it, too, raises InputError.
+
+    `work` tells how much is looked at to answer for one cut, counted in messages.
+    """
+
+    def __init__(self, expression: Expression, quantities: Mapping[Path, Quantity], work: int) -> None:
+        self.expression = expression
+        self.quantities = quantities
+        self.work = work
+
+    def __call__(self, cut: Clock) -> bool:
+        check()
+        return self.expression.holds(lambda path: self.quantities[path](cut))
 
 
 class Predicates:
@@ -38,6 +58,7 @@ class Predicates:
         names = [channel.name for channel in execution.engine.channels]
         self.channel_called = {called: name for name, called in captions(self.processes, names).items()}
         self.channels = names
+        self.used = [name for name in names if self.states.sent_on[name]]
         self.goods = sorted({good for state in self._known_states() for good in self.workload.measure(state)})
         self.fields = sorted(
             {key for state in self._known_states() if isinstance(state, Mapping) for key in state} - {*self.goods}
@@ -46,19 +67,28 @@ class Predicates:
     def _known_states(self) -> list[Any]:
         return [state for states in self.states.local.values() for state in (states[0], states[-1])]
 
-    def read(self, text: str) -> Predicate:
-        """The predicate written in `text`, for `possibly` and `definitely`. It, too, may raise InputError."""
+    def read(self, text: str) -> StatePredicate:
+        """The predicate written in `text`. Raises InputError."""
         language = Language("predicate", "part of a predicate", _ALLOWED, self.examples()[0], self._check, True)
         expression = language.read(text)
         quantities = {path: self.quantity(path) for path in expression.paths()}
-        return lambda cut: expression.holds(lambda path: quantities[path](cut))
+        return StatePredicate(expression, quantities, sum(map(self._work, expression.paths())))
+
+    def _work(self, path: Path) -> int:
+        """How much is looked at for one quantity at one cut, counted in messages."""
+        if path[0] == "processes":
+            return len(self.processes)
+        if path[0] == "channels":
+            return sum(CHANNEL + len(self.states.sent_on[name]) for name in self.used)
+        return CHANNEL + len(self.states.sent_on.get(self.channel_called.get(path[-2], path[-2]), ()))
 
     def examples(self) -> list[str]:
         """Predicates that mean something for this run, with the names as they are written."""
-        first = self._written(self.processes[0])
-        found = [f"processes.{good} < {self._total(good)}" for good in self.goods[:1]]
-        found += [f"{first}.state == {brief(state)}" for state in self._texts()[:1]]
-        return [*found, f"{first}.events == 1 and channels.messages == 0", "channels.messages >= 2"]
+        first = _process_written(self.processes[0])
+        found = [f"processes.{good} < {self._total(good)}" for good in self.goods[:1] if _is_word(good)]
+        found += [f"{first}.state == {_quoted(state)}" for state in self._texts()[:1]]
+        found += [f"{first}.events == 1 and channels.messages == 0", "channels.messages >= 2"]
+        return [text for text in found if len(text) <= MOST_LETTERS]
 
     def _total(self, good: str) -> int:
         """How much of a good there is."""
@@ -68,10 +98,6 @@ class Predicates:
         """Named states of the first process, the last one first."""
         states = reversed(self.states.local[self.processes[0]])
         return list(dict.fromkeys(state for state in states if isinstance(state, str)))
-
-    def _written(self, process: str) -> str:
-        is_word = process.isidentifier() and process not in ("process", "channel", "processes", "channels")
-        return process if is_word else f'process["{process}"]'
 
     # ------------------------------------------------------------------ quantities
 
@@ -125,15 +151,35 @@ class Predicates:
         sums = ["events" if where == "processes" else "messages", *self.goods]
         if field not in sums:
             raise InputError(f"{brief(field)} is nothing that {where} have together; {nearest(field, sums)}")
-        one, names = (self._of_process, self.processes) if where == "processes" else (self._of_channel, self.channels)
+        one, names = (self._of_process, self.processes) if where == "processes" else (self._of_channel, self.used)
         parts = [one(name, field) for name in names]
         return lambda cut: sum(part(cut) for part in parts)
 
     def _unknown(self, path: Path) -> str:
         """What is wrong with a path that names nothing."""
-        name = path[1] if path[0] in ("process", "channel") and len(path) > 1 else path[0]
-        if len(path) == 1 and (name in self.processes or name in self.channel_called):
-            field = "events" if name in self.processes else "messages"
-            return f"{brief(name)} alone is no quantity; say what of it, such as {name}.{field}"
-        known = [*self.processes, *self.channel_called, "processes", "channels"]
-        return f"{brief(name)} is no process and no channel of this run; {nearest(name, known)}"
+        length = 2 if path[0] in ("process", "channel") and len(path) > 1 else 1
+        name, rest = path[length - 1], path[length:]
+        written = f"{path[0]}[{_quoted(name)}]" if length == 2 else name
+        own = [*self.processes, "processes"] if path[0] != "channel" else []
+        known = [*own, *self.channel_called, *self.channels, "channels"]
+        field = "events" if name in own else "messages"
+        if name not in known:
+            offered = [*self.processes, *self.channel_called, "processes", "channels"]
+            return f"{brief(name)} is no process and no channel of this run; {nearest(name, offered)}"
+        if not rest:
+            return f"{brief(name)} alone is no quantity; say what of it, such as {written}.{field}"
+        return f"{written} has one name after it, such as {written}.{field}; leave out {brief('.'.join(rest[1:]))}"
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name can be written in a predicate as it is."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _process_written(name: str) -> str:
+    is_word = _is_word(name) and name not in ("process", "channel", "processes", "channels")
+    return name if is_word else f"process[{_quoted(name)}]"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from sim.core.deadline import in_time
 from sim.core.errors import InputError, brief, nearest
 from sim.core.model import APP, Action, Deliver, Message, State
 from sim.run.execution import Execution, once
@@ -62,23 +63,38 @@ def recorded_state(execution: Execution, snapshot: Snapshot) -> SystemState:
 def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemState:
     """The state after the actions in `row`, carried out one after the other from the initial state.
 
-    Each process's actions must be in the order of the run, and no message may be accepted before it is sent.
+    Each process's actions must be in the order of the run, and no message may be accepted before it is sent. The engine
+    carries out whole actions, so InputError is raised where a cut divides one.
     """
     engine = execution.scenario.engine()
     state = engine.initial()
     actions = _actions(execution)
     sent_on: dict[str, list[Message]] = {}
-    carried_out: set[int] = set()
-    for coloured in row:
-        if coloured.step in carried_out:
-            continue  # the rest of an action that a cut divides
-        carried_out.add(coloured.step)
+    events = _events_of_steps(execution)
+    for coloured in in_time(row):
+        if coloured.last - coloured.first + 1 < len(events[coloured.step]):
+            raise InputError(_divided(execution, coloured))
         action, ordinal = actions[coloured.step]
         if isinstance(action, Deliver):
             action = Deliver(sent_on[action.channel.name][ordinal])
         for message in engine.perform(state, action, []):
             sent_on.setdefault(message.channel.name, []).append(message)
     return _told(state, [channel.name for channel in engine.channels])
+
+
+def _divided(execution: Execution, part: ColouredAction) -> str:
+    return execution.scenario.at(
+        f"step {part.step}: the cut divides what {part.process} does in one step; move the cut before or after all of it"
+    )
+
+
+@once
+def _events_of_steps(execution: Execution) -> dict[int, set[int | None]]:
+    """The indices of the application's events, by step."""
+    found: dict[int, set[int | None]] = {}
+    for event in in_time(execution.history.rows):
+        found.setdefault(event.step, set()).add(event.index)
+    return found
 
 
 def _told(state: State, channels: list[str]) -> SystemState:

@@ -47,7 +47,7 @@ class Language:
 
     def read(self, text: str) -> Expression:
         """The expression written in `text`. Raises InputError."""
-        text = " ".join(text.split())
+        text = text.strip()
         if not text:
             raise InputError(f"the {self.called} is empty; write something such as {self.example}")
         if len(text) > MOST_LETTERS:
@@ -119,7 +119,7 @@ class Expression:
         return _paths(self.tree)
 
     def number(self, look_up: LookUp) -> float | None:
-        """The value; None where it is undefined or infinite, as after a division by zero."""
+        """The value; None where it is undefined, infinite or too large, as 1 / 0 or 10 ** 400."""
         try:
             found = _value(self.tree, look_up)
         except (ArithmeticError, ValueError):
@@ -127,7 +127,7 @@ class Expression:
         return found if math.isfinite(found) else None
 
     def holds(self, look_up: LookUp) -> bool:
-        """Whether the condition holds; not where a part of it is undefined, as after a division by zero.
+        """Whether the condition holds; not where a part of it is undefined or too large, as 1 / 0 or 10 ** 400.
 
         Raises InputError for a value that is no condition, and where a number is compared with a text.
         """
@@ -176,13 +176,13 @@ def _value(node: ast.expr, look_up: LookUp) -> Any:
         case ast.Constant(value=int() | float() as number):
             return float(number)
         case ast.BinOp(left, operation, right):
-            return _ARITHMETIC[type(operation)](_value(left, look_up), _value(right, look_up))
+            return _ARITHMETIC[type(operation)](_number(left, look_up), _number(right, look_up))
         case ast.UnaryOp(ast.Not(), operand):
             return not _truth(operand, look_up)
         case ast.UnaryOp(sign, operand):
-            return -_value(operand, look_up) if isinstance(sign, ast.USub) else +_value(operand, look_up)
+            return -_number(operand, look_up) if isinstance(sign, ast.USub) else _number(operand, look_up)
         case ast.Call(ast.Name(id=name), arguments):
-            return _FUNCTIONS[name](*(_value(argument, look_up) for argument in arguments))
+            return _FUNCTIONS[name](*(_number(argument, look_up) for argument in arguments))
         case ast.BoolOp(ast.And(), parts):
             return all(_truth(part, look_up) for part in parts)
         case ast.BoolOp(ast.Or(), parts):
@@ -192,6 +192,14 @@ def _value(node: ast.expr, look_up: LookUp) -> Any:
             pairs = zip(operations, values, values[1:], strict=False)
             return all(_COMPARED[type(operation)](one, other) for operation, one, other in pairs)
     raise AssertionError(ast.dump(node))  # Language.read has refused all else
+
+
+def _number(node: ast.expr, look_up: LookUp) -> float:
+    """The value of a part with which is calculated. A text times a number would be a text, and as long as one likes."""
+    found = _value(node, look_up)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise TypeError
+    return float(found)
 
 
 def _truth(node: ast.expr, look_up: LookUp) -> bool:

@@ -8,10 +8,10 @@ from the bottom to the top, one event after the other, is a linearization: an or
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from sim.core.deadline import in_time
+from sim.core.deadline import EVERY, check, in_time
 from sim.theory.causality import Clock, History
 
 MOST_CUTS = 100_000  # of a lattice that is listed
@@ -66,20 +66,33 @@ def successors(history: History, cut: Clock) -> Iterator[Clock]:
                 yield (*cut[:rank], cut[rank] + 1, *cut[rank + 1 :])
 
 
+def each(history: History, cuts: Iterable[Clock]) -> Iterator[Clock]:
+    """The cuts of one level, from each of which the next one is made: that compares processes with processes.
+
+    Levels may be many and narrow, so the clock is looked at when one begins, and then after so many comparisons.
+    """
+    check()
+    return in_time(cuts, max(1, EVERY // len(history.processes) ** 2))
+
+
+def affordable(history: History, most: int) -> int:
+    """`most` cuts, or fewer where there are many processes: to go on from a cut compares each with each."""
+    return min(most, MOST_COMPARED // len(history.processes) ** 2)
+
+
 def levels(history: History, most: int = MOST_CUTS) -> Iterator[dict[Clock, int]]:
     """The consistent cuts of 0, 1, 2, ... events, each with the number of ways to reach it from the bottom.
 
-    Raises TooManyCuts after `most` cuts, or after fewer where there are many processes: to go on from a cut compares
-    every process with every other.
+    Raises TooManyCuts after `most` cuts, or after those that are affordable.
     """
-    most = min(most, MOST_COMPARED // len(history.processes) ** 2)
+    most = affordable(history, most)
     level, found = {bottom(history): 1}, 1
     while level:
         yield level
         above: dict[Clock, int] = {}
-        for cut, ways in in_time(level.items()):
+        for cut in each(history, level):
             for successor in successors(history, cut):
-                above[successor] = above.get(successor, 0) + ways
+                above[successor] = above.get(successor, 0) + level[cut]
             if found + len(above) > most:
                 raise TooManyCuts(most)
         found += len(above)
@@ -114,10 +127,15 @@ class _Counting:
     def __init__(self, history: History, most: int) -> None:
         names = sorted((name for name, own in history.of.items() if own), key=lambda name: len(history.of[name]))
         self.events = [len(history.of[name]) for name in names]
-        self.bounds = [[_Bounds(history, other, name) for other in names[:rank]] for rank, name in enumerate(names)]
         self.found, self.compared, self.most = 0, 0, most
-        if len(names) > MOST_NESTED:
-            raise TooManyCuts(0)
+        if len(names) > MOST_NESTED or len(names) * sum(self.events) > most:
+            raise TooManyCuts(self.known)
+        self.bounds = [[_Bounds(history, other, name) for other in names[:rank]] for rank, name in enumerate(names)]
+
+    @property
+    def known(self) -> int:
+        """There are more cuts than so many: those found, and at least those that the run itself went through."""
+        return max(self.found, sum(self.events))
 
     def after(self, chosen: tuple[int, ...]) -> int:
         """The number of cuts that begin with the places in `chosen`."""
@@ -126,11 +144,12 @@ class _Counting:
             return 1
         self.compared += rank + 1
         if self.compared > self.most:
-            raise TooManyCuts(self.found)
+            raise TooManyCuts(self.known)
         low, high = 0, self.events[rank]
         for bounds, inside in zip(self.bounds[rank], chosen, strict=True):
             low, high = max(low, bounds.least[inside]), min(high, bounds.most[inside])
         if rank < len(self.events) - 1:
+            check()
             return sum(self.after((*chosen, inside)) for inside in in_time(range(low, high + 1)))
         self.found += high - low + 1
         return high - low + 1
@@ -140,9 +159,10 @@ class _Bounds:
     """How far process `name` may be, for each number of events of process `other`: at least and at most."""
 
     def __init__(self, history: History, other: str, name: str) -> None:
+        check()
         mine, theirs = history.rank[name], history.rank[other]
-        self.least = [0, *(history.clock(event)[mine] for event in history.of[other])]
-        needs = [history.clock(event)[theirs] for event in history.of[name]]  # ascends
+        self.least = [0, *(history.clock(event)[mine] for event in in_time(history.of[other]))]
+        needs = [history.clock(event)[theirs] for event in in_time(history.of[name])]  # ascends
         self.most = []
         fits = 0
         for inside in range(len(history.of[other]) + 1):
@@ -169,7 +189,7 @@ def definitely(history: History, holds: Predicate, most: int = MOST_CUTS) -> Mod
     From the bottom on, only cuts that do not satisfy it are visited; it does not hold if the top is reached.
     Raises TooManyCuts after `most` visits.
     """
-    most = min(most, MOST_COMPARED // len(history.processes) ** 2)
+    most = affordable(history, most)
     start = bottom(history)
     if holds(start):
         return Modality(True, start)
@@ -177,7 +197,7 @@ def definitely(history: History, holds: Predicate, most: int = MOST_CUTS) -> Mod
     level, met, visited = [start], None, 1
     while level and level[0] != top(history):
         above: dict[Clock, Clock] = {}
-        for cut in in_time(level):
+        for cut in each(history, level):
             for successor in successors(history, cut):
                 above.setdefault(successor, cut)
             if visited + len(above) > most:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sim.core.deadline import in_time
 from sim.theory.causality import Clock, History
-from sim.theory.lattice import TooManyCuts, successors
+from sim.theory.lattice import TooManyCuts, affordable, each, successors
 
 
 def predecessors(history: History, cut: Clock) -> Iterator[Clock]:
@@ -20,20 +19,21 @@ def predecessors(history: History, cut: Clock) -> Iterator[Clock]:
 def between(history: History, low: Clock, high: Clock, most: int) -> list[Clock]:
     """The consistent cuts from `low` to `high` (both consistent), those with fewer events first; they form a lattice.
 
-    Raises TooManyCuts where there are more than `most`.
+    Raises TooManyCuts where there are more than `most`, or than are affordable.
     """
+    most = affordable(history, most)
     found: list[Clock] = []
     level = {low: None}
     while level:
         found += level
-        if len(found) > most:
-            raise TooManyCuts(most)
-        level = dict.fromkeys(
-            successor
-            for cut in in_time(level)
-            for successor in successors(history, cut)
-            if all(inside <= limit for inside, limit in zip(successor, high, strict=True))
-        )
+        above: dict[Clock, None] = {}
+        for cut in each(history, level):
+            for successor in successors(history, cut):
+                if all(inside <= limit for inside, limit in zip(successor, high, strict=True)):
+                    above[successor] = None
+            if len(found) + len(above) > most:
+                raise TooManyCuts(most)
+        level = above
     return found
 
 
@@ -42,16 +42,18 @@ def around(history: History, centre: Clock, most: int) -> list[Clock]:
 
     Near are those to which few events lead, forwards or backwards. Cuts equally near are taken together or not at all.
     """
-    found, ring = {centre}, [centre]
+    return sorted(_near(history, centre, affordable(history, most)), key=lambda cut: (sum(cut), cut))
+
+
+def _near(history: History, centre: Clock, most: int) -> set[Clock]:
+    found, ring = {centre}, {centre}
     while ring:
-        beyond = {
-            other
-            for cut in in_time(ring)
-            for other in (*successors(history, cut), *predecessors(history, cut))
-            if other not in found
-        }
-        if len(found) + len(beyond) > most:
-            break
+        beyond: set[Clock] = set()
+        for cut in each(history, ring):
+            others = (*successors(history, cut), *predecessors(history, cut))
+            beyond.update(other for other in others if other not in found)
+            if len(found) + len(beyond) > most:
+                return found
         found |= beyond
-        ring = list(beyond)
-    return sorted(found, key=lambda cut: (sum(cut), cut))
+        ring = beyond
+    return found
