@@ -84,7 +84,7 @@ class Predicates:
 
     def examples(self) -> list[str]:
         """Predicates that mean something for this run, with the names as they are written."""
-        first = _process_written(self.processes[0])
+        first = self._written(self.processes[0])
         found = [f"processes.{good} < {self._total(good)}" for good in self.goods[:1] if _is_word(good)]
         found += [f"{first}.state == {_quoted(state)}" for state in self._texts()[:1]]
         found += [f"{first}.events == 1 and channels.messages == 0", "channels.messages >= 2"]
@@ -99,19 +99,23 @@ class Predicates:
         states = reversed(self.states.local[self.processes[0]])
         return list(dict.fromkeys(state for state in states if isinstance(state, str)))
 
+    def _written(self, process: str) -> str:
+        is_word = _is_word(process) and process not in ("process", "channel", "processes", "channels")
+        return process if is_word else f"process[{_quoted(process)}]"
+
     # ------------------------------------------------------------------ quantities
 
     def quantity(self, path: Path) -> Quantity:
         """The value at each cut of the quantity at `path`. Raises InputError if there is none."""
         match path:
+            case ("processes" | "channels" as where, field):
+                return self._of_all(where, field)
             case ("process", name, field) | (name, field) if name in self.processes:
                 return self._of_process(name, field)
             case ("channel", name, field) if name in self.channels:
                 return self._of_channel(name, field)
             case (called, field) if called in self.channel_called:
                 return self._of_channel(self.channel_called[called], field)
-            case ("processes" | "channels" as where, field):
-                return self._of_all(where, field)
         raise InputError(self._unknown(path))
 
     def _check(self, path: Path) -> None:
@@ -178,8 +182,3 @@ def _is_word(name: str) -> bool:
 
 def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _process_written(name: str) -> str:
-    is_word = _is_word(name) and name not in ("process", "channel", "processes", "channels")
-    return name if is_word else f"process[{_quoted(name)}]"

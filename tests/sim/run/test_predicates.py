@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS
 from sim.document import library
-from sim.document.scenario import Scenario
+from sim.document.scenario import Scenario, ScriptLine, Topology
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import run
 from sim.run.predicates import Predicates
 from sim.theory.lattice import lattice
 from tests.sim.strategies import scenarios
+from tests.sim.tools import send
 from tests.tools import examples
 
 
@@ -56,7 +59,12 @@ def test_what_holds_at_a_cut(name: str, text: str, cut: tuple[int, ...]) -> None
         ("__import__('os') == 1", "is no function here"),
         ("__import__('os').system('true')", "is no part of a predicate"),
         ("P1.__class__ == 1", "nothing of the process P1"),
-        ("P1.events.real == 1", "is no process and no channel"),
+        ("P1.events.real == 1", "P1 has one name after it, such as P1.events; leave out 'real'"),
+        ("channels.messages.x == 1", "such as channels.messages; leave out 'x'"),
+        ('process["P1"].state.x == 1', 'process["P1"] has one name after it, such as process["P1"].events'),
+        ('process["P1"] == 1', 'say what of it, such as process["P1"].events'),
+        ('channel["P1->P2"].a.b == 1', 'such as channel["P1->P2"].messages; leave out'),
+        ('process["P 1"].events == 1', "is no process and no channel of this run"),
         ("[e for e in P1]", "is no part of a predicate"),
         ("(lambda: True)()", "is no part of a predicate"),
         ("P1.events if True else 1", "is no part of a predicate"),
@@ -79,6 +87,11 @@ def test_anything_else_is_refused_in_one_sentence(text: str, words: str) -> None
         ("P1.last < 3", "compare like with like"),
         ("P1.events and P2.events", "compare like with like"),
         ("P1.last * 3 == 1", "compare like with like"),
+        ("P1.last * P1.events == ''", "compare like with like"),
+        ("P1.last + P1.last == ''", "compare like with like"),
+        ("C12.bodies * 2 + C12.bodies == 1", "compare like with like"),
+        ("-(P1.events == 1) == 0", "compare like with like"),
+        ("max(P1.last, P2.last) == 'A'", "compare like with like"),
         ("sqrt(P1.last) == 1", "compare like with like"),
     ],
 )
@@ -87,7 +100,12 @@ def test_values_that_do_not_fit_are_refused_when_the_predicate_is_asked(text: st
         value("lecture", text, (1, 1, 1))
 
 
+def test_blanks_in_quotes_stay_as_they_are() -> None:
+    assert value("lecture", "  P1.last  !=  'A  B'  and 'A  B' != 'A B' ", (1, 0, 0))
+
+
 def test_a_part_that_is_undefined_makes_it_not_hold() -> None:
+    assert not value("lecture", "10 ** 400 > P1.events", (0, 0, 0))
     assert not value("lecture", "1 / P2.events == 1", (0, 0, 0))
     assert not value("lecture", "sqrt(P2.events - 1) == 0", (0, 0, 0))
 
@@ -98,6 +116,47 @@ def test_the_examples_that_a_page_offers_are_predicates(name: str) -> None:
     empty = (0,) * len(predicates.processes)
     for text in predicates.examples():
         assert predicates.read(text)(empty) in (True, False)
+
+
+@pytest.mark.parametrize("first", ['a "quoted" one', "if", "back\\slash", "ﬁ", "x" * 300, "channels"])
+def test_the_examples_are_predicates_whatever_the_names(first: str) -> None:
+    """Names with quotes, keywords, and names too long to be written; and what is written is what is meant."""
+    script = (ScriptLine(first, 1.0), send(first, "P2", 2.0))
+    predicates = Predicates(run(Scenario("test", (first, "P2"), title="test", topology=Topology(), script=script)))
+    found = predicates.examples()
+    assert [predicates.read(text)((1, 0)) for text in found if ".events == 1" in text] == [True] * (len(first) < 100)
+    assert all(predicates.read(text)((0, 0)) is False for text in found)
+
+
+def test_long_states_with_quotes_and_goods_with_a_blank_are_written_or_left_out() -> None:
+    predicates = Predicates(run(library.load("never_occurred")))
+    state = 'a "state" ' * 8
+    predicates.states = replace(predicates.states, local={"p": [state], "q": ["C"]})
+    predicates.goods = ["gold coins"]
+    found = predicates.examples()
+    assert not any("gold" in text for text in found)
+    assert [predicates.read(text)((0, 0)) for text in found if "p.state" in text] == [True]
+
+
+def test_a_sum_over_channels_is_more_work_than_a_count_of_events() -> None:
+    """Each time it is named; and channels on which nothing was sent are not looked at."""
+    predicates = Predicates(run(library.load("hundred")))
+    once, twice, little = (
+        predicates.read(text).work
+        for text in (
+            "channels.messages > 9",
+            "channels.messages > 9 and channels.messages < 99",
+            "P1.events > 9",
+        )
+    )
+    assert twice == 2 * once > 100 * little > 0
+    assert len(predicates.used) < len(predicates.channels)
+
+
+def test_a_predicate_looks_at_the_deadline() -> None:
+    holds = Predicates(run(library.load("lecture"))).read("P1.events == 1")
+    with within(Deadline(0.0)), pytest.raises(OutOfTime):
+        holds((0, 0, 0))
 
 
 @examples(40)
