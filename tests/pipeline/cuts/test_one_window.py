@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.cuts import one_window
 from pipeline.cuts.one_window import FEW, LogWindow, log_window
 from pipeline.store.folder import Store
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.model import SEND, Event, label_of
 from sim.document import library
 from sim.run.execution import run
@@ -104,3 +106,23 @@ def test_every_cut_through_a_window_is_judged_as_by_the_whole_execution(folder: 
     assert held.keys() == whole.in_channels(frontier).keys()
     for name, messages in whole.in_channels(frontier).items():
         assert sorted(held[name]) == sorted(whole.sends[m].label or "" for m in messages)
+
+
+def test_messages_that_wait_are_read_batch_by_batch_and_only_the_first_are_kept(folder, monkeypatch) -> None:
+    """Each batch is joined to at most FEW messages of each channel, and begins with a look at the clock."""
+    sends = [
+        Event(0, row, row + 1, 1.0, "a", row + 1, SEND, f"a->{'bc'[row % 2]}", None, row, f"m{row}", None, None, None, 0)
+        for row in range(100)
+    ]
+    store = folder_of(folder / "batches", sends, parts=10)
+    found: list[int] = []
+    first_of_each = one_window._first_of_each
+    monkeypatch.setattr(
+        one_window, "_first_of_each", lambda *given: found.append(given[0].num_rows) or first_of_each(*given)
+    )
+    held = log_window(store, 0, "abc", 90, 10).held
+    assert {name: own.size for name, own in held.items()} == {"a->b": 45, "a->c": 45}
+    assert held["a->c"].names == [f"m{row}" for row in range(1, 2 * FEW, 2)]
+    assert max(found) <= 10 + 2 * FEW
+    with within(Deadline(0.0)), pytest.raises(OutOfTime):
+        log_window(store, 0, "abc", 90, 10)

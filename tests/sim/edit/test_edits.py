@@ -288,3 +288,14 @@ def test_fifo_is_taken_away_from_a_channel_and_given_back() -> None:
     assert (back.scenario.not_fifo, back.scenario.breaks) == ((), ()) and not failing(back)
     with pytest.raises(InputError, match="'P2->P9' is no channel of this run; did you mean"):
         apply_edit(lecture, {"do": "fifo", "channel": "P2->P9", "fifo": False}, 0.0)
+
+
+def test_an_algorithm_that_needs_fifo_is_broken_on_purpose_where_a_channel_has_none() -> None:
+    """It is chosen from a menu of the page, which cannot write `breaks` into a file."""
+    free = run(library.load("lai_yang"))
+    assert free.scenario.not_fifo and not free.scenario.breaks
+    broken = apply_edit(free, {"do": "algorithm", "kind": "chandy_lamport"}, 0.0)
+    assert (broken.scenario.not_fifo, broken.scenario.breaks) == (free.scenario.not_fifo, ("fifo",))
+    assert apply_edit(broken, {"do": "algorithm", "kind": "lai_yang"}, 0.0).scenario.breaks == ()
+    lecture = run(library.load("lecture"))
+    assert apply_edit(lecture, {"do": "algorithm", "kind": "chandy_lamport"}, 0.0).scenario.breaks == ()

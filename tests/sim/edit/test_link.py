@@ -17,7 +17,7 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
-from sim.edit.link import DICTIONARY, MOST_BYTES, MOST_LINK, VERSION, Shared, pack, query_of, read_query, unpack
+from sim.edit.link import DICTIONARY, MOST_BYTES, MOST_LINK, MOST_SHOWN, VERSION, Shared, pack, query_of, read_query, unpack
 from sim.run.execution import Execution, run
 from sim.run.references import references
 from tests.tools import examples
@@ -206,3 +206,10 @@ def test_a_small_file_fits_into_a_link(name: str) -> None:
     shared = Shared(toml=dumps(library.load(name)), name=name)
     assert len(urlencode(query_of(shared))) < MOST_LINK
     assert read_query(query_of(shared)).base() == library.load(name)
+
+
+def test_what_is_too_long_of_what_is_on_show_is_left_out_and_the_rest_is_read() -> None:
+    params = {"scenario": "lecture", "step": "3", "cut": "1" * (MOST_SHOWN + 1), "tab": "cut", "predicate": ""}
+    shared = read_query(params)
+    assert (shared.scenario, shared.step, shared.shown) == ("lecture", 3, {"tab": "cut"})
+    assert read_query(params | {"cut": "1" * MOST_SHOWN}).shown["cut"] == "1" * MOST_SHOWN

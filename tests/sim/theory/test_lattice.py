@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable
+from itertools import count, pairwise
 from typing import Any
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from sim.core.deadline import Deadline, OutOfTime, within
 from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import Clock, History
@@ -24,6 +26,7 @@ from sim.theory.lattice import (
     successors,
     top,
 )
+from sim.theory.lattice_parts import around, between
 from tests.sim.strategies import scenarios
 from tests.sim.tools import send, system
 from tests.tools import examples
@@ -113,3 +116,53 @@ def test_a_predicate_of_the_bottom_holds_definitely_and_a_path_goes_up_by_single
     assert never.avoiding[0] == bottom(history) and never.avoiding[-1] == top(history)
     assert all(sum(after) == sum(before) + 1 for before, after in pairwise(never.avoiding))
     assert not possibly(history, lambda cut: False).holds
+
+
+def token_ring(count: int, rounds: int) -> History:
+    """One token goes round: at most a few cuts have the same number of events."""
+    names = [f"P{number}" for number in range(count)]
+    script = (
+        send(names[number % count], names[(number + 1) % count], 3.0 * number + 1) for number in range(rounds * count)
+    )
+    history = run(system(" ".join(names), script=tuple(script))).history
+    assert history.clocks
+    return history
+
+
+def never(cut: Clock) -> bool:
+    return False
+
+
+QUESTIONS: dict[str, Callable[[History], Any]] = {
+    "list": linearizations,
+    "count": consistent_cuts,
+    "possibly": lambda history: possibly(history, never),
+    "definitely": lambda history: definitely(history, never),
+    "between": lambda history: between(history, bottom(history), top(history), 10_000),
+    "around": lambda history: around(history, bottom(history), 10_000),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_narrow_lattice_of_many_processes_looks_at_the_deadline(question: str) -> None:
+    history = token_ring(140, 3)
+    with within(Deadline(0.05)), pytest.raises(OutOfTime):
+        QUESTIONS[question](history)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_deadline_is_looked_at_again_and_again(question: str) -> None:
+    history, looks = token_ring(4, 4), count()
+    with within(Deadline(60.0, lambda: next(looks) < 12)), pytest.raises(OutOfTime):
+        QUESTIONS[question](history)
+
+
+def test_what_is_too_much_to_count_is_refused_before_it_is_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = token_ring(4, 4)
+    events = sum(map(len, history.of.values()))
+    monkeypatch.setattr("sim.theory.lattice._Bounds", None)
+    for most, nested in ((4 * events - 1, 200), (10**6, 3)):
+        monkeypatch.setattr("sim.theory.lattice.MOST_NESTED", nested)
+        with pytest.raises(TooManyCuts) as refused:
+            consistent_cuts(history, most)
+        assert refused.value.known == events, "the run itself goes through one more"

@@ -9,12 +9,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.document import library
-from sim.document.scenario import Scenario
+from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
+from sim.theory import lattice_parts
 from sim.theory.causality import Clock, History
 from sim.theory.lattice import TooManyCuts, bottom, frontiers, lattice, successors, top
 from sim.theory.lattice_parts import around, between, predecessors
 from tests.sim.strategies import scenarios
+from tests.sim.tools import system
 from tests.tools import examples
 
 
@@ -63,3 +65,25 @@ def test_the_whole_lattice_is_between_its_ends() -> None:
     history = run(library.load("lecture")).history
     assert len(between(history, bottom(history), top(history), 31)) == 31
     assert between(history, (2, 1, 1), (2, 3, 1), 9) == [(2, 1, 1), (2, 2, 1), (2, 3, 1)]
+
+
+def test_a_part_is_refused_while_its_next_level_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve processes of one event each: the second level has 12 cuts, the third 66."""
+    names = [f"P{number}" for number in range(12)]
+    history = run(system(" ".join(names), script=tuple(ScriptLine(name, 1.0) for name in names))).history
+    asked = []
+    monkeypatch.setattr(lattice_parts, "successors", lambda *given: asked.append(given) or successors(*given))
+    with pytest.raises(TooManyCuts):
+        between(history, bottom(history), top(history), 20)
+    assert len(asked) == 2, "the bottom and the first of the 12"
+    asked.clear()
+    assert len(around(history, bottom(history), 20)) == 13
+    assert len(asked) == 2
+
+
+def test_of_many_processes_fewer_cuts_are_affordable(monkeypatch: pytest.MonkeyPatch) -> None:
+    history = run(library.load("lecture")).history
+    monkeypatch.setattr("sim.theory.lattice.MOST_COMPARED", 30 * 9)
+    with pytest.raises(TooManyCuts, match="more than 30"):
+        between(history, bottom(history), top(history), 31)
+    assert len(around(history, bottom(history), 31)) <= 30
