@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
-from sim.run.execution import Execution, once
+from diagrams.whole_events import WholeEvents
+from sim.run.execution import once
 from sim.theory.lattice import TooManyCuts, consistent_cuts, frontiers
 
 READABLE = 10**12
@@ -14,20 +15,32 @@ MOST_COMPARED = 20_000  # to count the consistent cuts, whenever a run is drawn:
 MOST_CLOCKS = 20_000  # events times processes, for the same reason
 
 
-@once
-def cut_counts(execution: Execution) -> dict[str, Any]:
-    """How many cuts there are, and how many are consistent, as texts with commas.
+class Counts(NamedTuple):
+    """The numbers of cuts and of consistent ones: there are more of these unless `is_all`. None: nobody counts them."""
 
-    `consistent` is None where nobody counts them; there are more than it says unless `is_all`.
-    """
-    history = execution.history
-    told: dict[str, Any] = {"frontiers": in_words(frontiers(history)), "consistent": None, "is_all": False}
+    cuts: int
+    consistent: int | None
+    is_all: bool
+
+
+@once
+def counts(events: WholeEvents) -> Counts:
+    """How many cuts there are, and how many are consistent, as far as that is counted."""
+    history = events.history
+    cuts = frontiers(history)
     if len(history.rows) * len(history.processes) > MOST_CLOCKS:
-        return told
+        return Counts(cuts, None, False)
     try:
-        return {**told, "consistent": f"{consistent_cuts(history, MOST_COMPARED):,}", "is_all": True}
+        return Counts(cuts, consistent_cuts(history, MOST_COMPARED), True)
     except TooManyCuts as problem:
-        return {**told, "consistent": f"{problem.known:,}" if problem.known else None}
+        return Counts(cuts, problem.known or None, False)
+
+
+def cut_counts(events: WholeEvents) -> dict[str, Any]:
+    """The counts for the browser, as texts."""
+    cuts, consistent, is_all = counts(events)
+    told = None if consistent is None else f"{consistent:,}"
+    return {"frontiers": in_words(cuts), "consistent": told, "is_all": is_all}
 
 
 def in_words(number: int) -> str:

@@ -13,20 +13,21 @@ from typing import NamedTuple
 
 import networkx as nx
 
+from diagrams.cut_counts import Counts, counts
 from diagrams.scene import Scene
+from diagrams.whole_events import WholeEvents
+from sim.core.deadline import in_time
 from sim.core.errors import InputError
-from sim.run.execution import Execution, once
-from sim.run.predicates import Predicates
+from sim.run.execution import once
 from sim.run.snapshots import Snapshot
 from sim.theory import lattice as theory
 from sim.theory.causality import Clock, History
-from sim.theory.lattice import Modality, TooManyCuts
+from sim.theory.lattice import Modality, TooManyCuts, frontiers
 from sim.theory.lattice_parts import around, between
 
 MOST_DRAWN = 2_000  # cuts
 MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
-MOST_COUNTED = 500_000  # comparisons, to count the cuts of a larger one: under a second
 MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
 MOST_LOOKED_AT = 4_000_000  # messages, to find what a predicate says of these cuts
 
@@ -41,18 +42,6 @@ class Mark(NamedTuple):
     rank: int
     role: str
     cut: Clock
-
-
-class Counts(NamedTuple):
-    """The numbers of cuts, of consistent ones, and of orders; `is_all`: whether there are no more consistent ones.
-
-    `orders` is None where there are too many cuts to count them.
-    """
-
-    cuts: int
-    consistent: int
-    is_all: bool
-    orders: int | None
 
 
 @dataclass(frozen=True)
@@ -70,18 +59,33 @@ class Lattice:
     """The lattice of a run, or the part of it around a snapshot, or around the state at `step`."""
 
     def __init__(self, scene: Scene, step: int, predicate: str = "") -> None:
-        self.scene = scene
+        self.scene, self.step = scene, step
         self.execution = scene.execution
-        self.history = self.execution.history
-        self.own = own_path(self.execution)
+        self.events = scene.whole_run.whole_events
+        self.history = self.events.history
+        self.own = own_path(self.events)
         self.marks = [mark for rank, own in enumerate(scene.snapshots) for mark in self._marks(own, rank)]
-        self.counts = counts(self.execution)
         self.part = "whole"  # or "snapshot" (from its begin to its end), or around: "recorded" (the state), "step"
-        whole = _whole(self.execution)
+        self.around = ""  # the snapshot of this part
+        whole = whole_graph(self.events)
         self.is_whole = whole is not None
-        self.graph = whole or graph_of(self.history, self._part(step))
+        self.graph = whole or graph_of(self.history, self._part())
         self.cuts: list[Clock] = list(self.graph)
-        self.asked = ask(self.execution, predicate) if predicate.strip() else None
+        self.counts = Counts(frontiers(self.history), len(self.cuts), True) if whole else counts(self.events)
+        self.orders = _orders(self.events)
+        self.asked: Asked | None = None
+        self.holding: frozenset[Clock] = frozenset()  # the drawn cuts at which the predicate holds
+        if predicate.strip():
+            self._ask(predicate)
+
+    def _ask(self, text: str) -> None:
+        """Ask a predicate of the lattice, and of all cuts that are drawn."""
+        self.asked = ask(self.events, text)
+        if self.asked.possibly or self.asked.definitely:
+            try:
+                self.holding = frozenset(cut for cut in in_time(self.cuts) if self.asked.holds(cut))
+            except InputError as problem:  # at a cut that decides nothing
+                self.asked = Asked(text, str(problem))
 
     @cached_property
     def number(self) -> dict[Clock, int]:
@@ -90,8 +94,7 @@ class Lattice:
 
     def written(self, cut: Clock) -> str:
         """A cut as in a link: in a window of a foreign log, with the log's numbers."""
-        log = self.scene.whole_run.log
-        return written(log.in_numbers(cut) if log else cut)
+        return written(self.events.numbers(cut))
 
     def state_at(self, step: int) -> Clock:
         """The cut of the run after `step`."""
@@ -109,18 +112,22 @@ class Lattice:
             found.append(Mark(snapshot.id, rank, "ends", self.state_at(snapshot.completed)))
         return found
 
-    def _part(self, step: int) -> list[Clock]:
+    def _part(self) -> list[Clock]:
         """The cuts that are drawn of a lattice that is too large, those with fewer events first."""
-        states = {mark.role: mark.cut for mark in self.marks if mark.rank == 0}
-        if "ends" in states:
+        states: dict[str, dict[str, Clock]] = {mark.snapshot: {} for mark in self.marks}
+        for mark in self.marks:
+            states[mark.snapshot][mark.role] = mark.cut
+        whole = next((name for name, own in states.items() if "ends" in own), None)
+        if whole is not None:
             try:
-                self.part = "snapshot"
-                return between(self.history, states["begins"], states["ends"], MOST_DRAWN)
+                self.part, self.around = "snapshot", whole
+                return between(self.history, states[whole]["begins"], states[whole]["ends"], MOST_DRAWN)
             except TooManyCuts:
                 pass
-        centre = states.get("recorded")
-        self.part = "recorded" if centre and self.is_consistent(centre) else "step"
-        return around(self.history, centre if centre and self.part == "recorded" else self.state_at(step), MOST_AROUND)
+        recorded = ((name, own["recorded"]) for name, own in states.items() if "recorded" in own)
+        near = next(((name, cut) for name, cut in recorded if self.is_consistent(cut)), None)
+        self.part, self.around = ("recorded", near[0]) if near else ("step", "")
+        return around(self.history, near[1] if near else self.state_at(self.step), MOST_AROUND)
 
     def is_consistent(self, cut: Clock) -> bool:
         """Whether a cut is consistent."""
@@ -128,16 +135,16 @@ class Lattice:
 
 
 @once
-def own_path(execution: Execution) -> list[tuple[int, Clock]]:
-    """The cuts through which a run went, each with the step in which it came there."""
-    history = execution.history
+def own_path(events: WholeEvents) -> list[tuple[int, Clock]]:
+    """The cuts through which a run went, each with the step in which it came there: with the last part of an event."""
+    history = events.history
+    last_row = {(row.process, row.index): row.row for row in history.rows}
     cut = list(theory.bottom(history))
     path = [(0, tuple(cut))]
-    for event in history.rows:
-        rank, index = history.rank[event.process], event.index or 0
-        if index > cut[rank]:
-            cut[rank] = index
-            path.append((event.step, tuple(cut)))
+    for row in history.rows:
+        if last_row[row.process, row.index] == row.row:
+            cut[history.rank[row.process]] = row.index or 0
+            path.append((row.step, tuple(cut)))
     return path
 
 
@@ -151,27 +158,21 @@ def graph_of(history: History, cuts: Iterable[Clock]) -> nx.DiGraph:
 
 
 @once
-def _whole(execution: Execution) -> nx.DiGraph | None:
+def whole_graph(events: WholeEvents) -> nx.DiGraph | None:
     """The lattice of a run; None where it has too many cuts to be drawn."""
     try:
-        return graph_of(execution.history, theory.lattice(execution.history, MOST_DRAWN))
+        return graph_of(events.history, theory.lattice(events.history, MOST_DRAWN))
     except TooManyCuts:
         return None
 
 
 @once
-def counts(execution: Execution) -> Counts:
-    """What there is to count in the lattice of a run, as far as that goes."""
-    history = execution.history
-    cuts = theory.frontiers(history)
+def _orders(events: WholeEvents) -> int | None:
+    """The number of orders in which the events could have happened; None where there are too many cuts for that."""
     try:
-        orders = theory.linearizations(history, MOST_ASKED)
+        return theory.linearizations(events.history, MOST_ASKED)
     except TooManyCuts:
-        orders = None
-    try:
-        return Counts(cuts, theory.consistent_cuts(history, MOST_COUNTED), True, orders)
-    except TooManyCuts as problem:
-        return Counts(cuts, problem.known, False, orders)
+        return None
 
 
 def written(cut: Sequence[int]) -> str:
@@ -179,16 +180,16 @@ def written(cut: Sequence[int]) -> str:
     return ".".join([*map(str, cut[:MOST_WRITTEN]), *["…"] * (len(cut) > MOST_WRITTEN)])
 
 
-def ask(execution: Execution, text: str) -> Asked:
-    """Whether a predicate possibly and definitely holds, as far as each can be answered. What is wrong is said there."""
+def ask(events: WholeEvents, text: str) -> Asked:
+    """Whether a predicate possibly and definitely holds, each as far as it can be answered; what is wrong with it."""
     asked = Asked(text)
     try:
-        read = Predicates(execution).read(text)
+        read = events.predicates.read(text)
         most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
-        asked = replace(asked, holds=cache(read))
+        asked = replace(asked, holds=cache(events.at_cuts(read)))
         for question in (theory.possibly, theory.definitely):
             try:
-                asked = replace(asked, **{question.__name__: question(execution.history, asked.holds, most)})
+                asked = replace(asked, **{question.__name__: question(events.history, asked.holds, most)})
             except TooManyCuts as problem:
                 asked = replace(asked, problem=_too_many(problem))
     except InputError as problem:
@@ -197,6 +198,4 @@ def ask(execution: Execution, text: str) -> Asked:
 
 
 def _too_many(problem: TooManyCuts) -> str:
-    return (
-        f"this run has more than {problem.known:,} consistent cuts, too many to ask them all here; ask a shorter run"
-    )
+    return f"this run has more than {problem.known:,} consistent cuts, too many to ask them all here; ask a shorter run"

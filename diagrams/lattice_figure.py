@@ -102,11 +102,10 @@ class _Drawn:
     def nodes(self) -> list[Trace]:
         """The cuts: discs, or squares at which the predicate holds and pale discs at which it does not."""
         asked = self.lattice.asked
-        if asked is None or asked.problem:
+        if asked is None or not (asked.possibly or asked.definitely):
             return [self.cuts_as(self.lattice.cuts, "circle", "@ink")]
-        holding = [asked.holds(cut) for cut in self.lattice.cuts]
-        inside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if holds]
-        outside = [cut for cut, holds in zip(self.lattice.cuts, holding, strict=True) if not holds]
+        inside = [cut for cut in self.lattice.cuts if cut in self.lattice.holding]
+        outside = [cut for cut in self.lattice.cuts if cut not in self.lattice.holding]
         pale = "@line" if self.is_dense else "@paper"
         return [self.cuts_as(outside, "circle", pale), self.cuts_as(inside, "square", "@good", self.size + 1)]
 

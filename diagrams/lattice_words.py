@@ -8,7 +8,6 @@ from diagrams.cut_counts import in_words
 from diagrams.lattice import Lattice, Mark, written
 from sim.explain.words import counted
 from sim.theory.causality import Clock
-from sim.theory.lattice import Predicate
 
 MOST_TOLD = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
@@ -20,7 +19,9 @@ def summary(lattice: Lattice) -> list[str]:
 
 
 def _cuts(lattice: Lattice) -> str:
-    cuts, consistent, is_all, _ = lattice.counts
+    cuts, consistent, is_all = lattice.counts
+    if consistent is None:
+        return f"There are {in_words(cuts)} cuts, too many to count those that are consistent."
     told = f"{in_words(consistent)} of {in_words(cuts)} cuts {'is' if consistent == 1 else 'are'} consistent"
     if lattice.is_whole:
         return f"{told}."
@@ -29,17 +30,17 @@ def _cuts(lattice: Lattice) -> str:
 
 def _part(lattice: Lattice) -> str:
     """Which part is drawn, where it is not the whole lattice."""
-    name = lattice.scene.snapshots[0].id if lattice.scene.snapshots else ""
+    name = lattice.around
     what = {
         "snapshot": f"from the state in which {name} began to the one in which it ended",
         "recorded": f"nearest to the state that {name} recorded",
-        "step": "nearest to the state of the run at this step",
+        "step": f"nearest to the state of the run after step {lattice.step}",
     }.get(lattice.part)
     return f"You see a part of the lattice: the {in_words(len(lattice.cuts))} cuts {what}." if what else ""
 
 
 def _orders(lattice: Lattice) -> str:
-    orders = lattice.counts.orders
+    orders = lattice.orders
     told = "too many to count" if orders is None else in_words(orders)
     return (
         "Each dot is a consistent cut, and a line up from it is one event more. Every way from the empty cut to the "
@@ -90,21 +91,22 @@ def predicate(lattice: Lattice) -> dict[str, Any] | None:
     if asked.possibly is None or asked.definitely is None:
         return {"problem": asked.problem}
     possibly, definitely = asked.possibly, asked.definitely
-    held = _held(lattice, asked.holds) if possibly.holds else "It holds at no consistent cut."
+    held = _held(lattice) if possibly.holds else "It holds at no consistent cut."
+    frontier = lattice.events.frontier
     avoided = "The dashed way goes up and meets no cut at which it holds."
     met = "Every way up meets a cut at which it holds."
     return {
-        "possibly": {"holds": possibly.holds, "told": held, "cut": possibly.cut},
+        "possibly": {"holds": possibly.holds, "told": held, "cut": possibly.cut and frontier(possibly.cut)},
         "definitely": {
             "holds": definitely.holds,
             "told": met if definitely.holds else avoided,
-            "avoiding": definitely.avoiding,
+            "avoiding": [frontier(cut) for cut in definitely.avoiding],
         },
     }
 
 
-def _held(lattice: Lattice, holds: Predicate) -> str:
-    count, drawn = sum(map(holds, lattice.cuts)), len(lattice.cuts)
+def _held(lattice: Lattice) -> str:
+    count, drawn = len(lattice.holding), len(lattice.cuts)
     where = "" if lattice.is_whole else " that are drawn"
     return f"It holds at {in_words(count)} of the {in_words(drawn)} consistent cuts{where} (squares)."
 
@@ -118,9 +120,9 @@ def mark_name(lattice: Lattice, mark: Mark) -> str:
 
 def cut_in_words(lattice: Lattice, cut: Clock) -> str:
     """The last event of each process inside: `P1 up to B, P2 up to H, P3 nothing`."""
-    of = lattice.history.of
+    of, frontier = lattice.execution.history.of, lattice.events.frontier(cut)
     told = [
         f"{name} up to {of[name][inside - 1].label}" if inside else f"{name} nothing"
-        for name, inside in zip(lattice.history.processes[:MOST_NAMED], cut, strict=False)
+        for name, inside in zip(lattice.history.processes[:MOST_NAMED], frontier, strict=False)
     ]
     return ", ".join([*told, "…"] if len(cut) > MOST_NAMED else told)

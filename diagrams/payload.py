@@ -88,7 +88,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
             }
             for c in scene.whole_run.story_cuts
         ],
-        "cut_counts": cut_counts(scene.execution),
+        "cut_counts": cut_counts(scene.whole_run.whole_events),
         "conserved": conserved(scene.execution),
         "body_hint": scene.execution.engine.workload.body_hint,
         "cases": dict(scene.whole_run.words.algorithm.all_reasons),

@@ -43,7 +43,7 @@ def _lattice(scene: Scene, view: View) -> Drawn:
     lattice = Lattice(scene, view.step, PREDICATE.of(view))
     if lattice.asked and lattice.asked.problem:
         raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
-    held = frontier_in(scene.execution, CUT.of(view)) if CUT.of(view) else None
+    held = lattice.events.cut(frontier_in(scene.execution, CUT.of(view))) if CUT.of(view) else None
     told = " ".join([*summary(lattice), *snapshots(lattice)])
     return Drawn(still(figure(lattice, (WIDTH, HEIGHT), held), view.step), told)
 

@@ -22,6 +22,7 @@ from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, Story
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
+from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
@@ -46,11 +47,13 @@ class WholeRun:
 
     There is a lane for each process, then one for each service. `captions` are those of channels by their names, also
     for pairs of processes that only control messages join. `recordings` are those of each snapshot, by its id. `cuts`
-    are those of the snapshots. `log` is the foreign log of which the run is a window, if any.
+    are those of the snapshots. `log` is the foreign log of which the run is a window, if any; `whole_events` are what a
+    cut counts.
     """
 
     def __init__(self, execution: Execution, log: ForeignLog | None = None) -> None:
         self.execution, self.log = execution, log
+        self.whole_events = WholeEvents(execution, log)
         self.processes = execution.scenario.processes
         self.lanes = execution.engine.nodes
         self.words = words_of(execution)

@@ -147,18 +147,19 @@ class Execution:
 
 
 Found = TypeVar("Found")
+Owner = TypeVar("Owner")
 
 
-def once(compute: Callable[[Execution], Found]) -> Callable[[Execution], Found]:
-    """A decorator: `compute` runs once for each execution, and its result is stored in the execution."""
+def once(compute: Callable[[Owner], Found]) -> Callable[[Owner], Found]:
+    """A decorator: `compute` runs once for each object, such as an execution, which keeps the result."""
     key = f"{compute.__module__}.{compute.__qualname__}"
 
     @wraps(compute)
-    def found(execution: Execution) -> Found:
-        kept = vars(execution)
+    def found(owner: Owner) -> Found:
+        kept = vars(owner)
         if key not in kept:
             deadline.check()
-            kept[key] = compute(execution)
+            kept[key] = compute(owner)
         result: Found = kept[key]
         return result
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice, product
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,13 +11,14 @@ from typing import Any
 from diagrams.browser import EXPLORE
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
+from diagrams.lattice_payload import lattice_payload
 from diagrams.payload import payload
 from diagrams.scene import MOST_TEXTS, Scene
 from pipeline.cuts.one_window import log_window
 from pipeline.store import examples
 from pipeline.store.folder import Store
 from sim.core.model import Event
-from sim.theory.causality import Frontier, History
+from sim.theory.causality import Clock, Frontier, History
 from tests.pipeline.some_logs import Truth, events_of, read_log
 from tests.pipeline.some_tables import folder_of
 from tests.tools import count_of_examples
@@ -155,3 +157,42 @@ def test_no_sign_of_snapshots_is_explained() -> None:
     assert [sign["key"] for sign in payload(order(), ())["signs"] if not sign["rare"]] == [
         "event", "message", "now", "later",
     ]  # fmt: skip
+
+
+def test_the_lattice_of_a_window_counts_events_of_the_log(tmp_path: Path) -> None:
+    """Also where an event has several partners; predicates see the whole execution."""
+    for number, (draw, truth) in enumerate(islice(executions(), 12)):
+        rows = events_of(read_log(tmp_path, truth.log()))
+        first, size = draw.randrange(len(rows)), draw.randrange(5, 14)
+        scene = scene_of(folder_of(tmp_path / str(number), rows), HOSTS, first, size)
+        whole, log = History(HOSTS, rows), scene.whole_run.log
+        assert log is not None
+        through = list(product(*({log.before[name], *log.numbers[name]} for name in HOSTS)))
+        consistent = [cut for cut in through if whole.is_consistent(dict(zip(HOSTS, cut, strict=True)))]
+        lattice = Lattice(scene, 0)
+        assert (lattice.counts.cuts, lattice.counts.consistent) == (len(through), len(consistent))
+        assert sorted(map(lattice.events.numbers, lattice.cuts)) == sorted(consistent)
+        assert all(lattice.events.cut(lattice.events.frontier(cut)) == cut for cut in lattice.cuts)
+        for cut in draw.sample(lattice.cuts, min(4, len(lattice.cuts))):
+            numbers = lattice.events.numbers(cut)
+            held = whole.in_channels(dict(zip(HOSTS, numbers, strict=True)))
+            texts = [f"h0.events == {numbers[0]}", f"channels.messages == {sum(map(len, held.values()))}"]
+            texts += [f'channel["{name}"].messages == {len(messages)}' for name, messages in held.items()]
+            assert [text for text in texts if not holds(lattice, text, cut)] == []
+
+
+def holds(lattice: Lattice, text: str, cut: Clock) -> bool:
+    return lattice.events.at_cuts(lattice.events.predicates.read(text))(cut)
+
+
+def test_what_a_log_does_not_tell_is_refused_in_a_sentence() -> None:
+    told = lattice_payload(order(), 0, "customer.state == 1")["predicate"]
+    assert told == {"problem": "'state' is not in a log; ask for events, last or messages"}
+    store = Store.open(examples.LOG)
+    found = log_window(store, 0, ("customer", "bank", "shop"), 0, 100)
+    scene = window_scene(found, "log", "A log", exact=False, unknown=())
+    told = lattice_payload(scene, 0, "channels.messages == 1")
+    assert told["predicate"] == {
+        "problem": "this log does not tell of every message, so nobody knows how many are in a channel"
+    }
+    assert told["examples"] == ["customer.events == 1"]

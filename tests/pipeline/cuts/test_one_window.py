@@ -111,7 +111,9 @@ def test_every_cut_through_a_window_is_judged_as_by_the_whole_execution(folder: 
 def test_messages_that_wait_are_read_batch_by_batch_and_only_the_first_are_kept(folder, monkeypatch) -> None:
     """Each batch is joined to at most FEW messages of each channel, and begins with a look at the clock."""
     sends = [
-        Event(0, row, row + 1, 1.0, "a", row + 1, SEND, f"a->{'bc'[row % 2]}", None, row, f"m{row}", None, None, None, 0)
+        Event(
+            0, row, row + 1, 1.0, "a", row + 1, SEND, f"a->{'bc'[row % 2]}", None, row, f"m{row}", None, None, None, 0
+        )
         for row in range(100)
     ]
     store = folder_of(folder / "batches", sends, parts=10)

@@ -17,7 +17,18 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.writing import dumps
 from sim.edit.edits import apply_edit
-from sim.edit.link import DICTIONARY, MOST_BYTES, MOST_LINK, MOST_SHOWN, VERSION, Shared, pack, query_of, read_query, unpack
+from sim.edit.link import (
+    DICTIONARY,
+    MOST_BYTES,
+    MOST_LINK,
+    MOST_SHOWN,
+    VERSION,
+    Shared,
+    pack,
+    query_of,
+    read_query,
+    unpack,
+)
 from sim.run.execution import Execution, run
 from sim.run.references import references
 from tests.tools import examples
