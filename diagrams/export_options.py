@@ -33,6 +33,7 @@ class Option:
     in_name: the file's name contains it, unless it is the default.
     long_only: the page asks only for runs that are seen through a window.
     drawing: the page asks only for this drawing.
+    form: what a text has to look like, as a regular expression, and the advice where it does not.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Option:
     in_name: bool = False
     long_only: bool = False
     drawing: str | None = None
+    form: tuple[str, str] | None = None
 
     @property
     def metavar(self) -> str:
@@ -65,7 +67,8 @@ class Option:
             return int(ends[1]), int(ends[2])
         if self.kind == "number" and re.fullmatch(r"-?[0-9]{1,9}", text) and self._holds(int(text)):
             return int(text)
-        if self.kind in ("text", "cut", "shown") or text in dict(self.choices):
+        is_text = self.kind in ("text", "cut", "shown") and not self.choices
+        if (is_text and (self.form is None or re.fullmatch(self.form[0], text))) or text in dict(self.choices):
             return text
         raise InputError(f"--{self.name} {text[:20]!r} {self._advice()}")
 
@@ -80,6 +83,8 @@ class Option:
             return "is no range of steps; give the first and the last one, such as 3-7"
         if self.kind == "number":
             return f"is not possible; give a whole number from {self.least} to {self.most}"
+        if self.form is not None:
+            return f"is not possible; {self.form[1]}"
         return f"is not known; say {' or '.join(value for value, _ in self.choices)}"
 
     def to_json(self) -> dict[str, Any]:
@@ -143,6 +148,11 @@ PROOF_SNAPSHOT = Option(
 SWAPS = Option(
     "swaps", "Interchanges", "how many interchanges on Dijkstra's page, or straight (default: 0)", "text", default="0",
     begins="swaps", drawing=PROOF,
+    form=("straight|[0-9]{1,9}|at(-[0-9]{1,7})+", "give a number, straight, or at- and places, such as at-5-4"),
+)  # fmt: skip
+TAB = Option(
+    "tab", "Tab", "the tab on show: cut, lattice or proof (default: cut where there is one)", "shown",
+    (("cut", "Cut"), (LATTICE, "Lattice"), (PROOF, "Proof")), begins="tab",
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
@@ -151,3 +161,14 @@ PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE, PROOF_SNAP
 def pages(most: int) -> tuple[Option, ...]:
     """The options of a file with a page for each step; the form suggests at most `most` pages."""
     return replace(STEPS, most=most), ORIENTATION, THEME
+
+
+def shown(option: Option) -> Option:
+    """The same for a file with a page like ours: it opens with what is on show."""
+    return replace(option, kind="shown", drawing=None)
+
+
+def for_log(options: Sequence[Option]) -> tuple[Option, ...]:
+    """What a window of a log is asked: it has no snapshots, so nothing of Dijkstra's page."""
+    asked = [option for option in options if option.begins not in (PROOF, SWAPS.name)]
+    return tuple(replace(own, choices=tuple(c for c in own.choices if c[0] != PROOF)) for own in asked)

@@ -8,6 +8,7 @@ from diagrams.cut_counts import in_words
 from diagrams.lattice import Lattice, Mark, written
 from sim.explain.words import counted
 from sim.theory.causality import Clock
+from sim.theory.lattice import Modality
 
 MOST_TOLD = 4  # snapshots
 MOST_NAMED = 6  # processes of a cut
@@ -83,26 +84,28 @@ def _way(states: dict[str, Clock]) -> str:
 def predicate(lattice: Lattice) -> dict[str, Any] | None:
     """What a predicate does, for the browser: `possibly` and `definitely`, each with its answer and a sentence.
 
-    `cut` is one at which it holds, `avoiding` a way up on which it never does. Or the sentence of a `problem`.
+    `cut` is one at which it holds, `avoiding` a way up on which it never does. `problem` says why an answer is missing.
     """
     asked = lattice.asked
     if asked is None:
         return None
-    if asked.possibly is None or asked.definitely is None:
-        return {"problem": asked.problem}
-    possibly, definitely = asked.possibly, asked.definitely
-    held = _held(lattice) if possibly.holds else "It holds at no consistent cut."
-    frontier = lattice.events.frontier
+    return {
+        "possibly": asked.possibly and _possibly(lattice, asked.possibly),
+        "definitely": asked.definitely and _definitely(lattice, asked.definitely),
+        "problem": asked.problem,
+    }
+
+
+def _possibly(lattice: Lattice, found: Modality) -> dict[str, Any]:
+    told = _held(lattice) if found.holds else "It holds at no consistent cut."
+    return {"holds": found.holds, "told": told, "cut": found.cut and lattice.events.frontier(found.cut)}
+
+
+def _definitely(lattice: Lattice, found: Modality) -> dict[str, Any]:
     avoided = "The dashed way goes up and meets no cut at which it holds."
     met = "Every way up meets a cut at which it holds."
-    return {
-        "possibly": {"holds": possibly.holds, "told": held, "cut": possibly.cut and frontier(possibly.cut)},
-        "definitely": {
-            "holds": definitely.holds,
-            "told": met if definitely.holds else avoided,
-            "avoiding": [frontier(cut) for cut in definitely.avoiding],
-        },
-    }
+    avoiding = [lattice.events.frontier(cut) for cut in found.avoiding]
+    return {"holds": found.holds, "told": met if found.holds else avoided, "avoiding": avoiding}
 
 
 def _held(lattice: Lattice) -> str:

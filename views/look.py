@@ -12,13 +12,16 @@ from diagrams.arrangement import Arrangement
 from diagrams.lattice_payload import lattice_payload
 from diagrams.payload import payload
 from diagrams.scene import Scene
+from sim.core.deadline import OutOfTime, at_most
 from sim.core.errors import InputError
 from sim.document.scenario import ORIENTATIONS
 from sim.document.toml_table import Table
+from views.page_words import sentence
 
 WHOLE = 2_000  # steps; longer runs are seen through a window
 MOST_DRAWN = 20_000  # messages on show
 MOST_REASONS = 200_000  # messages on show, times snapshots: each has a reason for each
+LATTICE_S = 3.0  # for the lattice: without it the rest is drawn
 WINDOW, LEAST_WINDOW, MOST_WINDOW = 300, 20, 2_000  # steps that a window shows
 
 
@@ -91,5 +94,19 @@ def draw(scene: Scene, look: Look) -> bytes:
     proofs = [snapshot.id for snapshot in scene.snapshots if snapshot.id == look.proof]
     document = payload(scene, (orientation,), proofs)
     if look.lattice:
-        document["lattice"] = lattice_payload(scene, look.step, look.predicate)
+        document["lattice"] = _lattice(scene, look)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _lattice(scene: Scene, look: Look) -> dict[str, Any]:
+    """The lattice for the browser; else the `problem` why there is none, and the rest is drawn."""
+    try:
+        with at_most(LATTICE_S) as deadline:
+            return lattice_payload(scene, look.step, look.predicate)
+    except OutOfTime:
+        if not deadline.is_wanted():
+            raise
+        problem = "to draw the lattice of this run takes too long; use fewer processes or messages"
+    except InputError as refusal:
+        problem = str(refusal)
+    return {"text": look.predicate, "problem": sentence(problem)}

@@ -47,6 +47,8 @@ class TraceSession:
         try:
             with answering(is_wanted):
                 look = read_look(looks[-1])
+                if self.look.has(look):
+                    return
                 self.drawn = draw(self.scene, look)
         except InputError as problem:
             self.notice = {"seq": self.ack, "level": "error", "text": sentence(str(problem))}
@@ -68,5 +70,5 @@ class TraceSession:
             "address": self.address,
             "step": self.scene.last,
             "shown": self.shown,
-            "formats": offered(),
+            "formats": offered(of_log=True),
         }

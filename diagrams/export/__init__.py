@@ -19,7 +19,7 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from diagrams.export_options import SHARED, Option
+from diagrams.export_options import SHARED, Option, for_log
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
@@ -70,14 +70,14 @@ def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
     return {option: known[option].read(text) for option, text in given.items()}
 
 
-def offered() -> list[dict[str, Any]]:
-    """The formats with their options, as the page's menu needs them."""
+def offered(*, of_log: bool = False) -> list[dict[str, Any]]:
+    """The formats with their options, as the page's menu needs them; for a run, or for a window of a log."""
     return [
         {
             "name": name,
             "title": exporter(name).TITLE,
             "suffix": exporter(name).SUFFIX,
-            "options": [option.to_json() for option in options_of(name)],
+            "options": [option.to_json() for option in (for_log(options_of(name)) if of_log else options_of(name))],
         }
         for name in formats()
     ]

@@ -17,7 +17,7 @@ from typing import Any
 from plotly.offline import get_plotlyjs
 
 from diagrams import browser, theme
-from diagrams.export_options import CUT, OPENED, ORIENTATION, Option
+from diagrams.export_options import CUT, OPENED, ORIENTATION, PREDICATE, PROOF_SNAPSHOT, SWAPS, TAB, shown
 from diagrams.frontiers import frontier_in
 from diagrams.lattice_payload import whole_lattice
 from diagrams.payload import payload
@@ -29,11 +29,8 @@ TITLE = "Stand-alone web page"
 SUFFIX = ".html"
 MEDIA_TYPE = "text/html"
 ORDER = 60
-TAB = Option("tab", "Tab", "the tab on show, such as cut", "shown")
-PREDICATE = Option("predicate", "Predicate", "the predicate that the tab Lattice asks about", "shown")
-PROOF = Option("proof", "Snapshot", "the snapshot of the tab Proof", "shown")
-SWAPS = Option("swaps", "Swaps", "the swaps that the tab Proof has made", "shown")
-OPTIONS = (OPENED, ORIENTATION, CUT, TAB, PREDICATE, PROOF, SWAPS)
+OPTIONS = (OPENED, ORIENTATION, CUT, TAB, shown(PREDICATE), shown(PROOF_SNAPSHOT), shown(SWAPS))
+IN_LINKS = {"cut": CUT, "tab": TAB, "predicate": PREDICATE, "proof": PROOF_SNAPSHOT, "swaps": SWAPS}
 
 MOST_STEPS = 5_000  # beyond these a page is slow to open and to step
 
@@ -86,11 +83,12 @@ def export(scene: Scene, view: View) -> bytes:
 
 def _shown(scene: Scene, view: View) -> dict[str, str]:
     """What the page shows beside the step, as a link says it (sim/edit/link.py). A cut is seen in its tab."""
-    shown = {option.name: option.of(view) for option in (CUT, TAB, PREDICATE, PROOF, SWAPS) if option.of(view)}
-    if CUT.name in shown:
-        frontier, log = frontier_in(scene.execution, shown[CUT.name]), scene.whole_run.log
-        shown[CUT.name] = ".".join(map(str, log.in_numbers(frontier) if log else frontier))
-    return {"tab": "cut", **shown} if CUT.name in shown else shown
+    told = {key: view.options[option.name] for key, option in IN_LINKS.items() if view.options.get(option.name)}
+    if "cut" not in told:
+        return {key: str(value) for key, value in told.items()}
+    frontier, log = frontier_in(scene.execution, str(told["cut"])), scene.whole_run.log
+    cut = ".".join(map(str, log.in_numbers(frontier) if log else frontier))
+    return {"tab": "cut", **{key: str(value) for key, value in told.items()}, "cut": cut}
 
 
 def packed(text: str) -> str:

@@ -61,6 +61,15 @@ def within(deadline: Deadline) -> Iterator[Deadline]:
         _present.reset(token)
 
 
+@contextmanager
+def at_most(seconds: float) -> Iterator[Deadline]:
+    """The work of the block has so many seconds, of those that are left for it; the same people wait for it."""
+    outer = _present.get()
+    own = Deadline(min(seconds, outer.most - outer.spent), outer.is_wanted) if outer else Deadline(seconds)
+    with within(own):
+        yield own
+
+
 def check() -> None:
     """Raises OutOfTime where the work has a deadline, and it has passed."""
     deadline = _present.get()

@@ -15,9 +15,10 @@ from sim.core.model import APPLICATION_KINDS, Event
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
-from tests.diagrams.test_browser_against_python import drawn, scene_of
+from tests.diagrams.test_browser_against_python import scene_of
 from tests.diagrams.tools import scene
 from tests.sim.strategies import scenarios
+from tests.tools import drawn
 
 MODULES = [EXPLORE / "run/events.js", EXPLORE / "run/search.js"]
 FIND = """({ Events, Search }, scenes, asked) => scenes.map((scene, number) => {

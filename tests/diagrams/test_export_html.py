@@ -9,6 +9,7 @@ import re
 
 import pytest
 
+from diagrams.export import read_options
 from diagrams.export.html import MOST_STEPS, export
 from diagrams.scene import compose
 from diagrams.view import View
@@ -58,6 +59,24 @@ def test_it_opens_with_what_is_on_show():
     assert data_in(page_of(lecture, cut="P1=2,P2=3"))["shown"] == {"tab": "cut", "cut": "2.3.0"}
     shown = {"tab": "lattice", "cut": "2.3.1", "predicate": "P1.events > 1"}
     assert data_in(page_of(lecture, **shown))["shown"] == shown
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ({"tab": "xyz"}, "--tab 'xyz' is not known; say cut or lattice or proof"),
+        ({"swaps": "banana"}, "such as at-5-4"),
+    ],
+)
+def test_what_it_cannot_open_with_is_refused(said, told):
+    with pytest.raises(InputError, match=told):
+        read_options("html", said)
+    assert read_options("html", {"tab": "proof", "swaps": "at-5-4", "snapshot": "S1"})
+
+
+def test_it_opens_with_the_page_of_a_snapshot():
+    shown = data_in(page_of(library.load("lecture"), tab="proof", snapshot="S1", swaps="1"))["shown"]
+    assert shown == {"tab": "proof", "proof": "S1", "swaps": "1"}
 
 
 def test_no_text_of_a_scenario_can_become_markup():

@@ -22,9 +22,9 @@ from sim.edit.edits import apply_edit
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.theory.interchange import inversions
-from tests.diagrams.test_browser_against_python import drawn
 from tests.diagrams.tools import exported, scene
 from tests.sim.strategies import scenarios
+from tests.tools import drawn
 
 ROW = EXPLORE / "proof" / "row.js"
 

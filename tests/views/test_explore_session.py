@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import pytest
 
+from sim.core.deadline import OutOfTime
 from sim.core.errors import InputError
 from sim.edit.link import Shared, in_round, query_of, read_query
 from views.explore_session import ExploreSession
@@ -238,6 +239,21 @@ def test_wishes_are_noted_and_nothing_else_changes(session):
     session.absorb([entry(1, {"do": "scenarios"})])
     assert session.wish == "scenarios"
     assert session.data() == {**before, "ack": 1}
+
+
+def test_an_edit_whose_lattice_takes_too_long_is_drawn_without_it(session, monkeypatch):
+    def forever(scene, step, text):
+        raise OutOfTime
+
+    session.absorb([entry(1, {"do": "look", "lattice": True, "predicate": "P1.events > 1"})])
+    monkeypatch.setattr("views.look.lattice_payload", forever)
+    session.absorb([entry(2, ADD)])
+    assert len(session.versions) == 2 and session.data()["notice"] is None
+    told = scene(session)["lattice"]
+    assert told == {
+        "text": "P1.events > 1",
+        "problem": "To draw the lattice of this run takes too long; use fewer processes or messages.",
+    }
 
 
 def test_the_page_of_a_snapshot_is_drawn_while_somebody_looks_at_it_and_follows_the_edits(session):

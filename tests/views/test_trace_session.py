@@ -32,6 +32,14 @@ def test_another_look_is_drawn_and_acknowledged() -> None:
     assert json.loads(own.drawn)["figures"].keys() == {"right"}
 
 
+def test_a_look_that_asks_for_less_than_is_drawn_draws_nothing() -> None:
+    own = session()
+    own.absorb([entry(1, do="look", lattice=True)])
+    drawn = own.drawn
+    own.absorb([entry(2, do="look")])
+    assert own.drawn is drawn and (own.ack, own.revision) == (2, 2)
+
+
 def test_edits_change_nothing() -> None:
     own = session()
     before = own.drawn
@@ -49,6 +57,13 @@ def test_a_look_that_cannot_be_read_is_told_and_nothing_changes() -> None:
 def test_what_the_browser_is_told() -> None:
     data = session().data()
     assert (data["address"], data["shown"], data["step"]) == ({"rows": "1-17"}, {"cut": "3.2.4"}, 17)
+
+
+def test_a_log_is_not_offered_what_needs_a_snapshot() -> None:
+    (svg,) = [own for own in session().data()["formats"] if own["name"] == "svg"]
+    assert not {"snapshot", "swaps"} & {option["name"] for option in svg["options"]}
+    (drawing,) = [option for option in svg["options"] if option["name"] == "drawing"]
+    assert [value for value, _ in drawing["choices"]] == ["space-time", "lattice"]
 
 
 def test_the_window_can_be_exported_with_its_cut_in_the_numbers_of_the_log() -> None:

@@ -31,10 +31,12 @@ export class LatticeView {
   }
 
   show(scene, palette, step) {
-    this.lattice = scene.lattice;
+    const { text, problem } = scene.lattice ?? {};
+    this.lattice = problem ? null : scene.lattice;
+    this.text = text; // the predicate that has been asked, also where there is a problem
     this.ask();
     this.node.dataset.drawn = Boolean(this.lattice);
-    if (!this.lattice) return this.wait();
+    if (!this.lattice) return this.wait(problem);
     const { words: [lead, reading], snapshots } = this.lattice;
     setText(this.lead, lead);
     setText(this.reading, reading);
@@ -46,11 +48,10 @@ export class LatticeView {
     this.cutMoved();
   }
 
-  /** There is nothing to show yet; a page without a server never gets it. */
-  wait() {
-    const { root } = this.explorer;
-    const isStill = root.hasAttribute("data-still");
-    setText(this.lead, isStill ? "This page does not hold the lattice: the run has too many consistent cuts." : "Drawing the lattice …");
+  /** There is nothing to show: yet, or because of a problem; a page without a server never gets it. */
+  wait(problem) {
+    const isStill = this.explorer.root.hasAttribute("data-still");
+    setText(this.lead, problem ?? (isStill ? "This page does not hold the lattice: the run has too many consistent cuts." : "Drawing the lattice …"));
   }
 
   /** What Python shall draw while this tab is open. */
@@ -61,7 +62,7 @@ export class LatticeView {
   /** Ask Python for the lattice, or for another predicate, unless that is there or on its way. */
   ask() {
     const { visit } = this.explorer;
-    if (visit.tab !== "lattice" || this.lattice?.text === this.wanted.predicate) return;
+    if (visit.tab !== "lattice" || this.text === this.wanted.predicate) return;
     const { predicate } = this.wanted;
     const isComing = visit.outbox.waiting.some(({ edit }) => edit.do === "look" && edit.lattice && edit.predicate === predicate);
     if (!isComing) this.explorer.tellLook();
@@ -122,12 +123,12 @@ export class LatticeView {
   }
 
   answersTo({ problem, possibly, definitely }) {
-    if (problem) return [el("p", { class: "cc-lattice-problem" }, problem)];
     this.next = 0;
     return [
-      answer("Possibly", possibly, possibly.cut && el("button", { type: "button", onclick: () => this.explorer.cut.set(possibly.cut) }, "Show one")),
-      answer("Definitely", definitely, definitely.avoiding.length ? el("button", { type: "button", onclick: () => this.walk(definitely.avoiding) }, "Walk it") : null),
-    ];
+      possibly && answer("Possibly", possibly, possibly.cut && el("button", { type: "button", onclick: () => this.explorer.cut.set(possibly.cut) }, "Show one")),
+      definitely && answer("Definitely", definitely, definitely.avoiding.length ? el("button", { type: "button", onclick: () => this.walk(definitely.avoiding) }, "Walk it") : null),
+      problem && el("p", { class: "cc-lattice-problem" }, problem),
+    ].filter(Boolean);
   }
 
   /** Put the cut on the next place of a way; after its end, at its beginning. */

@@ -123,7 +123,7 @@ function fieldsOf(option, { scene, visit, scheme, cut }) {
   }
   if (kind === "step") return { [name]: [label, aStep(begin)] };
   if (kind === "number") return { [name]: [label, number(begin, least, most)] };
-  if (kind === "shown") return { [name]: [label, el("input", { type: "hidden", value: visit.shown[name] ?? "" })] };
+  if (kind === "shown") return { [name]: [label, el("input", { type: "hidden", value: visit.shown[option.begins] ?? "" })] };
   if (kind === "cut") return { [name]: [label, cutMenu(cut)] };
   if (kind === "text") return { [name]: [label, el("input", { type: "text", value: begin })] };
   const menu = el("select");
