@@ -6,8 +6,8 @@ A cut is a tuple, as in sim/theory/lattice.py. The drawing is in diagrams/lattic
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ MOST_AROUND = 300  # cuts of a part around one of them
 MOST_WRITTEN = 12  # processes of a cut that is written out
 MOST_ASKED = 10_000  # cuts of a lattice that a predicate, or the number of orders, is asked of
 MOST_LOOKED_AT = 4_000_000  # messages, to find what a predicate says of these cuts
+
+Question = Callable[[History, theory.Predicate, int], Modality]
 
 
 class Mark(NamedTuple):
@@ -182,20 +184,23 @@ def written(cut: Sequence[int]) -> str:
 
 def ask(events: WholeEvents, text: str) -> Asked:
     """Whether a predicate possibly and definitely holds, each as far as it can be answered; what is wrong with it."""
-    asked = Asked(text)
     try:
         read = events.predicates.read(text)
-        most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
-        asked = replace(asked, holds=cache(events.at_cuts(read)))
-        for question in (theory.possibly, theory.definitely):
-            try:
-                asked = replace(asked, **{question.__name__: question(events.history, asked.holds, most)})
-            except TooManyCuts as problem:
-                asked = replace(asked, problem=_too_many(problem))
     except InputError as problem:
-        asked = replace(asked, problem=str(problem))
-    return asked
+        return Asked(text, str(problem))
+    holds = cache(events.at_cuts(read))
+    most = min(MOST_ASKED, MOST_LOOKED_AT // (read.work + 1))
+    possibly, problem_of_one = _answer(theory.possibly, events.history, holds, most)
+    definitely, problem_of_other = _answer(theory.definitely, events.history, holds, most)
+    return Asked(text, problem_of_one or problem_of_other, possibly, definitely, holds)
 
 
-def _too_many(problem: TooManyCuts) -> str:
-    return f"this run has more than {problem.known:,} consistent cuts, too many to ask them all here; ask a shorter run"
+def _answer(question: Question, history: History, holds: theory.Predicate, most: int) -> tuple[Modality | None, str]:
+    """The answer; or None, and a sentence why there is none."""
+    try:
+        return question(history, holds, most), ""
+    except InputError as problem:
+        return None, str(problem)
+    except TooManyCuts as problem:
+        known = f"this run has more than {problem.known:,} consistent cuts"
+        return None, f"{known}, too many to ask them all here; ask a shorter run"

@@ -93,9 +93,9 @@ def _expect(arguments: argparse.Namespace) -> int:
 def _cuts(arguments: argparse.Namespace) -> int:
     found = cuts_report(run(library.find(arguments.scenario)), arguments.possibly, arguments.definitely)
     print(json.dumps(found, ensure_ascii=False) if arguments.json else "\n".join(cuts_in_words(found)))
-    for answer in (found[question] for question in ("possibly", "definitely") if question in found):
-        if "problem" in answer:
-            print(answer["problem"], file=sys.stderr)
+    for question in ("possibly", "definitely"):
+        if "problem" in found.get(question, {}):
+            print(found[question]["problem"], file=sys.stderr)
     return 0
 
 

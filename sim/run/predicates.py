@@ -32,7 +32,7 @@ Quantity = Callable[[Clock], Any]
 
 
 class StatePredicate:
-    """A predicate on the state at a cut, for `possibly` and `definitely`. Asked of a cut it, too, raises InputError.
+    """A predicate on the state at a cut, for `possibly` and `definitely`.
 
     `work` tells how much is looked at to answer for one cut, counted in messages.
     """
@@ -43,6 +43,7 @@ class StatePredicate:
         self.work = work
 
     def __call__(self, cut: Clock) -> bool:
+        """Whether it holds at a cut. Raises InputError for values that do not fit."""
         check()
         return self.expression.holds(lambda path: self.quantities[path](cut))
 

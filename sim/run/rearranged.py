@@ -84,7 +84,7 @@ def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemSt
 
 def _divided(execution: Execution, part: ColouredAction) -> str:
     return execution.scenario.at(
-        f"step {part.step}: the cut divides what {part.process} does in one step; move the cut before or after all of it"
+        f"step {part.step}: the cut divides what {part.process} does in one step; move the cut before or after it"
     )
 
 
