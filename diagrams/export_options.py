@@ -141,8 +141,8 @@ PROOF_SNAPSHOT = Option(
     "text", default="", begins="proof", drawing=PROOF,
 )  # fmt: skip
 SWAPS = Option(
-    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, or straight (default: 0)", "text", default="0",
-    begins="swaps", drawing=PROOF,
+    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, straight, or their places, such as at-5-4 "
+    "(default: 0)", "text", default="0", begins="swaps", drawing=PROOF,
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
