@@ -170,6 +170,7 @@ export class HeldCut extends CutHandles {
   refresh() {
     const { isShown } = this;
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
+    this.explorer.root.toggleAttribute("data-holds-cut", isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
     const { frontier } = this;

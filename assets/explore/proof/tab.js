@@ -74,8 +74,8 @@ export class ProofView {
     const key = page && JSON.stringify([snapshot.id, page.actions, page.turns]);
     Object.assign(this, { page, snapshot });
     const { swaps = null } = this.explorer.visit.shown;
-    if (!page || (key === this.key && swaps === this.noted)) return;
-    Object.assign(this, { key, noted: swaps });
+    if (!page || (key === this.key && swaps === this.inLink)) return;
+    Object.assign(this, { key, inLink: swaps });
     this.stop();
     this.message = null;
     this.isStraight = isStraightIn(page, swaps);
@@ -201,8 +201,8 @@ export class ProofView {
   /** Show another order of the actions. */
   setTo(order, isStraight = false) {
     Object.assign(this, { order, isStraight, message: null });
-    this.noted = isStraight ? STRAIGHT : written(this.page, order);
-    this.explorer.note({ swaps: this.noted });
+    this.inLink = isStraight ? STRAIGHT : written(this.page, order);
+    this.explorer.note({ swaps: this.inLink });
     this.glideTo(placesOf(this.page, order, isStraight));
     this.refresh();
   }
@@ -278,13 +278,13 @@ export class ProofView {
     ];
   }
 
-  /** Where the run can be edited: the way to a channel that is not FIFO. */
+  /** Where the run can be edited, and its algorithm needs FIFO: the way to a channel that is not FIFO. */
   whatBreaks() {
-    if ("still" in this.explorer.root.dataset) return [];
+    if ("still" in this.explorer.root.dataset || !this.scene.fails_without_fifo) return [];
     const open = el("button", { type: "button", onclick: () => this.explorer.openTab("change") }, "Take FIFO away");
     return [
       el("h4", {}, "When does it fail?"),
-      el("p", {}, "When a red message is accepted in a white action. Markers prevent that on FIFO channels. Let a message overtake a marker, and see."),
+      el("p", {}, "When a red message is accepted in a white action. FIFO channels prevent that. Let messages overtake each other, and see."),
       el("div", { class: "cc-row" }, open),
     ];
   }

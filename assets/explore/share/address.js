@@ -1,7 +1,7 @@
 /* The address of a page: the query of its URL names a run, a step, and what else is on show. */
 
 const SHOWN = ["tab", "cut", "predicate", "proof", "swaps"]; // as in sim/edit/link.py
-const LEFT_OUT = ["cut", "predicate"]; // of an address that is too long, one after the other
+const LEFT_OUT = [[], ["cut"], ["cut", "predicate"]]; // of an address, until it is short enough
 
 /** The part of a query that names a run: without step, view and Streamlit's own parameters. */
 export function runIn(query) {
@@ -26,8 +26,7 @@ export function shownIn(query) {
  * predicate; the run itself may be too long still.
  */
 export function addressOf(link, step, shown = {}, { most = Infinity, isPresenting = false } = {}) {
-  const tries = LEFT_OUT.map((_, count) => LEFT_OUT.slice(0, count + 1)).map((keys) => without(shown, keys));
-  const addresses = [shown, ...tries].map((left) => wholeAddress(link, step, left, isPresenting));
+  const addresses = LEFT_OUT.map((keys) => wholeAddress(link, step, without(shown, keys), isPresenting));
   return addresses.find((address) => address.length <= most) ?? addresses[0];
 }
 
