@@ -143,6 +143,19 @@ class TestAddress:
         fresh_explorer.page.go_forward()
         fresh_explorer.page.wait_for_selector(f".cc[data-scene={other}]")
 
+    def test_back_within_a_run_shows_the_tab_and_the_cut_again(self, fresh_tab):
+        fresh_tab.open("/?scenario=lecture&tab=cut&cut=1.1.1")
+        page, handle = fresh_tab.page, fresh_tab.page.get_by_role("slider", name="P1", exact=True)
+        page.wait_for_function("history.state?.session")
+        page.evaluate("history.pushState(history.state, '', location.href)")
+        handle.press("Home")
+        page.wait_for_function("location.search.includes('cut=0.1.1')")
+        fresh_tab.tab("Record")
+        page.go_back()
+        page.wait_for_function("location.search.includes('cut=1.1.1')")
+        page.wait_for_selector("[data-view=cut]:not([hidden])")
+        assert handle.get_attribute("aria-valuenow") == "1"
+
 
 class TestKeeping:
     def test_a_reload_straight_after_fast_edits_loses_none(self, fresh_explorer):

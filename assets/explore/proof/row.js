@@ -59,7 +59,7 @@ export function interchanged(page, order, most = Infinity) {
 }
 
 /** The places of the interchanges that lead from the run to an order: of the first action of each pair. */
-export function interchangesTo(page, order) {
+function interchangesTo(page, order) {
   const end = new Array(order.length);
   order.forEach((number, place) => (end[number] = place));
   const [now, found] = [asItHappened(page), []];
