@@ -146,8 +146,8 @@ PROOF_SNAPSHOT = Option(
     "text", default="", begins="proof", drawing=PROOF,
 )  # fmt: skip
 SWAPS = Option(
-    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, or straight (default: 0)", "text", default="0",
-    begins="swaps", drawing=PROOF,
+    "swaps", "Interchanges", "how many interchanges on Dijkstra's page, straight, or their places, such as at-5-4 "
+    "(default: 0)", "text", default="0", begins="swaps", drawing=PROOF,
     form=("straight|[0-9]{1,9}|at(-[0-9]{1,7})+", "give a number, straight, or at- and places, such as at-5-4"),
 )  # fmt: skip
 TAB = Option(

@@ -96,6 +96,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
         "control": scene.whole_run.words.algorithm.control_message,
         "kinds": _kinds(scene),
         "algorithm": scene.execution.engine.algorithm.title,
+        "fails_without_fifo": scene.execution.engine.algorithm.needs_fifo and scenario.scheduler.kind != "tick",
         "rules": scenario.algorithm,
         "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
         "initiators": may_initiate(scenario),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,14 +21,14 @@ from sim.explain.words import Words, words_of
 from sim.run.execution import Execution
 from sim.run.rearranged import chosen_snapshot, cut_of, recorded_state, state_after
 from sim.run.snapshots import Snapshot
-from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, interchanges, inversions
+from sim.theory.interchange import ColouredAction, coloured_actions, forbidden, forbids, interchanges, inversions
 
 STRAIGHT = "straight"
 MOST_ACTIONS = 1_000  # on show
 AROUND = 3  # actions on show before the first red one, and after the last white one, where the row is cropped
 APART = 0.3  # of a place: by this much straightened white actions lie earlier, and red ones later
 
-Swaps = int | str  # so many interchanges (those that Play makes, in this order), or STRAIGHT
+Swaps = int | str | tuple[int, ...]  # so many interchanges (those that Play makes, in this order), STRAIGHT, or places
 
 
 class Places(NamedTuple):
@@ -106,7 +106,7 @@ class Proof:
     def places(self, swaps: Swaps = 0) -> Places:
         """Where everything lies after some interchanges; STRAIGHT: after all, and all processes turn red at once."""
         order = list(range(len(self.actions)))
-        for place in islice(self.swaps, None if swaps == STRAIGHT else int(swaps)):
+        for place in self._interchanges(swaps):
             order[place], order[place + 1] = order[place + 1], order[place]
         actions = [0.0] * len(order)
         for place, number in enumerate(order, start=self.first):
@@ -115,6 +115,25 @@ class Proof:
             moved = [at + (APART if own.is_red else -APART) for at, own in zip(actions, self.actions, strict=True)]
             return Places(moved, [self.whites + 0.5] * len(self.execution.scenario.processes))
         return Places(actions, self.turns)
+
+    def _interchanges(self, swaps: Swaps) -> Iterable[int]:
+        """Indices of the first action of each pair, on show."""
+        if isinstance(swaps, tuple):
+            return [place - self.first for place in swaps]
+        return islice(self.swaps, None if swaps == STRAIGHT else int(swaps))
+
+    def are_possible(self, places: Iterable[int]) -> bool:
+        """Whether the actions at each of these places and after it may be interchanged, one pair after the other."""
+        row = list(self.actions)
+        for place in places:
+            at = place - self.first
+            if not 0 <= at < len(row) - 1:
+                return False
+            one, following = row[at], row[at + 1]
+            if not one.is_red or following.is_red or forbids(one, following) is not None:
+                return False
+            row[at], row[at + 1] = following, one
+        return True
 
     @property
     def is_forbidden(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -37,15 +38,23 @@ def proof_picture(scene: Scene, view: View) -> tuple[Picture, str]:
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:
-    """The interchanges that somebody asks for. Raises InputError where there are not so many."""
+    """The interchanges that somebody asks for, as a link writes them. Raises InputError where they are not possible."""
     if text == STRAIGHT and not proof.is_forbidden:
         return STRAIGHT
     if text.isascii() and text.isdigit() and len(text) < 10 and int(text) <= len(proof.swaps):
         return int(text)
+    if re.fullmatch(r"at(-[0-9]{1,7})+", text) and proof.are_possible(places := _places_in(text)):
+        return places
     most, or_straight = len(proof.swaps), "" if proof.is_forbidden else f" or {STRAIGHT}"
     raise InputError(
-        f"--swaps {text[:20]!r} is not possible for {proof.snapshot.id}; give a number from 0 to {most}{or_straight}"
+        f"--swaps {text[:20]!r} is not possible for {proof.snapshot.id}; give a number from 0 to {most}{or_straight}, "
+        "or at- and the places of pairs that may be interchanged, such as at-5-4"
     )
+
+
+def _places_in(text: str) -> tuple[int, ...]:
+    """The places that "at-5-4" names."""
+    return tuple(int(place) for place in text.split("-")[1:])
 
 
 def row_after(proof: Proof, swaps: Swaps) -> list[ColouredAction]:

@@ -152,6 +152,11 @@ SIGNS = (
         icon(28, stroke("M0 8h28", theme.snapshot_colour(0), 3.4, "8 4")), of_snapshots=True,
     ),
     Sign(
+        "held-cut", "cut",
+        "The line with handles is the cut that you hold. Its tinted side is inside; dashed, it is not consistent.",
+        icon(28, stroke("M0 8h28", "@good", 3.4), disc(14, 5, "@good")),
+    ),
+    Sign(
         "now", "now",
         "The fine dotted line is now, the moment of this step. What lies beyond it is still to come.",
         icon(24, stroke("M0 8h24", "@ink", 1.5, "3 3")),

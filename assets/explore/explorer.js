@@ -59,7 +59,7 @@ function tabIn({ tab }, other) {
  * The hub. Each part draws one thing. A part may have these methods, which the hub calls: `show(scene, palette, step)`
  * for a new scene or theme; `stepTo(step)`; `select(selection)`; `diagramMoved()` when the diagram was drawn, zoomed or
  * moved; `claims(pick)` at a click in the diagram: true if the click is for this part alone; `history(data)` when Python
- * has answered; `noted()` when `visit.shown` has changed; `cutMoved(frontier)` when somebody has moved the cut
+ * has answered; `noted()` when `visit.shown` or the tab has changed; `cutMoved(frontier)` when somebody has moved the cut
  * (cut/held_cut.js); `pending()` when edits wait or are acknowledged; for a tab, `leave()` when another is opened, and
  * `wanted`, what Python shall draw for it beside the run, while it is open (views/look.py). Listeners outside the
  * explorer's own element end with the signal `closed`, and what else has to end listens to it.
@@ -106,7 +106,7 @@ export class Explorer {
     const notes = new NotesWindow(this, () => presenter.windowOpens());
     this.tools.present = () => presenter.toggle();
     this.tools.notes = () => notes.open();
-    this.otherParts.unshift(predictor, presenter, notes, ...moreParts(this), this.cut); // first: they may claim a click before all others
+    this.otherParts.unshift(predictor, presenter, notes, this.cut, ...moreParts(this)); // first: they may claim a click before all others
     this.listen();
   }
 
@@ -368,7 +368,8 @@ export class Explorer {
       this.root.querySelector(`[data-tab=${tab}]`).setAttribute("aria-selected", tab === name);
       this.root.querySelector(`[data-view=${tab}]`).hidden = tab !== name;
     });
-    this.note({ tab: TABS_IN_LINKS.has(name) ? name : null });
+    const isNoted = this.keep({ tab: TABS_IN_LINKS.has(name) ? name : null });
+    if (isNoted || name !== before) this.notify("noted");
     if (!this.scene) return;
     const isWanted = [before, name].some((tab) => this.tabs[tab]?.wanted);
     if (name !== before && this.visit.look && isWanted) this.tellLook();
@@ -380,10 +381,29 @@ export class Explorer {
 
   /** Note what else is on show, for links and the tab's memory: texts by key; null: no more. */
   note(changes) {
+    if (this.keep(changes)) this.notify("noted");
+  }
+
+  /** Keep changes in `visit.shown`. Returns whether anything is different now. */
+  keep(changes) {
     const { shown } = this.visit;
-    Object.assign(shown, changes);
-    for (const key of Object.keys(shown)) if (shown[key] == null) delete shown[key];
+    const different = Object.entries(changes).filter(([key, text]) => (shown[key] ?? null) !== text);
+    for (const [key, text] of different) {
+      if (text == null) delete shown[key];
+      else shown[key] = text;
+    }
+    return different.length > 0;
+  }
+
+  /** Show what another link of this run says beside the step. */
+  showAlso(shown) {
+    const { visit } = this;
+    const nothing = Object.fromEntries(Object.keys(visit.shown).map((key) => [key, null]));
+    const isOther = this.keep({ ...nothing, ...shown });
+    this.openTab(tabIn(shown, TABS_IN_LINKS.has(visit.tab) ? "record" : visit.tab));
+    if (!isOther) return;
     this.notify("noted");
+    this.redraw();
   }
 
   /** Let time run the other way. Python draws one orientation at a time, and the next scene may be of the other. */

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,7 +15,7 @@ from diagrams.browser import EXPLORE
 from diagrams.payload import payload
 from diagrams.proof import STRAIGHT, Proof, proof_of
 from diagrams.proof_figure import figure
-from diagrams.proof_picture import row_after
+from diagrams.proof_picture import read_swaps, row_after
 from diagrams.scene import compose
 from sim.core.errors import InputError
 from sim.document import library
@@ -21,7 +23,7 @@ from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.edit.edits import apply_edit
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
-from sim.theory.interchange import inversions
+from sim.theory.interchange import ColouredAction, forbids, inversions, rearranged
 from tests.diagrams.tools import exported, scene
 from tests.sim.strategies import scenarios
 from tests.tools import drawn
@@ -174,6 +176,39 @@ def test_the_browser_moves_the_diagram_to_where_python_draws_it(run_module):
                 )
 
 
+def clicked(proof: Proof, draw: random.Random) -> list[ColouredAction]:
+    """The row after a few interchanges that somebody has clicked, in any order."""
+    row = list(proof.actions)
+    for _ in range(draw.randint(1, proof.inversions)):
+        both = enumerate(pairwise(row))
+        free = [at for at, (one, other) in both if one.is_red and not other.is_red and forbids(one, other) is None]
+        if not free:
+            break
+        row = rearranged(row, [draw.choice(free)])
+    return row
+
+
+def test_a_link_keeps_the_row_that_somebody_has_clicked(run_module):
+    draw = random.Random(1975)
+    execution = run(library.load("overlapping"))
+    page = payload(compose(execution), ("right",), ["S2"])["proofs"]["S2"]
+    proof = proof_of(execution, "S2")
+    rows = [clicked(proof, draw) for _ in range(20)]
+    orders = [[proof.actions.index(action) for action in row] for row in rows]
+    answers = run_module(
+        """(module, page, orders) => orders.map((order) => {
+            const text = module.written(page, order);
+            return [text, module.read(page, text), module.read(page, `${text}-99`), module.read(page, "at-0")];
+        })""",
+        [ROW], page, orders,
+    )  # fmt: skip
+    for row, order, (text, again, *damaged) in zip(rows, orders, answers, strict=True):
+        assert again == order
+        assert row_after(proof, read_swaps(proof, text)) == row
+        assert damaged == [list(range(len(order)))] * 2, "what does not fit is ignored"
+    assert sum(text.startswith("at-") for text, *_ in answers) > 10
+
+
 # --------------------------------------------------------------------------- where it fails
 
 
@@ -228,7 +263,10 @@ def test_the_page_is_exported_after_any_number_of_interchanges():
     assert exported("lecture", "pdf", drawing="proof").startswith(b"%PDF")
 
 
-@pytest.mark.parametrize(("swaps", "told"), [("2", "from 0 to 1 or straight"), ("-1", "'-1'"), ("twice", "'twice'")])
+@pytest.mark.parametrize(
+    ("swaps", "told"),
+    [("2", "from 0 to 1 or straight"), ("-1", "'-1'"), ("twice", "'twice'"), ("at-1", "such as at-5-4")],
+)
 def test_impossible_interchanges_are_refused(swaps, told):
     with pytest.raises(InputError, match=told):
         exported("lecture", "svg", drawing="proof", swaps=swaps)

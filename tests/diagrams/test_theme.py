@@ -117,7 +117,9 @@ def lecture_signs():
 
 def test_every_sign_has_a_word_a_sentence_and_a_picture():
     told = lecture_signs()
-    labels = "event, message, marker, records, in process state, in channel state, cut, now, before your changes, held"
+    labels = (
+        "event, message, marker, records, in process state, in channel state, cut, cut, now, before your changes, held"
+    )
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] in ("run", "always")) == labels
     of_proof = "white action, red action, white message, red message, in channel state, turns red"
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] == "proof") == of_proof

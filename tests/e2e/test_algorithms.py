@@ -23,6 +23,13 @@ def test_lai_yang_has_its_own_legend_record_and_reasons(lai_yang):
     assert "it is white" in card and "arker" not in page.locator(".cc").inner_text()
 
 
+def test_dijkstras_page_speaks_of_fifo_only_where_the_algorithm_needs_it(lai_yang):
+    lai_yang.tab("Proof")
+    told = lai_yang.page.locator('[data-view="proof"]')
+    told.get_by_text("What each process sees").wait_for()
+    assert "FIFO" not in told.inner_text()
+
+
 def test_counts_are_told_as_what_they_are(lai_yang):
     page = lai_yang.page
     lai_yang.tab("Ask")

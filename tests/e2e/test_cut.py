@@ -66,6 +66,8 @@ def test_a_cut_is_dragged_and_says_at_once_why_it_is_not_consistent(holding):
     assert holding.channels == ["C21 = <H->D>"]
     assert "31 of the 96 cuts" in holding.panel.inner_text()
     assert holding.page.evaluate(DRAWN) == {"past": 1, "crossing": 1, "offending": 0}
+    assert holding.page.locator(".cc-signs [data-sign=held-cut]").is_visible()
+    assert not holding.page.locator(".cc-signs [data-sign=cut]").is_visible(), "the snapshot's own line is hidden"
     holding.drag("P1", dy=400)
     holding.handle("P2").press("ArrowUp")
     assert (holding.frontier, holding.verdict) == ([5, 2, 1], "✗ This cut is not consistent")

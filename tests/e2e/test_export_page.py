@@ -96,6 +96,10 @@ def test_it_opens_with_the_cut_that_was_on_show_which_can_be_moved(still):
     assert verdict.inner_text() == "✗ This cut is not consistent"
     page.get_by_role("slider", name="P2", exact=True).press("ArrowDown")
     assert verdict.inner_text() == "✓ This cut is consistent"
+    last = page.get_by_role("slider", name="P3", exact=True)
+    box = last.locator(".cc-knob").bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] - 150)  # on its line, before J
+    assert last.get_attribute("aria-valuenow") == "1"
 
 
 def test_nothing_in_it_can_be_edited(still):

@@ -10,6 +10,8 @@ from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import RESIZED, SIZES, faults
 
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+OVER_THE_DIAGRAM = ("Cut", "Lattice", "Proof")  # tabs for which this is enough, except for the lecture
+ENOUGH = ((1280, 720, "End"), (390, 844, "End"))
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 
@@ -17,17 +19,19 @@ PHONE = {"width": 390, "height": 844}
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
     fresh_tab.open(f"?scenario={scenario}")
-    tabs = fresh_tab.page.get_by_role("tab")
+    tabs = fresh_tab.page.locator(".cc-tabs")
+    names = tabs.get_by_role("tab").all_inner_texts()
+    others = [name for name in names if name not in OVER_THE_DIAGRAM]
     found = []
     for width, height in SIZES:
         fresh_tab.page.set_viewport_size({"width": width, "height": height})
         fresh_tab.page.wait_for_function(RESIZED)
         for key in ("Home", "End"):
             fresh_tab.press(key)
-            for index in range(tabs.count()):
-                tabs.nth(index).dispatch_event("click")
-                said = faults(fresh_tab.page)
-                found += [f"{width}x{height}, {key}, {tabs.nth(index).inner_text()}: {fault}" for fault in said]
+            is_enough = (width, height, key) in ENOUGH
+            for name in names if scenario == "lecture" or is_enough else others:
+                tabs.get_by_text(name, exact=True).dispatch_event("click")
+                found += [f"{width}x{height}, {key}, {name}: {fault}" for fault in faults(fresh_tab.page)]
     assert not found
 
 

@@ -123,10 +123,13 @@ class TestAddress:
         fresh_tab.edit("Add")
         fresh_tab.page.wait_for_function("location.search.includes('edits=')")
 
-    def test_back_returns_to_the_scenario_before_with_its_edits(self, fresh_explorer):
+    def test_back_returns_to_the_scenario_before_with_its_edits_and_what_was_on_show(self, fresh_explorer):
         fresh_explorer.tab("Change")
         fresh_explorer.edit("Add")
         fresh_explorer.press("ArrowRight")
+        fresh_explorer.tab("Cut")
+        fresh_explorer.page.get_by_role("slider", name="P1", exact=True).press("Home")
+        fresh_explorer.page.wait_for_function("location.search.includes('cut=0.')")
         fresh_explorer.page.get_by_role("button", name="Scenarios").click()
         fresh_explorer.page.get_by_role("dialog").get_by_role("button", name="Open").nth(1).click()
         fresh_explorer.page.wait_for_selector(".cc:not([data-scene=lecture])")
@@ -134,9 +137,24 @@ class TestAddress:
         fresh_explorer.page.wait_for_function(f"location.search.includes('scenario={other}')")
         fresh_explorer.page.go_back()
         fresh_explorer.page.wait_for_selector(".cc[data-scene=lecture][data-step='1']")
+        fresh_explorer.page.locator("[data-view=cut] .cc-cut-verdict").wait_for()
+        assert "cut=0." in fresh_explorer.page.url
         settled(fresh_explorer, 1)
         fresh_explorer.page.go_forward()
         fresh_explorer.page.wait_for_selector(f".cc[data-scene={other}]")
+
+    def test_back_within_a_run_shows_the_tab_and_the_cut_again(self, fresh_tab):
+        fresh_tab.open("/?scenario=lecture&tab=cut&cut=1.1.1")
+        page, handle = fresh_tab.page, fresh_tab.page.get_by_role("slider", name="P1", exact=True)
+        page.wait_for_function("history.state?.session")
+        page.evaluate("history.pushState(history.state, '', location.href)")
+        handle.press("Home")
+        page.wait_for_function("location.search.includes('cut=0.1.1')")
+        fresh_tab.tab("Record")
+        page.go_back()
+        page.wait_for_function("location.search.includes('cut=1.1.1')")
+        page.wait_for_selector("[data-view=cut]:not([hidden])")
+        assert handle.get_attribute("aria-valuenow") == "1"
 
 
 class TestKeeping:

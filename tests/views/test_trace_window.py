@@ -155,7 +155,7 @@ def test_the_lattice_of_a_window_names_its_cuts_in_the_numbers_of_the_log() -> N
 
 def test_no_sign_of_snapshots_is_explained() -> None:
     assert [sign["key"] for sign in payload(order(), ())["signs"] if not sign["rare"]] == [
-        "event", "message", "now", "later",
+        "event", "message", "held-cut", "now", "later",
     ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ const END = 0.5; // lanes by which the line goes beyond the first and the last o
 /**
  * What is common to the cut that somebody predicts and the one that somebody holds. A subclass has `stops` (of each
  * process, as run/cut_stops.js makes them), `stopOf(lane)` (the number of the stop at which a handle is; null: none),
- * `isFixed`, `verb` ("records", "has inside") and `moveTo(lane, stop)`.
+ * `isFixed`, `verb` ("records", "has"), `moveTo(lane, stop)`, and `lay()`, which draws it all by `layHandles`.
  */
 export class CutHandles {
   /** @param attributes of the SVG element; @param under and @param over what is drawn below and above the line */

@@ -52,9 +52,16 @@ export class HeldCut extends CutHandles {
 
   /** The cut that nobody has moved: the first complete snapshot's own, else as it is at this step. */
   get atFirst() {
-    const { scene } = this.explorer;
+    const step = this.explorer.shownStep();
+    const { scene, begin } = this;
+    if (begin?.scene !== scene || begin.step !== step) this.begin = { scene, step, frontier: this.firstAt(step) };
+    return this.begin.frontier;
+  }
+
+  firstAt(step) {
+    const { scene } = this;
     const own = scene.snapshots.find(({ truth }) => scene.processes.every((name) => truth.inside[name] != null));
-    return own ? scene.processes.map((name) => own.truth.inside[name]) : this.cuts.atStep(this.explorer.shownStep());
+    return own ? scene.processes.map((name) => own.truth.inside[name]) : this.cuts.atStep(step);
   }
 
   /** Whether it is on show: never while somebody predicts, since its verdict would tell. */
@@ -72,8 +79,8 @@ export class HeldCut extends CutHandles {
     const lasts = written != null && written.length <= MOST_WRITTEN;
     this.moved = lasts ? null : [...frontier];
     explorer.visit.cut = null;
-    if (isPassing) this.refresh();
-    else explorer.note({ cut: lasts ? written : null });
+    if (!isPassing) explorer.note({ cut: lasts ? written : null });
+    this.refresh();
     explorer.notify("cutMoved", frontier);
   }
 
@@ -113,10 +120,6 @@ export class HeldCut extends CutHandles {
     this.refresh();
   }
 
-  noted() {
-    if (!this.dragged) this.refresh();
-  }
-
   diagramMoved() {
     this.lay();
   }
@@ -138,8 +141,8 @@ export class HeldCut extends CutHandles {
 
   /** The stop nearest to the cut: of a long run only a window has stops. */
   stopOf(lane) {
-    const own = this.stops[lane];
-    return Math.max(own.findLastIndex(({ count }) => count <= this.frontier[lane]), 0);
+    const inside = this.frontier[lane];
+    return Math.max(this.stops[lane].findLastIndex(({ count }) => count <= inside), 0);
   }
 
   moveTo(lane, stop) {
@@ -167,6 +170,7 @@ export class HeldCut extends CutHandles {
   refresh() {
     const { isShown } = this;
     for (const node of [this.node, this.under]) node.toggleAttribute("hidden", !isShown);
+    this.explorer.root.toggleAttribute("data-holds-cut", isShown);
     this.explorer.diagram.holdCut(isShown);
     if (!isShown) return;
     const { frontier } = this;

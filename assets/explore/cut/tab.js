@@ -82,7 +82,7 @@ export class CutView {
     const told = violations.slice(0, MOST_LISTED).map((message) => this.offence(message));
     const rest = violations.length - told.length;
     const lines = told.length ? told : ["Every message that is received inside is sent inside too."];
-    if (rest) lines.push(`${rest} more messages are received inside and sent outside.`);
+    if (rest) lines.push(`${rest} more ${rest === 1 ? "message is" : "messages are"} received inside and sent outside.`);
     refill(this.why, JSON.stringify(lines), () => lines.map((text) => el("li", {}, ...unbroken(text))));
   }
 

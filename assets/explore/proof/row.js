@@ -3,6 +3,9 @@
 
 export const STRAIGHT = "straight";
 
+const AT = "at-"; // before the places of interchanges: "at-5-4-7"
+const MOST_WRITTEN = 1000; // letters of the interchanges in a link (MOST_SHOWN in sim/edit/link.py)
+
 const APART = 0.3; // of a place: by this much straightened white actions lie earlier, and red ones later
 
 /** The actions in the order of the run. */
@@ -53,6 +56,47 @@ export function interchanged(page, order, most = Infinity) {
     }
   }
   return now;
+}
+
+/** The places of the interchanges that lead from the run to an order: of the first action of each pair. */
+function interchangesTo(page, order) {
+  const end = new Array(order.length);
+  order.forEach((number, place) => (end[number] = place));
+  const [now, found] = [asItHappened(page), []];
+  for (let start = 1; start < now.length; start += 1) {
+    for (let place = start - 1; place >= 0 && end[now[place]] > end[now[place + 1]]; place -= 1) {
+      [now[place], now[place + 1]] = [now[place + 1], now[place]];
+      found.push(page.first + place);
+    }
+  }
+  return found;
+}
+
+/** An order in a link: the number of interchanges where Play makes the same ones, else their places; null: as it happened. */
+export function written(page, order) {
+  const done = page.inversions - inversions(page, order);
+  const number = done ? String(done) : null;
+  if (String(interchanged(page, asItHappened(page), done)) === String(order)) return number;
+  const text = AT + interchangesTo(page, order).join("-");
+  return text.length <= MOST_WRITTEN ? text : number;
+}
+
+/** Whether a link asks for the straightened row, and this one can be straightened. */
+export function isStraightIn({ forbidden }, text) {
+  return text === STRAIGHT && !forbidden.length;
+}
+
+/** The order that a link has written; as it happened where that is none of this row. */
+export function read(page, text) {
+  if (isStraightIn(page, text)) return interchanged(page, asItHappened(page));
+  if (/^\d{1,7}$/.test(text)) return interchanged(page, asItHappened(page), Number(text));
+  if (!/^at(-\d{1,7})+$/.test(text)) return asItHappened(page);
+  let order = asItHappened(page);
+  for (const place of text.slice(AT.length).split("-").map((number) => number - page.first)) {
+    if (!(place >= 0 && place < order.length && mayChange(page, order, place))) return asItHappened(page);
+    order = changed(order, place);
+  }
+  return order;
 }
 
 /** The place of the first pair that may be interchanged; -1: there is none. */

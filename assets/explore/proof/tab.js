@@ -1,7 +1,7 @@
 /* Dijkstra's page: the tab, the row of actions below the diagram, and the diagram of the row, which moves with it. */
 
 import { el, fillNames, refill, setText } from "../page/dom.js";
-import { asItHappened, between, changed, firstChange, interchanged, inversions, isInversion, mayChange, placesOf, STRAIGHT } from "./row.js";
+import { asItHappened, between, changed, firstChange, interchanged, inversions, isInversion, isStraightIn, mayChange, placesOf, read, STRAIGHT, written } from "./row.js";
 import { Strip } from "./strip.js";
 import { Walk } from "./walk.js";
 import { saidOfRow, saidOfSwap, statesInWords, whyNot, whySharp } from "./words.js";
@@ -69,18 +69,17 @@ export class ProofView {
     return this.page && { figures: page.figures, moves: this.moves() };
   }
 
-  /** Take a page; the row stays as it is if its actions are the same. */
+  /** Take a page; the row stays as it is if its actions are the same, and nobody else has noted other interchanges. */
   take(page, snapshot) {
     const key = page && JSON.stringify([snapshot.id, page.actions, page.turns]);
     Object.assign(this, { page, snapshot });
-    if (!page || key === this.key) return;
-    this.key = key;
+    const { swaps = null } = this.explorer.visit.shown;
+    if (!page || (key === this.key && swaps === this.inLink)) return;
+    Object.assign(this, { key, inLink: swaps });
     this.stop();
-    this.said_ = null;
-    const { swaps } = this.explorer.visit.shown;
-    this.isStraight = swaps === STRAIGHT && !page.forbidden.length;
-    const most = this.isStraight ? Infinity : /^\d{1,7}$/.test(swaps ?? "") ? Number(swaps) : 0;
-    this.order = interchanged(page, asItHappened(page), most);
+    this.message = null;
+    this.isStraight = isStraightIn(page, swaps);
+    this.order = read(page, swaps ?? "");
     this.places = placesOf(page, this.order, this.isStraight);
   }
 
@@ -142,9 +141,8 @@ export class ProofView {
 
   /** Show what a stop of the guided walk is about. */
   goTo({ step, swaps }) {
-    const isStraight = swaps === STRAIGHT;
     this.stop();
-    this.setTo(interchanged(this.page, asItHappened(this.page), isStraight ? Infinity : swaps), isStraight);
+    this.setTo(read(this.page, String(swaps)), isStraightIn(this.page, swaps));
     if (step != null) this.explorer.goTo(Math.min(step, this.scene.last));
   }
 
@@ -202,9 +200,9 @@ export class ProofView {
 
   /** Show another order of the actions. */
   setTo(order, isStraight = false) {
-    Object.assign(this, { order, isStraight, said_: null });
-    const done = this.page.inversions - inversions(this.page, order);
-    this.explorer.note({ swaps: isStraight ? STRAIGHT : done ? String(done) : null });
+    Object.assign(this, { order, isStraight, message: null });
+    this.inLink = isStraight ? STRAIGHT : written(this.page, order);
+    this.explorer.note({ swaps: this.inLink });
     this.glideTo(placesOf(this.page, order, isStraight));
     this.refresh();
   }
@@ -226,7 +224,7 @@ export class ProofView {
   }
 
   say(text) {
-    this.said_ = text;
+    this.message = text;
     setText(this.said, text);
   }
 
@@ -246,7 +244,7 @@ export class ProofView {
     this.back.disabled = left === page.inversions && !isStraight;
     this.straight.disabled = page.forbidden.length > 0;
     this.straight.setAttribute("aria-pressed", String(isStraight));
-    setText(this.said, this.said_ ?? saidOfRow(page, order, isStraight));
+    setText(this.said, this.message ?? saidOfRow(page, order, isStraight));
     refill(this.result, JSON.stringify([this.key, left === 0]), () => this.results(left));
   }
 
@@ -280,13 +278,13 @@ export class ProofView {
     ];
   }
 
-  /** Where the run can be edited: the way to a channel that is not FIFO. */
+  /** Where the run can be edited, and its algorithm needs FIFO: the way to a channel that is not FIFO. */
   whatBreaks() {
-    if ("still" in this.explorer.root.dataset) return [];
+    if ("still" in this.explorer.root.dataset || !this.scene.fails_without_fifo) return [];
     const open = el("button", { type: "button", onclick: () => this.explorer.openTab("change") }, "Take FIFO away");
     return [
       el("h4", {}, "When does it fail?"),
-      el("p", {}, "When a red message is accepted in a white action. Markers prevent that on FIFO channels. Let a message overtake a marker, and see."),
+      el("p", {}, "When a red message is accepted in a white action. FIFO channels prevent that. Let messages overtake each other, and see."),
       el("div", { class: "cc-row" }, open),
     ];
   }

@@ -73,7 +73,7 @@ export class ShareDialog {
 
   refresh() {
     const { data, visit } = this.explorer;
-    const address = addressOf(data.link, visit.step, visit.shown, this.presents.checked);
+    const address = addressOf(data.link, visit.step, visit.shown, { most: data.most_link, isPresenting: this.presents.checked });
     const isShort = Boolean(data.link) && address.length <= data.most_link;
     this.link.value = address;
     this.short.hidden = !isShort;

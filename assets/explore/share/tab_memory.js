@@ -1,7 +1,7 @@
 /* The tab's memory: the address bar names this run, and sessionStorage keeps its link and the edits under way. */
 
 import { isAsItIs } from "../run/arrangement.js";
-import { addressOf, runIn, stepIn, writeHistory } from "./address.js";
+import { addressOf, runIn, shownIn, stepIn, writeHistory } from "./address.js";
 
 const ADDRESS_MS = 400; // the address is written when the step has not changed for this long, in milliseconds
 
@@ -74,18 +74,18 @@ export class TabMemory {
   comeBack() {
     const { explorer } = this;
     const entry = history.state;
-    const link = runIn(location.search) || entry?.link;
+    const query = queryOf(entry);
     const isSame = entry?.session === this.session && entry.scenario === explorer.visit.scenario;
-    if (!link || isSame || runIn(link) === runIn(explorer.data.link)) return;
+    if (!runIn(query) || isSame || runIn(query) === runIn(explorer.data.link)) return;
     this.isBack = true;
-    this.restore({ link, step: stepIn(location.search), revision: explorer.revision });
+    this.restore({ link: query, step: stepIn(query), shown: shownIn(query), revision: explorer.revision });
   }
 
   /** Have Python open a link; `resume` then goes to its step and submits the edits that waited. */
   restore({ link, step, revision, shown = {}, waiting = [], orientation = null, arrangement = null }) {
     const { explorer } = this;
     explorer.submit({ do: "restore", link: `${runIn(link)}&${new URLSearchParams({ step, ...shown })}` });
-    this.awaited = { seq: explorer.visit.outbox.last, link, step, revision, waiting, orientation, arrangement };
+    this.awaited = { seq: explorer.visit.outbox.last, link, step, shown, revision, waiting, orientation, arrangement };
   }
 
   /** Python has opened the link, or refused it: then the edits belong to no run, and are dropped. */
@@ -96,8 +96,9 @@ export class TabMemory {
     if (!isRefused) this.continueWith(kept);
   }
 
-  continueWith({ step, revision, waiting, orientation, arrangement }) {
+  continueWith({ step, shown, revision, waiting, orientation, arrangement }) {
     const { explorer } = this;
+    if (shown) explorer.showAlso(shown);
     if (orientation && orientation !== explorer.visit.orientation) explorer.toggleOrientation();
     if (arrangement && !isAsItIs(arrangement, explorer.scene.lanes)) explorer.arrange(arrangement);
     const { outbox } = explorer.visit;
@@ -117,13 +118,14 @@ export class TabMemory {
     if (!data || data.session !== this.session) return;
     const own = this.awaited?.seq;
     const made = visit.outbox.waiting.filter(({ seq, edit }) => seq !== own && !NOT_KEPT.has(edit.do));
-    const { link, step, revision, waiting } = this.awaited ?? {
+    const { link, step, shown, revision, waiting } = this.awaited ?? {
       link: data.link,
       step: visit.step,
+      shown: visit.shown,
       revision: this.explorer.revision,
       waiting: [],
     };
-    const { tab, shown, orientation, arrangement } = visit;
+    const { tab, orientation, arrangement } = visit;
     const whole = [...waiting, ...made];
     const kept = { session: data.session, link, step, revision, waiting: whole, tab, shown, orientation, arrangement, search: location.search };
     try {
@@ -137,9 +139,11 @@ export class TabMemory {
   showAddress() {
     const { data, visit, root } = this.explorer;
     if (this.awaited || data.session !== this.session || location.pathname !== this.path) return;
-    const address = addressOf(data.link, visit.step, visit.shown, "presenting" in root.dataset);
-    const { link, session } = data;
-    const wanted = { address: address.length <= data.most_link ? address : addressOf(""), link, session, scenario: visit.scenario };
+    const { link, session, most_link: most } = data;
+    const { step, shown, scenario } = visit;
+    const address = addressOf(link, step, shown, { most, isPresenting: "presenting" in root.dataset });
+    const whole = link && `${runIn(link)}&${new URLSearchParams({ step, ...shown })}`;
+    const wanted = { address: address.length <= most ? address : addressOf(""), link: whole, session, scenario };
     const isAnother = this.scenario != null && this.scenario !== visit.scenario && !this.isBack;
     Object.assign(this, { scenario: visit.scenario, isBack: false });
     if (isAnother) {
@@ -156,7 +160,8 @@ export class TabMemory {
     const { wanted } = this;
     this.wanted = null;
     if (!wanted || location.pathname !== this.path) return;
-    if (wanted.address !== location.href || history.state?.session !== wanted.session) writeHistory("replaceState", wanted);
+    const { session, link } = history.state ?? {};
+    if (wanted.address !== location.href || session !== wanted.session || link !== wanted.link) writeHistory("replaceState", wanted);
   }
 
   settle() {
@@ -170,12 +175,17 @@ export class TabMemory {
     clearTimeout(this.timer);
     this.wanted = null;
     if (!explorer.data || location.pathname !== this.path) return;
-    const step = stepIn(location.search);
-    const link = runIn(location.search) || state?.link;
+    const query = queryOf(state);
+    const kept = { link: query, step: stepIn(query), shown: shownIn(query), revision: explorer.revision, waiting: [] };
     this.isBack = true;
-    if (!link || runIn(link) === runIn(explorer.data.link)) explorer.goTo(Math.min(step, explorer.scene.last));
-    else this.restore({ link, step, revision: explorer.revision });
+    if (!runIn(query) || runIn(query) === runIn(explorer.data.link)) this.continueWith(kept);
+    else this.restore(kept);
   }
+}
+
+/** The query of an entry of the browser's history: in the address, or for a long link in the entry's state. */
+function queryOf(state) {
+  return runIn(location.search) ? location.search : state?.link ?? "";
 }
 
 function readKept() {
