@@ -286,3 +286,20 @@ def test_a_diagram_that_is_resized_while_its_page_is_left_stays_quiet(fresh_expl
     page.get_by_role("link", name="History").click()
     page.get_by_text("What has been run").wait_for()
     page.wait_for_timeout(1_000)
+
+
+def test_a_request_that_the_network_loses_is_made_again(fresh_tab):
+    lost: list[str] = []
+
+    def lose_one(route):
+        if lost:
+            route.continue_()
+        else:
+            lost.append(route.request.url)
+            route.abort()
+
+    fresh_tab.page.route("**/plotly-*.js", lose_one)
+    fresh_tab.open()
+    assert lost
+    told = fresh_tab.trouble.found
+    told[:] = [text for text in told if "ERR_FAILED" not in text]  # what the browser says of the lost one
