@@ -40,7 +40,9 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "change":
         return _change_in_words(read_item(before, table).of(before), table)
     if do == "algorithm":
-        return f"snapshots by {ALGORITHMS[edit['kind']].title}"
+        algorithm = ALGORITHMS[edit["kind"]]
+        is_broken = algorithm.needs_fifo and not all(channel.fifo for channel in before.channels)
+        return f"snapshots by {algorithm.title}{', though it needs FIFO channels' if is_broken else ''}"
     if do == "fifo":
         channel = caption(before.processes, edit["channel"])
         return f"{channel} is FIFO again" if edit.get("fifo") else f"messages on {channel} may overtake each other"

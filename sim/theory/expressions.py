@@ -47,7 +47,7 @@ class Language:
 
     def read(self, text: str) -> Expression:
         """The expression written in `text`. Raises InputError."""
-        text = text.strip()
+        text = " ".join(text.splitlines()).strip()
         if not text:
             raise InputError(f"the {self.called} is empty; write something such as {self.example}")
         if len(text) > MOST_LETTERS:

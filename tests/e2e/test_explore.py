@@ -126,7 +126,10 @@ def test_own_file_is_opened(fresh_explorer):
 def test_gallery_opens_a_scenario(fresh_explorer):
     fresh_explorer.page.get_by_role("button", name="Scenarios").click()
     dialog = fresh_explorer.page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Open").first.click()
+    first = dialog.get_by_role("button", name="Open").first
+    first.wait_for()
+    fresh_explorer.page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    first.click()  # now all cards are there, and none moves away from under the mouse
     dialog.wait_for(state="hidden")
     fresh_explorer.page.wait_for_url("**scenario=**")
     assert fresh_explorer.record() == (LECTURE_STATES, LECTURE_CHANNELS)
