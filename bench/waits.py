@@ -31,13 +31,13 @@ WATCH = """([event, condition]) => {
   });
 }"""
 
-# The milliseconds from a key to the painted step, `times` times: a task posted in a frame runs after it is drawn.
-KEYS = """async (times) => {
+# The milliseconds from an act to the painted page, `times` times: a task posted in a frame runs after it is drawn.
+PAINTED = """async (times, act) => {
   const found = [];
-  for (let n = 0; n < times; n++) {
+  for (let n = 1; n <= times; n++) {
     await new Promise((done) => setTimeout(done, 100));
     const start = performance.now();
-    document.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+    act(n);
     await new Promise((done) => requestAnimationFrame(() => {
       const channel = new MessageChannel();
       channel.port1.onmessage = done;
@@ -47,6 +47,11 @@ KEYS = """async (times) => {
   }
   return found;
 }"""
+
+# From a key to the painted step.
+KEYS = f"""(times) => ({PAINTED})(times, () => {{
+  document.dispatchEvent(new KeyboardEvent("keydown", {{ key: "ArrowRight", bubbles: true }}));
+}})"""
 
 # The first handle whose middle is visible and not covered: its position, and whether time runs downwards.
 HANDLE = """() => {
@@ -60,29 +65,19 @@ HANDLE = """() => {
   return null;
 }"""
 
-# The milliseconds from a move of a handle of the cut, which is held already, to the painted cut, `times` times; it goes
-# to and fro over `way` pixels of the time axis.
-CUT_MOVES = """async ([times, way]) => {
+# From a move of a handle of the cut, which is held already, to the painted cut; it goes to and fro over `way` pixels of
+# the time axis.
+CUT_MOVES = f"""([times, way]) => {{
   const handle = document.querySelector(".cc-cut-over[data-holds] .cc-cut-handle:focus");
   const down = document.querySelector(".cc-orientation")?.dataset.orientation === "down";
   const box = handle.querySelector(".cc-knob").getBoundingClientRect();
   const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  const found = [];
-  for (let n = 1; n <= times; n++) {
-    await new Promise((done) => setTimeout(done, 100));
+  return ({PAINTED})(times, (n) => {{
     const by = (n % 2 ? 1 : 0.3) * way * (1 - n / times / 5);
-    const at = down ? { clientX: x, clientY: y + by } : { clientX: x + by, clientY: y };
-    const start = performance.now();
-    handle.dispatchEvent(new PointerEvent("pointermove", { ...at, pointerId: 1, bubbles: true }));
-    await new Promise((done) => requestAnimationFrame(() => {
-      const channel = new MessageChannel();
-      channel.port1.onmessage = done;
-      channel.port2.postMessage(0);
-    }));
-    found.push(performance.now() - start);
-  }
-  return found;
-}"""
+    const at = down ? {{ clientX: x, clientY: y + by }} : {{ clientX: x + by, clientY: y }};
+    handle.dispatchEvent(new PointerEvent("pointermove", {{ ...at, pointerId: 1, bubbles: true }}));
+  }});
+}}"""
 
 DRAG_BY = 18  # pixels along the time axis
 DRAG_MOVES = 4
