@@ -67,6 +67,9 @@ def _add_flags(command: Parser) -> None:
 
 def _add_flag(command: Parser, option: Option, words: str) -> None:
     flag = f"--{option.name}"
+    if option.kind == "flag":
+        command.add_argument(flag, dest=flag, action="store_const", const="yes", help=words)
+        return
     command.add_argument(flag, dest=flag, metavar=option.metavar, help=words.replace("%", "%%"))
 
 

@@ -9,8 +9,8 @@ from typing import TypeVar
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import ACROSS, Arrow, Span
-from diagrams.labels import pixels
 from diagrams.scene import ON_ITS_WAY, Scene
+from diagrams.tips import Tips
 from sim.core.model import APP, CONTROL, MARKER
 
 AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
@@ -43,19 +43,20 @@ def _towards(end: Point, other: Point) -> Point:
 
 def add_arrows(
     canvas: Canvas, arrows: Sequence[Arrow], show: Sequence[Span], line: Trace, head: float = 0.0, grow: bool = False,
-    is_open: bool = False, meta: Trace | None = None,
+    is_open: bool = False, meta: Trace | None = None, sign: str = "", off: Sequence[float] = (),
 ) -> None:  # fmt: skip
     """Shafts, each with a head of `head` pixels, filled unless `is_open`. One that grows ends where the message is now.
 
-    A growing shaft lies on a thin arrow of full length, which has the hover text. It is never so short that its head
-    would lie behind the event that sends the message.
+    `off` says how many pixels before its end each has its tip (none: at the end). A growing shaft lies on a thin arrow
+    of full length, which has the hover text. It is never so short that its head would lie behind the event that sends
+    the message.
     """
     heads = [0, head * max(canvas.scale, 0.55), 0] * len(arrows)
     symbol = {
         "symbol": "arrow", "angleref": "previous", "size": heads, "opacity": 1,
         "line": {"width": 1.6, "color": line["color"]} if is_open else {"width": 0},
         "color": "@paper" if is_open else line["color"],
-        "standoff": [gap for arrow in arrows for gap in (0, _standoff(canvas, arrow, grow), 0)],
+        "standoff": [gap for place in range(len(arrows)) for gap in (0, off[place] if off else 0, 0)],
     }  # fmt: skip
     ids: Trace = {"messages": [arrow.id for arrow in arrows], **(meta or {})}
     hover: Trace = {}
@@ -66,31 +67,47 @@ def add_arrows(
         hover = {"hoverinfo": "text", "text": texts}
     mode = {"mode": "lines+markers", "marker": symbol} if head else {"mode": "lines"}
     shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
-    canvas.add(shafts, show, line=line, meta=ids, **hover, **mode)
+    canvas.add(shafts, show, sign, line=line, meta=ids, **hover, **mode)
 
 
 def _least_share(canvas: Canvas, arrow: Arrow, head: float) -> float:
     """The share of its way that an arrow has at least gone when it is drawn: its head is clear of where it begins."""
-    pixel = pixels(canvas.scene, canvas.down)
-    start, end = [pixel(point) for point in shaft(canvas.scene, arrow) if point]
+    start, end = [canvas.pixels(point) for point in shaft(canvas.scene, arrow) if point]
     return round(min(1.0, (head + CLEAR_OF_START) / max(math.dist(start, end), 1.0)), 4)
 
 
-def _standoff(canvas: Canvas, arrow: Arrow, grow: bool) -> float:
-    """The room in pixels that the head of an arrow leaves for a dot at its end."""
-    return 0 if grow or arrow.stub == "target" else 6 * canvas.scale
+def _ahead(canvas: Canvas, arrows: Sequence[Arrow], tips: Tips, meta: Trace | None = None) -> None:
+    """The thin arrows of messages until they are received."""
+    off = [tips.off(shaft(canvas.scene, arrow), arrow, 0) for arrow in arrows]
+    show = [(0 if arrow.kind == APP else arrow.sent, arrow.received) for arrow in arrows]
+    add_arrows(canvas, arrows, show, AHEAD, head=9, meta=meta, sign="ahead", off=off)
+
+
+def _there(
+    canvas: Canvas, arrows: Sequence[Arrow], tips: Tips, line: Trace, head: float, sign: str, is_open: bool = False,
+    meta: Trace | None = None,
+) -> None:  # fmt: skip
+    """The arrows of messages that have been received. A head gives way to a ring that is drawn there later."""
+    seen = [(arrow, *stage) for arrow in arrows for stage in tips.stages(shaft(canvas.scene, arrow), arrow)]
+    for is_first in (True, False):
+        own = [
+            (arrow, (start, until), off) for arrow, start, until, off in seen if (start == arrow.received) == is_first
+        ]
+        spans, off = [span for _, span, _ in own], [gap for _, _, gap in own]
+        add_arrows(canvas, [arrow for arrow, *_ in own], spans, line, head, False, is_open, meta, sign, off)
 
 
 def messages(canvas: Canvas) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
-    arrows = _of_kind(canvas, APP)
-    add_arrows(canvas, arrows, [(0, arrow.received) for arrow in arrows], AHEAD, head=9)
+    arrows, tips = _of_kind(canvas, APP), Tips(canvas)
+    _ahead(canvas, arrows, tips)
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
-        add_arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open)
+        sign = "stamped message" if colour == "@stamped" else "message"
+        add_arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open, sign=f"{sign} on its way")
         there = {"color": colour, "width": 1.8 * max(canvas.scale, 0.5)}
-        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=13, is_open=is_open)
+        _there(canvas, own, tips, there, 13, sign, is_open)
 
 
 def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
@@ -100,12 +117,14 @@ def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
 
 def control(canvas: Canvas) -> None:
     """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
+    tips = Tips(canvas)
     for (colour, snapshot), own in _grouped(_of_kind(canvas, CONTROL), _look).items():
         line, meta = {"color": colour, "dash": theme.CONTROL_DASH}, canvas.of(snapshot)
         flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
-        add_arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], flying, head=10, grow=True, meta=meta)
+        spans = [(arrow.sent, arrow.received) for arrow in own]
+        add_arrows(canvas, own, spans, flying, head=10, grow=True, meta=meta, sign="control message on its way")
         there = {**line, "width": 1.3 * max(canvas.scale, 0.4)}
-        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=9, meta=meta)
+        _there(canvas, own, tips, there, 9, "control message", meta=meta)
 
 
 def markers(canvas: Canvas) -> None:
@@ -113,17 +132,17 @@ def markers(canvas: Canvas) -> None:
 
     The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """
-    looks = _grouped(_of_kind(canvas, MARKER), _look)
+    looks, tips = _grouped(_of_kind(canvas, MARKER), _look), Tips(canvas)
     for (_, snapshot), own in looks.items():
-        on_the_way = [(arrow.sent, arrow.received) for arrow in own]
-        add_arrows(canvas, own, on_the_way, AHEAD, head=9, meta=canvas.of(snapshot))
+        _ahead(canvas, own, tips, canvas.of(snapshot))
     for (colour, snapshot), own in looks.items():
         line = {"color": colour, "dash": theme.snapshot_dash(canvas.scene.rank_of(snapshot))}
         meta = canvas.of(snapshot)
         bold = {**line, "width": 3.2 * max(canvas.scale, 0.4)}
-        add_arrows(canvas, own, [(arrow.sent, arrow.received) for arrow in own], bold, head=14, grow=True, meta=meta)
+        spans = [(arrow.sent, arrow.received) for arrow in own]
+        add_arrows(canvas, own, spans, bold, head=14, grow=True, meta=meta, sign="marker on its way")
         there = {**line, "width": 1.9 * max(canvas.scale, 0.4)}
-        add_arrows(canvas, own, [(arrow.received or 0, None) for arrow in own], there, head=12, meta=meta)
+        _there(canvas, own, tips, there, 12, "marker", meta=meta)
 
 
 def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
@@ -144,7 +163,8 @@ def held(canvas: Canvas) -> None:
     for (colour, snapshot, is_on_its_way), own in looks.items():
         show = [(arrow.sent, None) for arrow in own]
         meta = canvas.of(snapshot)
-        add_arrows(canvas, own, show, {"color": colour, "width": 2.4, "dash": "dot"}, meta=meta)
+        dotted = {"color": colour, "width": 2.4, "dash": "dot"}
+        add_arrows(canvas, own, show, dotted, meta=meta, sign="message not received")
         stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
         end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
         before = "middle left" if canvas.down else "top center"
@@ -154,7 +174,7 @@ def held(canvas: Canvas) -> None:
             text=["" if is_on_its_way or not words[arrow.id] else f"<b>{words[arrow.id]}</b>" for arrow in own],
             cliponaxis=not canvas.scene.is_whole,
             textposition=[before if arrow.target < arrow.source else after for arrow in own],
-            textfont={"color": "@ink", "size": max(10, 15 * canvas.scale)}, meta=meta,
+            textfont={"color": "@ink", "size": canvas.letters(15)}, meta=meta, sign="message not received",
         )  # fmt: skip
 
 
@@ -178,4 +198,4 @@ def halos(canvas: Canvas) -> None:
     for snapshot in canvas.scene.snapshots:
         kept = [arrow for arrow in canvas.scene.arrows if snapshot.id in arrow.kept]
         meta = {**canvas.of(snapshot.id), "unless_cut": True}
-        add_arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta)
+        add_arrows(canvas, kept, [(arrow.kept[snapshot.id], None) for arrow in kept], look, meta=meta, sign="band")

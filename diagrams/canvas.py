@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams.elements import Span
+from diagrams.room import SCREEN, Room
 from diagrams.scene import Scene
 from sim.core import deadline
 
@@ -20,13 +21,15 @@ def plain(text: str) -> str:
 
 
 class Canvas:
-    """Knows which way time runs, and collects traces."""
+    """Knows which way time runs and what room there is, and collects traces."""
 
-    def __init__(self, scene: Scene, orientation: str) -> None:
+    def __init__(self, scene: Scene, orientation: str, room: Room = SCREEN) -> None:
         self.scene = scene
         self.down = orientation == "down"
+        self.room = room
         self.traces: list[Trace] = []
-        self.scale = max(0.35, min(1.0, 9 / max(len(scene.lanes), 1), 260 / max(len(scene.dots), 1)))
+        self.pixels = room.pixels(scene, self.down)
+        self.scale = room.scale(len(scene.lanes), len(scene.dots), self.down)
 
     def of(self, *snapshots: str | None) -> Trace:
         """The meta of a trace that belongs to these snapshots; it is dimmed where another one is chosen."""
@@ -35,10 +38,15 @@ class Canvas:
 
     def letters(self, size: float) -> float:
         """The size of letters that are `size` pixels high where there is room."""
-        return max(9, size * max(self.scale, 0.6))
+        return self.room.letters_of(size, self.scale)
 
-    def add(self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, **look: Any) -> Trace:
-        """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements."""
+    def add(
+        self, points: Sequence[Sequence[Point | None]], show: Sequence[Span] | None = None, sign: str = "", **look: Any
+    ) -> Trace:
+        """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements.
+
+        `sign` says what they stand for, as a primitive does (diagrams/primitives.py).
+        """
         deadline.check()
         flat = [point for element in points for point in element]
         lanes = [self.scene.layout.place(point[0]) if point else None for point in flat]
@@ -52,6 +60,8 @@ class Canvas:
                 "show": [list(span) for span in show],
                 **trace.pop("meta", {}),
             }
+        if sign:
+            trace["meta"] = {**trace.get("meta", {}), "sign": sign}
         if points:
             self.traces.append(trace)
         return trace
@@ -59,12 +69,12 @@ class Canvas:
 
 def write(
     canvas: Canvas, points: Sequence[Point], texts: Sequence[str], position: str | list[str], colour: str, size: int,
-    show: Sequence[Span] | None, **look: Any,
+    show: Sequence[Span] | None, sign: str = "label", **look: Any,
 ) -> Trace:  # fmt: skip
     """Add a trace of texts at points; where `show` is None they are seen at every step."""
     font = {"color": colour, "size": canvas.letters(size)}
     spans = show if show is not None else [(0, None)] * len(points)
     return canvas.add(
         [[point] for point in points], spans, mode="text", text=list(texts), textposition=position, textfont=font,
-        cliponaxis=not canvas.scene.is_whole, **look,
+        cliponaxis=not canvas.scene.is_whole, sign=sign, **look,
     )  # fmt: skip

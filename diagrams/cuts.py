@@ -34,6 +34,16 @@ def _line_through(scene: Scene, positions: Sequence[float]) -> list[Point]:
     return curve(positions, straight=straight_at(scene, positions))
 
 
+def bends(line: Sequence[Point]) -> list[int]:
+    """How many points of a cut's line, one after the other, belong to each curve or straight part of it.
+
+    A part ends where the next one begins. Between two lanes the line is exactly a cubic Bezier curve whose two control
+    points lie a third and two thirds of the way across, beside its ends (`_between`).
+    """
+    whole = [place for place, (lane, _) in enumerate(line) if lane == int(lane) or place in (0, len(line) - 1)]
+    return [after - before for before, after in pairwise(whole)]
+
+
 def curve(positions: Sequence[float], parts: int = CURVE, straight: Container[int] = ()) -> list[Point]:
     """A smooth line through one position per lane, half a lane beyond both ends; it never overshoots a position.
 
@@ -96,12 +106,13 @@ def tints(canvas: Canvas) -> None:
         show = [(cut.known or 0, None)]
         meta = {**canvas.of(cut.snapshot), "unless_cut": True}
         opacity = TINT if len(own) == 1 else TINT_OF_SEVERAL
-        canvas.add(
-            [_past(canvas, line)], show, fillcolor=f"{theme.snapshot_colour(cut.rank)}/{opacity}", meta=meta, **FILL
-        )
+        parts = bends(line)
+        outline = {**meta, "bends": [1, *parts, 1]}
+        tint = f"{theme.snapshot_colour(cut.rank)}/{opacity}"
+        canvas.add([_past(canvas, line)], show, "past", fillcolor=tint, meta=outline, **FILL)
         if len(own) == 1:
             future = [(line[0][0], high), *line, (line[-1][0], high)]
-            canvas.add([future], show, fillcolor="@line/0.09", meta=meta, **FILL)
+            canvas.add([future], show, "future", fillcolor="@line/0.09", meta=outline, **FILL)
             spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
             points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
             write(canvas, points, [f"<i>{word}</i>" for word in words], sides, "@ink", NAME_SIZE, show * 2, meta=meta)
@@ -112,7 +123,9 @@ def shown_past(canvas: Canvas) -> None:
     cut = canvas.scene.shown_cut
     if cut:
         tint = f"{theme.verdict_colour(cut.consistent)}/{TINT}"
-        canvas.add([_past(canvas, _line_through(canvas.scene, cut.positions))], fillcolor=tint, **FILL)
+        line = _line_through(canvas.scene, cut.positions)
+        meta = {"bends": [1, *bends(line), 1]}
+        canvas.add([_past(canvas, line)], sign="past", fillcolor=tint, meta=meta, **FILL)
 
 
 def shown_messages(canvas: Canvas) -> None:
@@ -120,9 +133,11 @@ def shown_messages(canvas: Canvas) -> None:
     cut = canvas.scene.shown_cut
     if not cut:
         return
-    for ids, colour, width in ((cut.crossing, "@band", 15), (cut.offending, "@bad/0.6", 9)):
+    for ids, sign, colour, width in (
+        (cut.crossing, "band", "@band", 15), (cut.offending, "offending message", "@bad/0.6", 9)
+    ):  # fmt: skip
         shafts = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in ids]
-        canvas.add(shafts, mode="lines", line={"color": colour, "width": width * max(canvas.scale, 0.4)})
+        canvas.add(shafts, sign=sign, mode="lines", line={"color": colour, "width": width * max(canvas.scale, 0.4)})
 
 
 def shown_line(canvas: Canvas) -> None:
@@ -133,11 +148,12 @@ def shown_line(canvas: Canvas) -> None:
     look = {"color": theme.verdict_colour(cut.consistent), "width": 4 * max(canvas.scale, 0.4)}
     if not cut.consistent:
         look["dash"] = "dash"
-    canvas.add([_line_through(canvas.scene, cut.positions)], mode="lines", line=look)
+    line = _line_through(canvas.scene, cut.positions)
+    canvas.add([line], sign="cut", mode="lines", line=look, meta={"bends": bends(line)})
     ends = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in cut.offending]
     middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b][:MOST_CROSSES]
     cross = {"symbol": "x-thin", "size": 14, "color": "@ink", "line": {"width": 4, "color": "@ink"}}
-    canvas.add(middles, mode="markers", marker=cross)
+    canvas.add(middles, sign="offending message", mode="markers", marker=cross)
 
 
 def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
@@ -172,7 +188,8 @@ def cuts(canvas: Canvas) -> None:
         colour, dash = theme.cut_look(cut.rank, cut.consistent)
         look = {"color": colour, "width": 3.5 * max(canvas.scale, 0.4), "dash": dash}
         meta = {**canvas.of(cut.snapshot), "unless_cut": True}
-        canvas.add([line], [(cut.known or 0, None)], mode="lines", line=look, meta=meta)
+        own = {**meta, "bends": bends(line)}
+        canvas.add([line], [(cut.known or 0, None)], "cut", mode="lines", line=look, meta=own)
         if len(canvas.scene.snapshots) > 1:
             ((spot, name),) = names(canvas.scene, canvas.down, cut, line)
             show = [(cut.known or 0, None)]

@@ -1,34 +1,41 @@
-"""Scene -> a drawing: the space-time figure at one step as lines, areas, discs and texts in pixels.
+"""Scene -> a drawing: the space-time figure at one step as lines, arrows, areas, discs and texts.
 
-A back end (SVG, TikZ) writes these four and nothing else. Points are in pixels from the top left corner, y
-grows downwards; colours are tokens of diagrams.theme ("@ink", "@p0/0.3").
+A back end (SVG, TikZ) writes these five and nothing else. Points are from the top left corner, y grows downwards;
+colours are tokens of diagrams.theme ("@ink", "@p0/0.3").
 """
 
 from __future__ import annotations
 
 import html
+import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from diagrams import lettering, marks
-from diagrams.positions import round_times
-from diagrams.primitives import Area, Box, Line, Path, Pixel, Primitive, Text
+from diagrams.positions import MOST_TICKS, round_times
+from diagrams.primitives import Area, Arrows, Box, Line, Path, Pixel, Primitive, Text, scaled
+from diagrams.room import Room
 from diagrams.scene import Scene
-from diagrams.spacetime import Figure, figure
+from diagrams.sheet import SCREEN, Sheet
+from diagrams.spacetime import NAME_SIZE, TICK_SIZE, Figure, arranged, figure, margins
 
-WIDTH, HEIGHT = 900, 640
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
 LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
 MOST = 8_000
-NAME_SIZE, TICK_SIZE = 18.0, 11.0
-MARGIN = 24  # pixels round a figure without names and times
+MARGIN = 24  # pixels round a figure without names and times, on a screen
+LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
+SIGN_ON_PAPER = 46.0  # pixels on a line down the page for each sign of it
+LOWEST, HIGHEST = 0.5, 1.35  # of the width: a picture on paper without a height of its own
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
            "longdashdot": (14.0, 5.0, 2.0, 5.0)}  # fmt: skip
 _TAGS = re.compile(r"</?[bi]>")
+
+HEAD = math.cos(0.38)  # of a Plotly arrow's size: from its base to its tip
 
 Trace = Mapping[str, Any]
 Place = tuple[float, float] | None  # a point of a figure; None: a gap
@@ -36,24 +43,46 @@ Place = tuple[float, float] | None  # a point of a figure; None: a gap
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing of width x height pixels: `inside`, cut off at the box `clip` (None: nowhere), then `around` on it."""
+    """A drawing: `inside`, cut off at the box `clip` (None: nowhere), then `around` on it.
 
-    width: int
-    height: int
+    Its lengths are in `unit`: "px", or "pt" (1/72 inch) on paper.
+    """
+
+    width: float
+    height: float
     clip: Box | None
     inside: tuple[Primitive, ...]
     around: tuple[Primitive, ...]
+    unit: str = "px"
+
+    def on(self, sheet: Sheet) -> Picture:
+        """The finished picture: on paper in points."""
+        if sheet.unit is None:
+            return self
+        by, clip = sheet.unit, self.clip
+        return Picture(
+            self.width * by,
+            self.height * by,
+            clip and Box(clip.left * by, clip.top * by, clip.right * by, clip.bottom * by),
+            tuple(scaled(part, by) for part in self.inside),
+            tuple(scaled(part, by) for part in self.around),
+            "pt",
+        )
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A picture's size in pixels, the box of its plot, and the two ranges of the figure that map to that box."""
+    """A picture's size in pixels, the box of its plot, and the two ranges of the figure that map to that box.
 
-    width: int
-    height: int
+    `down`: whether time runs down the page.
+    """
+
+    width: float
+    height: float
     plot: Box
     x_range: Sequence[float]
     y_range: Sequence[float]
+    down: bool = True
 
     def pixel(self, x: float, y: float) -> Pixel:
         """Where a point of the figure lies, in pixels."""
@@ -66,73 +95,103 @@ class Drawing:
     """The space-time diagram of a scene in one orientation: laid out once, drawn at any step."""
 
     def __init__(
-        self, scene: Scene, orientation: str, width: int = WIDTH, height: int = HEIGHT, headroom: float = 0.0,
-        footroom: float = 0.0, plot: Figure | None = None,
+        self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, headroom: float = 0.0, footroom: float = 0.0,
+        make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """Width x height pixels, more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
+        """The size of the sheet, more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
 
-        `plot` is another figure of the scene in this orientation (None: the space-time diagram).
+        `make` makes the figure in this orientation: the space-time diagram, or another one.
         """
-        self.scene = scene
+        self.scene, self.sheet = scene, sheet
         self.down = orientation == "down"
-        plot = figure(scene, orientation) if plot is None else plot
+        shown, room = arranged(scene), sheet.room
+        margin = margins(shown, self.down, room)
+        lanes = min(LANE * len(scene.lanes), MOST)
+        height = sheet.height or self._height(shown, margin) + headroom + footroom
+        width, height = (max(sheet.width, lanes), height) if self.down else (sheet.width, max(height, lanes))
+        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)
+        plot = make(scene, orientation, room.size(box.width, box.height))
         self.traces: list[Trace] = plot["data"]
         self.layout: Mapping[str, Any] = plot["layout"]
-        margin = self.layout["margin"]
-        lanes = min(LANE * len(scene.lanes), MOST)
-        width, height = (max(width, lanes), height) if self.down else (width, max(height, lanes))
-        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)
-        self.frame = _frame(self.layout, width, height, box)
+        self.frame = _frame(self.layout, width, height, box, self.down)
+
+    def _height(self, scene: Scene, margin: Mapping[str, float]) -> float:
+        """The height of a picture on paper: enough for all lines, or for the signs of the fullest line."""
+        around = margin["t"] + margin["b"]
+        if self.down:
+            signs = Counter(dot.lane for dot in scene.dots)
+            signs.update(own.lane for row in scene.recordings.values() for own in row)
+            needed = SIGN_ON_PAPER * (max(signs.values(), default=1) + 1)
+        else:
+            most = HIGHEST * self.sheet.width / (len(scene.lanes) + 0.2)
+            needed = max(LEAST_LANE_ON_PAPER, min(LANE_ON_PAPER, most)) * (len(scene.lanes) + 0.2)
+        return around + max(LOWEST * self.sheet.width, min(HIGHEST * self.sheet.width, needed))
 
     def at(self, step: int) -> Picture:
         """The picture after `step`, with the names of the processes and the times."""
         inside: list[Primitive] = []
         around: list[Primitive] = []
+        position = self.scene.positions[step]
         for trace in self.traces:
-            parts = inside if trace.get("cliponaxis", True) else around
-            parts += self._trace(trace, step)
-        around += [*self._ticks(), *self._names()]
+            if "cursor" in trace.get("meta", {}):
+                trace = _moved(trace, position, step == self.scene.last)
+            points = seen(trace, step, position)
+            inside += _shapes(trace, points, self.frame, 1.0)
+            if "text" in trace.get("mode", ""):
+                around += _texts(trace, [point if self._is_inside(point) else None for point in points], self.frame)
+        around += [*(self._ticks() if self.sheet.axis else ()), *self._names()]
         clip = None if self.scene.is_whole else self.frame.plot
         return Picture(self.frame.width, self.frame.height, clip, tuple(inside), tuple(around))
 
-    def _trace(self, trace: Trace, step: int) -> Iterator[Primitive]:
-        position = self.scene.positions[step]
-        if "cursor" in trace.get("meta", {}):
-            trace = _moved(trace, position, step == self.scene.last)
-        points = seen(trace, step, position)
-        yield from _shapes(trace, points, self.frame, 1.0)
-        if "text" in trace.get("mode", ""):
-            yield from _texts(trace, points, self.frame)
+    def _is_inside(self, point: Place) -> bool:
+        """Whether a point lies in the plot; of a whole run all do."""
+        if point is None or self.scene.is_whole:
+            return point is not None
+        (x, y), plot = self.frame.pixel(*point), self.frame.plot
+        return plot.left <= x <= plot.right and plot.top <= y <= plot.bottom
 
     def _names(self) -> Iterator[Text]:
         """The names of the processes: along the top, or down the left side."""
         axis = self.layout["xaxis"] if self.down else self.layout["yaxis"]
-        plot = self.frame.plot
+        plot, own = self.frame.plot, self.sheet.letters
         named = sum(map(bool, axis["ticktext"]))
         room = plot.width / (named + 0.2) - 6 if self.down else plot.left - 14
         for lane, name in zip(axis["tickvals"], axis["ticktext"], strict=True):
-            letters, size = lettering.fitted(_plain(name), NAME_SIZE, room)
+            letters, size = (_plain(name), own) if own else lettering.fitted(_plain(name), NAME_SIZE, room)
             x, y = self.frame.pixel(lane, 0) if self.down else self.frame.pixel(0, lane)
             at = (x, plot.top - 10) if self.down else (plot.left - 10, y + size / 3)
             if letters:
-                yield Text(at, letters, "middle" if self.down else "end", size, "@ink")
+                yield Text(at, letters, "middle" if self.down else "end", size, "@ink", sign="process")
 
     def _ticks(self) -> Iterator[Primitive]:
         """The times: down the left side, or along the bottom."""
         axis = self.layout["yaxis"] if self.down else self.layout["xaxis"]
         plot = self.frame.plot
         prefix = axis.get("tickprefix", "")  # before the first only
-        for number, time in enumerate(round_times(*sorted(axis["range"]), whole=bool(prefix))):
+        size = self.sheet.letters or TICK_SIZE
+        for number, time in enumerate(self._times(axis, size, prefix)):
             x, y = self.frame.pixel(0, time) if self.down else self.frame.pixel(time, 0)
             start, end = ((plot.left - 4, y), (plot.left, y)) if self.down else ((x, plot.bottom), (x, plot.bottom + 4))
-            yield Line(((start, end),), "@faint", 1)
-            at = (plot.left - 7, y + TICK_SIZE / 3) if self.down else (x, plot.bottom + 16)
-            yield Text(at, f"{'' if number else prefix}{time:g}", "end" if self.down else "middle", TICK_SIZE, "@faint")
+            yield Line(((start, end),), "@faint", 1, sign="time")
+            at = (plot.left - 7, y + size / 3) if self.down else (x, plot.bottom + size + 5)
+            letters, anchor = f"{'' if number else prefix}{time:g}", "end" if self.down else "middle"
+            yield _within(Text(at, letters, anchor, size, "@faint", sign="time"), self.frame)
+
+    def _times(self, axis: Mapping[str, Any], size: float, prefix: str) -> list[float]:
+        """Round times that have room beside each other."""
+        low, high = sorted(axis["range"])
+        for most in range(MOST_TICKS, 1, -1):
+            times = round_times(low, high, whole=bool(prefix), most=most)
+            widest = max((lettering.width_of(f"{prefix}{time:g}", size) for time in times), default=0.0)
+            room, needed = (self.frame.plot.height, size) if self.down else (self.frame.plot.width, widest + size / 2)
+            if len(times) < 2 or (times[1] - times[0]) / (high - low) * room >= needed:
+                break
+        return times
 
 
-def still(figure: Mapping[str, Any], step: int, width: int = WIDTH, height: int = HEIGHT) -> Picture:
+def still(figure: Mapping[str, Any], step: int, width: float, height: float, margin: float = MARGIN) -> Picture:
     """A figure that has neither names nor times along its sides, as it looks at a step: the lattice."""
-    box = Box(MARGIN, MARGIN, width - MARGIN, height - MARGIN)
+    box = Box(margin, margin, width - margin, height - margin)
     frame = _frame(figure["layout"], width, height, box)
     parts: list[Primitive] = []
     for trace in figure["data"]:
@@ -147,7 +206,8 @@ def sketch(scene: Scene) -> Picture:
     """The finished diagram without texts and with thin strokes, small enough for a card."""
     plot = figure(scene, scene.execution.scenario.orientation)
     box = Box(4, 4, SKETCH_WIDTH - 4, SKETCH_HEIGHT - 4)
-    frame = _frame(plot["layout"], SKETCH_WIDTH, SKETCH_HEIGHT, box)
+    down = scene.execution.scenario.orientation == "down"
+    frame = _frame(plot["layout"], SKETCH_WIDTH, SKETCH_HEIGHT, box, down)
     parts: list[Primitive] = []
     for trace in plot["data"]:
         if "cursor" not in trace.get("meta", {}):
@@ -155,8 +215,8 @@ def sketch(scene: Scene) -> Picture:
     return Picture(SKETCH_WIDTH, SKETCH_HEIGHT, None, tuple(parts), ())
 
 
-def _frame(layout: Mapping[str, Any], width: int, height: int, plot: Box) -> Frame:
-    return Frame(width, height, plot, layout["xaxis"]["range"], layout["yaxis"]["range"])
+def _frame(layout: Mapping[str, Any], width: float, height: float, plot: Box, down: bool = True) -> Frame:
+    return Frame(width, height, plot, layout["xaxis"]["range"], layout["yaxis"]["range"], down)
 
 
 def seen(trace: Trace, step: int, position: float) -> list[Place]:
@@ -195,16 +255,59 @@ def _moved(trace: Trace, position: float, hidden: bool) -> Trace:
 
 
 def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
-    mode = trace.get("mode", "none")
-    paths = tuple(_paths(points, frame))
+    mode, meta = trace.get("mode", "none"), trace.get("meta", {})
+    sign, marker = meta.get("sign", ""), trace.get("marker", {})
+    if marker.get("symbol") == "arrow":
+        yield from _arrows(trace, points, frame, scale)
+        return
+    paths, is_curved = tuple(_paths(points, frame)), "bends" in meta
+    if is_curved:
+        paths = tuple(_curved(path, meta["bends"], frame.down) for path in paths)
     if paths and trace.get("fill"):
-        yield Area(paths, trace["fillcolor"])
+        yield Area(paths, trace["fillcolor"], curved=is_curved, sign=sign)
     if paths and "lines" in mode:
         look = trace["line"]
-        yield Line(paths, look["color"], max(look["width"] * scale, 0.5), _dash(look.get("dash", "")))
+        width, dash = max(look["width"] * scale, 0.5), _dash(look.get("dash", ""))
+        yield Line(paths, look["color"], width, dash, is_curved, sign)
     if "markers" in mode:
         pixels = [frame.pixel(*point) if point else None for point in points]
-        yield from marks.marks(trace["marker"], pixels, scale)
+        yield from (replace(part, sign=sign) for part in marks.marks(marker, pixels, scale))
+
+
+def _arrows(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
+    """The arrows of a trace, each with the room that its tip leaves at its end."""
+    look, marker = trace["line"], trace["marker"]
+    ways = []
+    for place in range(0, len(points) - 1, 3):
+        start, end = points[place], points[place + 1]
+        if start is not None and end is not None:
+            ways.append(_up_to(frame.pixel(*start), frame.pixel(*end), marker["standoff"][place + 1] * scale))
+    if ways:
+        width, head = max(look["width"] * scale, 0.5), max(marker["size"]) * HEAD * scale
+        outline, dash = marker["line"]["width"] * scale, _dash(look.get("dash", ""))
+        sign = trace["meta"].get("sign", "")
+        yield Arrows(tuple(ways), look["color"], width, dash, head, marker["color"], outline, sign)
+
+
+def _up_to(start: Pixel, end: Pixel, off: float) -> tuple[Pixel, Pixel]:
+    """An arrow whose tip lies `off` before its end."""
+    share = max(0.0, 1 - off / (math.dist(start, end) or 1.0))
+    return start, (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
+
+
+def _curved(path: Path, bends: Sequence[int], down: bool) -> Path:
+    """The path of a cut as Bezier curves (diagrams/cuts.py, bends). A straight part has its ends as control points."""
+    ends = [path[place] for place in accumulate(bends, initial=0)]
+    points = [ends[0]]
+    for (start, end), count in zip(pairwise(ends), bends, strict=True):
+        (x, y), third = start, ((end[0] - start[0]) / 3, (end[1] - start[1]) / 3)
+        if count == 1:
+            points += [start, end, end]
+        elif down:
+            points += [(x + third[0], y), (x + 2 * third[0], end[1]), end]
+        else:
+            points += [(x, y + third[1]), (end[0], y + 2 * third[1]), end]
+    return tuple(points)
 
 
 def _dash(name: str) -> tuple[float, ...]:
@@ -234,7 +337,8 @@ def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text
         y += {"top": -8, "middle": size * 0.35, "bottom": size + 5}[vertical]
         anchor = {"left": "end", "right": "start", "center": "middle"}[horizontal]
         style = "bold" if "<b>" in marked else "italic" if "<i>" in marked else ""
-        yield _within(Text((x, y), letters, anchor, size, colour, style), frame)
+        sign = trace.get("meta", {}).get("sign", "")
+        yield _within(Text((x, y), letters, anchor, size, colour, style, sign), frame)
 
 
 def _within(text: Text, frame: Frame) -> Text:
@@ -242,7 +346,7 @@ def _within(text: Text, frame: Frame) -> Text:
     width = lettering.width_of(text.letters, text.size)
     before = {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
     x = max(before + 2, min(text.at[0], frame.width - 2 - (width - before)))
-    return Text((x, text.at[1]), text.letters, text.anchor, text.size, text.colour, text.style)
+    return replace(text, at=(x, text.at[1]))
 
 
 def _blanks(text: str) -> int:

@@ -16,7 +16,19 @@ from diagrams.view import Value, View
 from sim.core.errors import InputError
 
 SHOWN = 300  # steps of a long run in a picture, by default
-_METAVAR = {"step": "K", "steps": "A-B", "number": "N", "text": "TEXT", "cut": "P1=2,P2=3", "shown": "TEXT"}
+POINTS = {"mm": 72 / 25.4, "cm": 72 / 2.54, "in": 72.0, "pt": 1.0}  # in points of 1/72 inch
+LEAST_WIDTH, MOST_WIDTH = 72, 2400  # points
+LEAST_FONT, MOST_FONT = 5, 36  # points
+_METAVAR = {
+    "step": "K",
+    "steps": "A-B",
+    "crop": "A..B",
+    "length": "LENGTH",
+    "number": "N",
+    "text": "TEXT",
+    "cut": "P1=2,P2=3",
+    "shown": "TEXT",
+}
 
 
 @dataclass(frozen=True)
@@ -25,6 +37,7 @@ class Option:
 
     name: its flag, and its key in a query. label: on the page. help: on the command line.
     kind: "step", "steps" (a range), "number" (whole, from `least` to `most`), "menu" (of `choices`: value and label),
+        "crop" (a range), "length" (with its unit: from `least` to `most` points), "flag" (given or not),
         "cut" (as diagrams/frontiers.py reads it), "text", or "shown" (the page does not ask, but says what it shows, as
         a link does: sim/edit/link.py). For steps, `most` is the length of the range that the form suggests.
     default: the value where none is given.
@@ -34,6 +47,7 @@ class Option:
     long_only: the page asks only for runs that are seen through a window.
     drawing: the page asks only for this drawing.
     form: what a text has to look like, as a regular expression, and the advice where it does not.
+    example: a length that somebody may want. Its `choices` are suggestions.
     """
 
     name: str
@@ -49,6 +63,7 @@ class Option:
     long_only: bool = False
     drawing: str | None = None
     form: tuple[str, str] | None = None
+    example: str = ""
 
     @property
     def metavar(self) -> str:
@@ -65,6 +80,12 @@ class Option:
             return int(text)
         if self.kind == "steps" and (ends := re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", text)):
             return int(ends[1]), int(ends[2])
+        if self.kind == "crop" and (ends := re.fullmatch(r"([0-9]{1,9})(?:\.\.|-)([0-9]{1,9})", text)):
+            return int(ends[1]), int(ends[2])
+        if self.kind == "length" and self._holds(points_in(text)):
+            return text
+        if self.kind == "flag" and text in ("yes", "no"):
+            return text == "yes"
         if self.kind == "number" and re.fullmatch(r"-?[0-9]{1,9}", text) and self._holds(int(text)):
             return int(text)
         is_text = self.kind in ("text", "cut", "shown") and not self.choices
@@ -72,8 +93,12 @@ class Option:
             return text
         raise InputError(f"--{self.name} {text[:20]!r} {self._advice()}")
 
-    def _holds(self, number: int) -> bool:
-        return (self.least is None or number >= self.least) and (self.most is None or number <= self.most)
+    def _holds(self, number: float | None) -> bool:
+        return (
+            number is not None
+            and (self.least is None or number >= self.least)
+            and (self.most is None or number <= self.most)
+        )
 
     def _advice(self) -> str:
         """What is wrong with a value, and what would be right."""
@@ -81,6 +106,13 @@ class Option:
             return "is no step; give its number, such as 3"
         if self.kind == "steps":
             return "is no range of steps; give the first and the last one, such as 3-7"
+        if self.kind == "crop":
+            return "is no range of steps; give the first and the last one, such as 3..7"
+        if self.kind == "flag":
+            return "is neither yes nor no"
+        if self.kind == "length":
+            ends = [f"{self.least}pt", f"{self.most}pt"]
+            return f"is not possible; give a length from {' to '.join(ends)} with its unit, such as {self.example}"
         if self.kind == "number":
             return f"is not possible; give a whole number from {self.least} to {self.most}"
         if self.form is not None:
@@ -94,6 +126,12 @@ class Option:
         return (
             said | ({"choices": self.choices} if self.choices else {}) | ({"long_only": True} if self.long_only else {})
         )
+
+
+def points_in(length: str) -> float | None:
+    """A length such as 84mm in points of 1/72 inch; None where it is none."""
+    parts = re.fullmatch(r"([0-9]{1,5}(?:\.[0-9]{1,6})?)(mm|cm|in|pt)", length)
+    return float(parts[1]) * POINTS[parts[2]] if parts else None
 
 
 def number(name: str, label: str, default: int, least: int, most: int) -> Option:
@@ -116,9 +154,20 @@ def text(name: str, label: str, default: str = "") -> Option:
 STEP = Option("step", "Step", "the step to show (default: the last)", "step", begins="step", in_name=True)
 OPENED = replace(STEP, in_name=False)  # for a file with all steps, which opens at one
 STEPS = Option("steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True)
-WINDOW = replace(  # for a picture of one step with those around it
-    STEPS, help="of a long run, the first and the last step to show", most=SHOWN, in_name=False, long_only=True
-)
+CROP = Option(
+    "crop", "From step", "the part of the diagram from one step to another (default: all of it)", "crop", most=SHOWN,
+    in_name=True,
+)  # fmt: skip
+WIDTH = Option(
+    "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen)",
+    "length", (("84mm", "one column"), ("170mm", "two columns")), least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm",
+)  # fmt: skip
+FONT_SIZE = Option(
+    "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt)", "length",
+    (("7pt", ""), ("8pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
+)  # fmt: skip
+LEGEND = Option("legend", "Legend", "the signs of the diagram with their meaning, below it", "flag", default=False)
+NO_AXIS = Option("no-axis", "Without times", "leave out the times beside the diagram", "flag", default=False)
 ORIENTATION = Option(
     "orientation", "Time runs", "where time runs (default: as the scenario says)", "menu",
     (("down", "from top to bottom"), ("right", "from left to right")), begins="orientation",
@@ -155,7 +204,8 @@ TAB = Option(
     (("cut", "Cut"), (LATTICE, "Lattice"), (PROOF, "Proof")), begins="tab",
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
-PICTURE = (DRAWING, STEP, WINDOW, ORIENTATION, THEME, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
+SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/sheet.py)
+PICTURE = (DRAWING, STEP, CROP, ORIENTATION, *SHEET, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

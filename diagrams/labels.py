@@ -1,7 +1,6 @@
 """The places of small texts: each gets the first of its spots that is clear of lines, dots and other texts.
 
-Computed in pixels of a small projector's picture. On a larger screen texts keep their size and all else spreads out,
-so a spot that is clear here is clear there.
+Computed in pixels of the room that the figure is laid out for (diagrams/room.py).
 """
 
 from __future__ import annotations
@@ -13,28 +12,14 @@ from itertools import pairwise
 from diagrams.canvas import Point
 from diagrams.lettering import width_of
 from diagrams.primitives import Box, Pixel
-from diagrams.scene import Scene
+from diagrams.room import SCREEN, Room
 from sim.core import deadline
 
-WIDTH, HEIGHT = 690.0, 450.0
 LINE = 1.15  # the height of a line of text, in font sizes
 OFF = 4  # pixels from a spot to its text
 NEAR = 14  # pixels from a text to what somebody may take it for the name of
 MOST_LINES = 400  # among more lines no spot is clear of them
-
-Pixels = Callable[[Point], Pixel]
-
-
-def pixels(scene: Scene, down: bool) -> Pixels:
-    """Where a point of a scene lies in that picture."""
-    low, high = scene.extent
-    lanes = scene.layout.places[-1] + 1.2
-
-    def pixel(point: Point) -> Pixel:
-        across, on = (scene.layout.place(point[0]) + 0.6) / lanes, (point[1] - low) / (high - low)
-        return (across * WIDTH, on * HEIGHT) if down else (on * WIDTH, across * HEIGHT)
-
-    return pixel
+BEYOND = 30.0  # the cost of a text that reaches out of the plot of a screen
 
 
 @dataclass(frozen=True)
@@ -46,10 +31,14 @@ class Spot:
 
 
 class Labels:
-    """Finds a spot for one text after the other; each placed text is an obstacle for the next ones."""
+    """Finds a spot for one text after the other; each placed text is an obstacle for the next ones.
 
-    def __init__(self, pixels: Pixels) -> None:
-        self.pixels = pixels
+    On paper no text reaches out of the plot.
+    """
+
+    def __init__(self, pixels: Callable[[Point], Pixel], room: Room = SCREEN) -> None:
+        """`pixels` says where a point lies in the plot of `room`."""
+        self.pixels, self.room = pixels, room
         self.lines: list[tuple[Pixel, Pixel, float]] = []
         self.dots: list[tuple[Pixel, Box, float]] = []
         self.texts: list[Box] = []
@@ -78,7 +67,7 @@ class Labels:
         best, best_cost, best_box = None, float("inf"), None
         for spot in spots:
             box = self._box(text, size, spot)
-            if any(map(box.meets, self.texts)):
+            if any(map(box.meets, self.texts)) or (self.room.letters and self._reaches_out(box)):
                 continue
             cost = self._cost(box, ends, best_cost) if len(self.lines) <= MOST_LINES else 0.0
             if cost < best_cost:
@@ -99,7 +88,7 @@ class Labels:
     def _cost(self, box: Box, own: Sequence[Pixel], enough: float) -> float:
         """The cost of a text in this box: what it would hide, and less for what is near. Stops at `enough`."""
         around = Box(box.left - NEAR, box.top - NEAR, box.right + NEAR, box.bottom + NEAR)
-        cost = _outside(box)
+        cost = BEYOND * self._reaches_out(box)
         for at, dot, price in self.dots:
             if around.meets(dot):
                 cost += price if box.meets(dot) else 0.0 if [at] == own else price / 3
@@ -110,9 +99,8 @@ class Labels:
                 cost += price if box.is_crossed(start, end) else 0.0 if [start, end] == own else price / 2
         return cost
 
-
-def _outside(box: Box) -> float:
-    return 30.0 * (box.left < 0 or box.right > WIDTH or box.top < 0 or box.bottom > HEIGHT)
+    def _reaches_out(self, box: Box) -> bool:
+        return box.left < 0 or box.right > self.room.width or box.top < 0 or box.bottom > self.room.height
 
 
 def along(start: Point, end: Point, shares: Iterable[float], sides: Sequence[str]) -> list[Spot]:

@@ -16,6 +16,7 @@ from diagrams.canvas import plain
 from diagrams.lattice import Lattice, Mark
 from diagrams.lattice_layout import Place, places
 from diagrams.lattice_words import cut_in_words, mark_name
+from diagrams.room import Room
 from sim.theory.causality import Clock
 
 STATES = {
@@ -26,7 +27,7 @@ STATES = {
 Trace = dict[str, Any]
 Figure = dict[str, Any]
 
-PANEL = 400, 420  # width and height in pixels on a laptop
+PANEL = Room(400, 420)  # on a laptop
 SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
 LETTERS = 11  # pixels high
 DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
@@ -36,12 +37,12 @@ RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
 
-def figure(lattice: Lattice, room: tuple[int, int] = PANEL, held: Clock | None = None) -> Figure:
-    """The drawing of the cuts in `lattice.cuts`; sizes are for a `room` of so many pixels across and up.
+def figure(lattice: Lattice, room: Room = PANEL, held: Clock | None = None) -> Figure:
+    """The drawing of the cuts in `lattice.cuts`, laid out for a room.
 
     A cut `held` has a double ring, if it is there.
     """
-    return _Drawn(lattice, *room).figure(held)
+    return _Drawn(lattice, room).figure(held)
 
 
 def strokes(graph: nx.DiGraph) -> list[list[Clock]]:
@@ -60,15 +61,15 @@ def strokes(graph: nx.DiGraph) -> list[list[Clock]]:
 class _Drawn:
     """The places of the cuts, the room between them, and the traces."""
 
-    def __init__(self, lattice: Lattice, wide: int, high: int) -> None:
+    def __init__(self, lattice: Lattice, room: Room) -> None:
         self.lattice = lattice
-        self.letters = round(LETTERS * min(1.3, wide / PANEL[0]))
+        self.letters = room.letters or round(LETTERS * min(1.3, room.width / PANEL.width))
         self.at: dict[Clock, Place] = places(lattice.cuts)
         across, up = [x for x, _ in self.at.values()], [y for _, y in self.at.values()]
         self.x_range = [min(across) - 0.7, max(across) + 0.7]
         self.y_range = [min(up) - 0.6, max(up) + 0.6]
-        self.beside = wide / (self.x_range[1] - self.x_range[0])
-        self.above = high / (self.y_range[1] - self.y_range[0])
+        self.beside = room.width / (self.x_range[1] - self.x_range[0])
+        self.above = room.height / (self.y_range[1] - self.y_range[0])
         self.y_range[1] += RING / self.above  # a name above the highest cut
         self.is_dense = self.beside < DENSE
         self.size = max(SMALLEST, min(LARGEST, 0.45 * min(self.beside, self.above)))

@@ -1,12 +1,13 @@
-"""The symbols of a figure (Plotly calls them markers) as primitives: discs, polygons, heads of arrows."""
+"""The symbols of a figure (Plotly calls them markers) as primitives: discs and polygons."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-from diagrams.primitives import Area, Disc, Line, Path, Pixel, Primitive
+from diagrams.primitives import Area, Disc, Line, Pixel, Primitive
 
 Style = Mapping[str, Any]
 
@@ -30,37 +31,9 @@ def each(value: Any, index: int) -> Any:
 
 def marks(style: Style, points: Sequence[Pixel | None], scale: float) -> Iterator[Primitive]:
     """The symbols of a trace at its points (pixels; None: not seen), enlarged by `scale`."""
-    if style.get("symbol") == "arrow":
-        yield from _arrow_heads(style, points, scale)
-        return
     for index, point in enumerate(points):
         if point is not None:
             yield from _symbol(style, point, each(style["size"], index) * scale / 2, scale)
-
-
-def _arrow_heads(style: Style, points: Sequence[Pixel | None], scale: float) -> Iterator[Area]:
-    """Heads at those points that have a size, each pointing away from the point before it."""
-    heads = []
-    for index, tip in enumerate(points):
-        size = each(style["size"], index) * scale
-        before = points[index - 1] if index else None
-        if size and tip is not None and before is not None:
-            heads.append(arrow_head(before, tip, size, each(style["standoff"], index) * scale))
-    outline = style.get("line", {})
-    if heads:
-        yield Area(tuple(heads), style["color"], outline.get("color", ""), outline.get("width", 0) * scale)
-
-
-def arrow_head(before: Pixel, tip: Pixel, size: float, standoff: float) -> Path:
-    """The corners of a head on the way from `before` to `tip`, `standoff` pixels off its end.
-
-    It is `size` pixels long, but never longer than the way.
-    """
-    angle = math.atan2(tip[1] - before[1], tip[0] - before[0])
-    size = min(size, math.dist(before, tip))
-    x, y = tip[0] - standoff * math.cos(angle), tip[1] - standoff * math.sin(angle)
-    sides = [(x - size * math.cos(angle + side), y - size * math.sin(angle + side)) for side in (-0.38, 0.38)]
-    return ((x, y), *sides)
 
 
 def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Primitive]:
@@ -79,3 +52,24 @@ def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Pr
         yield Area((corners,), fill, stroke, width)
     else:
         yield Disc(at, radius, fill, stroke, width)
+
+
+def reach(symbol: str, radius: float, direction: Pixel) -> float:
+    """How far a symbol of this radius reaches from its centre in a direction (of length 1)."""
+    corners = _CORNERS.get(symbol)
+    if corners is None:
+        return radius
+    return max(
+        (radius * _hit(direction, one, other) for one, other in pairwise([*corners, corners[0]])), default=radius
+    )
+
+
+def _hit(direction: Pixel, one: Pixel, other: Pixel) -> float:
+    """Where a ray from the origin meets the line between two points, as its distance; 0 where it misses."""
+    (dx, dy), (ex, ey) = direction, (other[0] - one[0], other[1] - one[1])
+    across = dx * ey - dy * ex
+    if abs(across) < 1e-12:
+        return 0.0
+    share = (one[0] * dy - one[1] * dx) / across
+    distance = (one[0] * ey - one[1] * ex) / across
+    return distance if -1e-9 <= share <= 1 + 1e-9 and distance > 0 else 0.0

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from diagrams.drawing import HEIGHT, WIDTH, Drawing, Picture, still
+from diagrams.drawing import Drawing, Picture, still
 from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, PROOF, SPACE_TIME
 from diagrams.frontiers import frontier_in
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
 from diagrams.lattice_words import snapshots, summary
 from diagrams.proof_picture import proof_picture
+from diagrams.room import Room
 from diagrams.scene import Scene
+from diagrams.sheet import Sheet
 from diagrams.view import View
 from diagrams.window import on_show
 from sim.core.errors import InputError
+
+LATTICE_HEIGHT = 0.9  # of the width, on paper
 
 
 class Drawn(NamedTuple):
@@ -30,28 +34,31 @@ class Drawn(NamedTuple):
 
 def drawn(scene: Scene, view: View) -> Drawn:
     """The drawing that the view asks for, after the view's step. Raises InputError where a picture cannot hold it."""
-    return DRAWINGS[DRAWING.of(view)](scene, view)
+    sheet = Sheet.of(view)
+    picture, told = DRAWINGS[DRAWING.of(view)](scene, view, sheet)
+    return Drawn(picture.on(sheet), told)
 
 
-def _space_time(scene: Scene, view: View) -> Drawn:
+def _space_time(scene: Scene, view: View, sheet: Sheet) -> Drawn:
     shown = on_show(scene, view)
-    told = f"Step {view.step} of {scene.last}. {shown.steps[view.step].sentence}"
-    return Drawn(Drawing(shown, view.orientation).at(view.step), told)
+    told = f"Step {view.step} of {scene.last}. {scene.window(view.step, view.step).steps[view.step].sentence}"
+    return Drawn(Drawing(shown, view.orientation, sheet).at(view.step), told)
 
 
-def _lattice(scene: Scene, view: View) -> Drawn:
+def _lattice(scene: Scene, view: View, sheet: Sheet) -> Drawn:
     lattice = Lattice(scene, view.step, PREDICATE.of(view))
     if lattice.asked and lattice.asked.problem:
         raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
     held = lattice.events.cut(frontier_in(scene.execution, CUT.of(view))) if CUT.of(view) else None
     told = " ".join([*summary(lattice), *snapshots(lattice)])
-    return Drawn(still(figure(lattice, (WIDTH, HEIGHT), held), view.step), told)
+    room = Room(sheet.width, sheet.height or LATTICE_HEIGHT * sheet.width, sheet.letters)
+    return Drawn(still(figure(lattice, room, held), view.step, room.width, room.height), told)
 
 
-def _proof(scene: Scene, view: View) -> Drawn:
-    return Drawn(*proof_picture(scene, view))
+def _proof(scene: Scene, view: View, sheet: Sheet) -> Drawn:
+    return Drawn(*proof_picture(scene, view, sheet))
 
 
-DRAWINGS: Mapping[str, Callable[[Scene, View], Drawn]] = {
+DRAWINGS: Mapping[str, Callable[[Scene, View, Sheet], Drawn]] = {
     SPACE_TIME: _space_time, LATTICE: _lattice, PROOF: _proof,
 }  # fmt: skip

@@ -1,16 +1,22 @@
-"""The primitives of a drawing: lines, areas, discs and texts, in pixels, with colours as tokens of diagrams.theme."""
+"""The primitives of a drawing: lines, arrows, areas, discs and texts, with colours as tokens of diagrams.theme.
+
+Lengths are in the unit of their picture: pixels, or points on paper. `sign` says what a primitive stands for
+(diagrams/canvas.py, SIGN), for formats in which somebody may change its look; "" for what has no name.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 Pixel = tuple[float, float]  # (x, y) from the top left corner, y grows downwards
 Path = tuple[Pixel, ...]
+HALF_WIDTH = 0.4  # of an arrow's head, in its lengths
 
 
 @dataclass(frozen=True)
 class Box:
-    """A rectangle of a picture, in pixels."""
+    """A rectangle of a picture."""
 
     left: float
     top: float
@@ -51,43 +57,90 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """Lines of one look, each through its points, `width` pixels wide.
+    """Lines of one look, `width` wide, each through its points.
 
-    `dash` holds lengths on and off in pixels (none: unbroken).
+    `dash` holds lengths on and off (none: unbroken). A path that is `curved` is its first point, then for each part
+    of the way two control points and the end of a cubic Bezier curve.
     """
 
     strokes: tuple[Path, ...]
     colour: str
     width: float
     dash: tuple[float, ...] = ()
+    curved: bool = False
+    sign: str = ""
+
+
+@dataclass(frozen=True)
+class Arrows:
+    """Straight arrows of one look, each from its start to its tip, with a head of `head` from its base to the tip.
+
+    The shaft, `width` wide, ends where the head begins; an arrow no longer than its head has no shaft. `fill` is the
+    head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none).
+    """
+
+    ways: tuple[tuple[Pixel, Pixel], ...]
+    colour: str
+    width: float
+    dash: tuple[float, ...]
+    head: float
+    fill: str
+    outline: float = 0.0
+    sign: str = ""
+
+    def shaft(self, way: tuple[Pixel, Pixel]) -> tuple[Pixel, Pixel] | None:
+        """The two ends of a shaft; None where there is none."""
+        start, tip = way
+        length = math.dist(start, tip)
+        return None if length <= self.head else (start, _towards(tip, start, self.head / length))
+
+    def corners(self, way: tuple[Pixel, Pixel]) -> Path:
+        """The corners of a head, its tip first."""
+        start, tip = way
+        length = math.dist(start, tip) or 1.0
+        base = _towards(tip, start, min(1.0, self.head / length))
+        aside = math.dist(base, tip) * HALF_WIDTH
+        across = (aside * (tip[1] - start[1]) / length, aside * (start[0] - tip[0]) / length)
+        return tip, (base[0] - across[0], base[1] - across[1]), (base[0] + across[0], base[1] + across[1])
+
+
+def _towards(start: Pixel, end: Pixel, share: float) -> Pixel:
+    """The point at a share of the way."""
+    return start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share
 
 
 @dataclass(frozen=True)
 class Area:
-    """Filled polygons of one look with an outline `width` pixels wide (0: none); `fill` may be "" for none."""
+    """Filled polygons of one look with an outline `width` wide (0: none); `fill` may be "" for none.
+
+    Those that are `curved` have paths as those of a Line.
+    """
 
     polygons: tuple[Path, ...]
     fill: str
     outline: str = ""
     width: float = 0.0
+    curved: bool = False
+    sign: str = ""
 
 
 @dataclass(frozen=True)
 class Disc:
-    """A filled circle with an outline `width` pixels wide (0: none); `fill` may be "" for none."""
+    """A filled circle with an outline `width` wide (0: none); `fill` may be "" for none."""
 
     centre: Pixel
     radius: float
     fill: str
     outline: str = ""
     width: float = 0.0
+    sign: str = ""
 
 
 @dataclass(frozen=True)
 class Text:
     """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
 
-    `size` is in pixels; `style` is "", "bold" or "italic". It has a halo of the paper's colour.
+    `size` is that of its letters; `style` is "", "bold" or "italic". It has a halo of the paper's colour.
     """
 
     at: Pixel
@@ -96,6 +149,33 @@ class Text:
     size: float
     colour: str
     style: str = ""
+    sign: str = ""
 
 
-Primitive = Line | Area | Disc | Text
+Primitive = Line | Arrows | Area | Disc | Text
+
+
+def scaled(part: Primitive, by: float) -> Primitive:
+    """A primitive with every length `by` times as long."""
+
+    def at(point: Pixel) -> Pixel:
+        return point[0] * by, point[1] * by
+
+    def along(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(tuple(map(at, path)) for path in paths)
+
+    match part:
+        case Line():
+            dash = tuple(length * by for length in part.dash)
+            return replace(part, strokes=along(part.strokes), width=part.width * by, dash=dash)
+        case Arrows():
+            ways = tuple((at(start), at(tip)) for start, tip in part.ways)
+            dash = tuple(length * by for length in part.dash)
+            outline = part.outline * by
+            return replace(part, ways=ways, dash=dash, width=part.width * by, head=part.head * by, outline=outline)
+        case Area():
+            return replace(part, polygons=along(part.polygons), width=part.width * by)
+        case Disc():
+            return replace(part, centre=at(part.centre), radius=part.radius * by, width=part.width * by)
+        case Text():
+            return replace(part, at=at(part.at), size=part.size * by)

@@ -20,6 +20,7 @@ from diagrams.elements import Arrow, Dot
 from diagrams.labels import Labels
 from diagrams.positions import round_times
 from diagrams.proof import Proof, Swaps
+from diagrams.room import SCREEN, Room
 from diagrams.scene import Scene, arrow_of
 from diagrams.spacetime import Figure, arranged, layout_of, process_lines
 from diagrams.texts import (
@@ -42,6 +43,7 @@ from sim.core.model import APP
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
+CLEAR = 7.5  # pixels from the middle of an action to the tip of an arrow
 SHORT_NUMBERS = 100
 FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
@@ -116,10 +118,10 @@ class Rearranged(Scene):
         return found[0], found[1]
 
 
-def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0) -> Figure:
+def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0, room: Room = SCREEN) -> Figure:
     """The diagram after some interchanges, `orientation` "down" or "right"."""
     whole = Rearranged(scene, proof, swaps)
-    canvas = Canvas(arranged(whole), orientation)
+    canvas = Canvas(arranged(whole), orientation, room)
     process_lines(canvas)
     _bands(canvas, whole)
     _messages(canvas, whole)
@@ -152,7 +154,7 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
     ):
         anchors = [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]
         shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
-        canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors})
+        canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors}, sign="band")
 
 
 def _messages(canvas: Canvas, whole: Rearranged) -> None:
@@ -165,7 +167,9 @@ def _messages(canvas: Canvas, whole: Rearranged) -> None:
             meta = {"places": [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]}
             line = {"color": colour, "width": 1.9 * max(canvas.scale, 0.5), **({} if arrives else {"dash": "dot"})}
             if arrows:
-                add_arrows(canvas, arrows, _spans(arrows), line, 13 if arrives else 0, is_open=is_open, meta=meta)
+                head, off = (13, [CLEAR * canvas.scale] * len(arrows)) if arrives else (0, ())
+                sign = ("white" if is_open else "red") + " message"
+                add_arrows(canvas, arrows, _spans(arrows), line, head, is_open=is_open, meta=meta, sign=sign, off=off)
 
 
 def _dots(canvas: Canvas, whole: Rearranged) -> None:
@@ -269,7 +273,7 @@ def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
 
 def _layout(canvas: Canvas) -> Figure:
     """The axes: the places on one of them, and on the other room for the names of the states."""
-    layout = layout_of(canvas.scene, canvas.down)
+    layout = layout_of(canvas.scene, canvas.down, canvas.room)
     lanes, times = ("xaxis", "yaxis") if canvas.down else ("yaxis", "xaxis")
     low, high = canvas.scene.extent
     ticks = round_times(low, high, whole=True)

@@ -6,35 +6,43 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.drawing import WIDTH, Drawing, Picture
+from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
-from diagrams.lettering import fitted
+from diagrams.lettering import fitted, width_of, wrapped
 from diagrams.primitives import Area, Disc, Primitive, Text
 from diagrams.proof import STRAIGHT, Proof, Swaps, proof_of
 from diagrams.proof_figure import Rearranged, figure
+from diagrams.room import Room
 from diagrams.scene import Scene
+from diagrams.sheet import SCREEN, Sheet
+from diagrams.spacetime import Figure
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.explain.words import counted
 from sim.theory.interchange import ColouredAction, inversions
 
-FOOT = 62.0  # pixels below the diagram
-MARGIN = 20.0
+MARGIN, MARGIN_ON_PAPER = 20.0, 4.0  # pixels left and right of the row
 CHIP, LEAST_CHIP = 36.0, 17.0  # pixels: the width of an action in the row, at most and at least
-MOST_CHIPS = int((WIDTH - 2 * MARGIN) / LEAST_CHIP)
+LETTERS, WORDS = 14.0, 13.0  # pixels: the names of actions; the sentence below them
+RADIUS = 8.0  # pixels of an action
+MOST_LINES = 3  # of the sentence
 
 
-def proof_picture(scene: Scene, view: View) -> tuple[Picture, str]:
+def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Picture, str]:
     """The picture, and what it shows in words. Raises InputError where there is no argument, or so many swaps."""
     proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
     swaps = read_swaps(proof, SWAPS.of(view))
     row = row_after(proof, swaps)
     whole = Rearranged(scene, proof, swaps)
-    plot = figure(scene, proof, view.orientation, swaps)
-    drawing = Drawing(whole, view.orientation, footroom=FOOT, plot=plot)
+
+    def make(_: Scene, orientation: str, room: Room) -> Figure:
+        return figure(scene, proof, orientation, swaps, room)
+
+    strip = _Strip(row, proof, sheet)
+    drawing = Drawing(whole, view.orientation, sheet, footroom=strip.height, make=make)
     picture = drawing.at(scene.last)
-    strip = _strip(row, proof, picture.width, picture.height - FOOT)
-    return replace(picture, around=(*picture.around, *strip)), told(row, proof)
+    below = strip.drawn(picture.height - strip.height)
+    return replace(picture, around=(*picture.around, *below)), told(row, proof)
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:
@@ -71,29 +79,48 @@ def told(row: Sequence[ColouredAction], proof: Proof) -> str:
     return f"All white actions of {proof.snapshot.id} come first, then all red ones: between them lies its state."
 
 
-def _strip(row: Sequence[ColouredAction], proof: Proof, width: float, top: float) -> Iterator[Primitive]:
+class _Strip:
     """The row: white actions as discs, red ones as squares, each with its name; of a long row the part that matters."""
-    start = _start(row)
-    part = row[start : start + MOST_CHIPS]
-    step = min(CHIP, (width - 2 * MARGIN) / max(len(part), 1))
-    left = (width - step * len(part)) / 2
-    y, radius = top + 12, min(8.0, step / 2 - 1)
-    for number, action in enumerate(part):
-        x = left + step * (number + 0.5)
-        if action.is_red:
-            corners = ((-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius))
-            yield Area((tuple((x + across, y + down) for across, down in corners),), "@red")
-        else:
-            yield Disc((x, y), radius, "@white", "@white-edge", 1.8)
-        letters, size = fitted(action.label, 14, step - 2)
-        yield Text((x, y + radius + size + 2), letters, "middle", size, "@ink")
-    shown = "" if len(part) == proof.total else f" Of {proof.total:,} actions {len(part):,} are in this row."
-    yield Text((width / 2, top + FOOT - 8), told(row, proof) + shown, "middle", 13, "@ink")
+
+    def __init__(self, row: Sequence[ColouredAction], proof: Proof, sheet: Sheet) -> None:
+        self.width, own = sheet.width, sheet.letters
+        self.margin = MARGIN_ON_PAPER if own else MARGIN
+        self.letters, self.words = own or LETTERS, own or WORDS
+        room = self.width - 2 * self.margin
+        longest = max((width_of(action.label, own) + 4 for action in row), default=0) if own else LEAST_CHIP
+        self.part = _part(row, int(room / longest))
+        self.chip = min(max(CHIP, longest), room / max(len(self.part), 1))
+        rest = (
+            "" if len(self.part) == proof.total else f" Of {proof.total:,} actions {len(self.part):,} are in this row."
+        )
+        self.lines = wrapped(told(row, proof) + rest, self.words, room, MOST_LINES)
+
+    @property
+    def height(self) -> float:
+        """The pixels that it takes below the diagram."""
+        return 2 * RADIUS + self.letters + 1.35 * self.words * len(self.lines) + 16
+
+    def drawn(self, top: float) -> Iterator[Primitive]:
+        """The row and its sentence, `top` pixels from the top of the picture."""
+        left = (self.width - self.chip * len(self.part)) / 2
+        y, radius = top + 12, min(RADIUS, self.chip / 2 - 1)
+        for number, action in enumerate(self.part):
+            x = left + self.chip * (number + 0.5)
+            if action.is_red:
+                corners = ((-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius))
+                polygon = tuple((x + across, y + down) for across, down in corners)
+                yield Area((polygon,), "@red", sign="red action")
+            else:
+                yield Disc((x, y), radius, "@white", "@white-edge", 1.8, "white action")
+            letters, size = fitted(action.label, self.letters, self.chip - 2)
+            yield Text((x, y + radius + size + 2), letters, "middle", size, "@ink", sign="label")
+        below = y + radius + self.letters + 6
+        for number, line in enumerate(self.lines, start=1):
+            yield Text((self.width / 2, below + 1.35 * self.words * number), line, "middle", self.words, "@ink")
 
 
-def _start(row: Sequence[ColouredAction]) -> int:
-    """The first action of the part that is shown of a long row: the first red one is near its beginning."""
-    if len(row) <= MOST_CHIPS:
-        return 0
+def _part(row: Sequence[ColouredAction], most: int) -> Sequence[ColouredAction]:
+    """The part of a long row that is shown: its first red action is near the beginning."""
     red = next((number for number, action in enumerate(row) if action.is_red), len(row))
-    return max(0, min(red - MOST_CHIPS // 3, len(row) - MOST_CHIPS))
+    start = max(0, min(red - most // 3, len(row) - most))
+    return row[start : start + most]

@@ -101,7 +101,7 @@ def question(scene: Scene, orientation: str) -> Figure:
         _channels(canvas, snapshot.id, labels)
     bodies(canvas, labels)
     traces = [trace for trace in canvas.traces if _is_seen(trace, scene.last)]
-    return {"data": traces, "layout": layout_of(canvas.scene, canvas.down)}
+    return {"data": traces, "layout": layout_of(canvas.scene, canvas.down, canvas.room)}
 
 
 def _channels(canvas: Canvas, snapshot: str, labels: Labels) -> None:

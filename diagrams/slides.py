@@ -9,6 +9,7 @@ from diagrams import lettering
 from diagrams.drawing import Drawing, Picture
 from diagrams.primitives import Text
 from diagrams.scene import Scene
+from diagrams.sheet import Sheet
 from diagrams.view import View
 from diagrams.window import on_show
 from sim.core.deadline import in_time
@@ -38,7 +39,7 @@ def slides(scene: Scene, view: View) -> Iterator[Picture]:
 def _drawn(scene: Scene, orientation: str, steps: range) -> Iterator[Picture]:
     captions = {step: _caption(scene, step) for step in steps}
     headroom = LEADING * (max(map(len, captions.values())) + 0.5)
-    drawing = Drawing(scene, orientation, WIDTH, HEIGHT, headroom)
+    drawing = Drawing(scene, orientation, Sheet(WIDTH, HEIGHT), headroom)
     for step in in_time(steps, every=1):
         picture = drawing.at(step)
         yield replace(picture, around=(*picture.around, *captions[step]))

@@ -18,25 +18,27 @@ from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, shown_line, shown_messages, shown_past, tints
 from diagrams.elements import Dot
-from diagrams.labels import WIDTH
 from diagrams.lettering import cropped, width_of
 from diagrams.positions import round_times
+from diagrams.room import SCREEN, Room
 from diagrams.scene import Scene
 from diagrams.texts import texts
+from diagrams.tips import DIAMOND, DOT, RING_WIDTH, ring_size
 
 Figure = dict[str, Any]
 
-NAME_SIZE, LEAST_NAME_SIZE = 18, 12
+NAME_SIZE, LEAST_NAME_SIZE, TICK_SIZE = 18, 12, 11
 FEW_LANES = 20  # with a name each
-WIDEST_NAME = 170  # pixels to the left of a line across the page
+WIDEST_NAME, WIDEST_ON_PAPER = 170, 110  # pixels to the left of a line across the page
+EVERY = (1, 2, 5, 10, 20, 50, 100)  # on paper one lane of so many has its name
 
 
-def figure(scene: Scene, orientation: str) -> Figure:
-    """The space-time diagram of `scene`, `orientation` "down" or "right"."""
-    canvas = Canvas(arranged(scene), orientation)
+def figure(scene: Scene, orientation: str, room: Room = SCREEN) -> Figure:
+    """The space-time diagram of `scene`, `orientation` "down" or "right", laid out for a room."""
+    canvas = Canvas(arranged(scene), orientation, room)
     for part in PARTS:
         part(canvas)
-    return {"data": canvas.traces, "layout": layout_of(canvas.scene, canvas.down)}
+    return {"data": canvas.traces, "layout": layout_of(canvas.scene, canvas.down, room)}
 
 
 def arranged(scene: Scene) -> Scene:
@@ -51,7 +53,8 @@ def process_lines(canvas: Canvas) -> None:
     layout = canvas.scene.layout
     for folded, dash in ((False, {}), (True, {"dash": "dot"})):
         own = [number for number, lane in enumerate(layout.shown) if (lane in layout.folded) == folded]
-        canvas.add([[(lane, low), (lane, high), None] for lane in own], mode="lines", line={**look, **dash})
+        lines = [[(lane, low), (lane, high), None] for lane in own]
+        canvas.add(lines, sign="process line", mode="lines", line={**look, **dash})
 
 
 def _ghosts(canvas: Canvas) -> None:
@@ -63,25 +66,28 @@ def _ghosts(canvas: Canvas) -> None:
         target = ghost.target if ghost.end is not None else ghost.source + (ghost.target - ghost.source) * 0.4
         shafts.append([(ghost.source, ghost.start), (target, end), None])
     look = {"color": "@line", "width": 1.5 * max(canvas.scale, 0.5), "dash": "dot"}
-    canvas.add(shafts, mode="lines", line=look, meta={"ghost": True})
+    canvas.add(shafts, sign="before the edits", mode="lines", line=look, meta={"ghost": True})
 
 
 def dots(canvas: Canvas) -> None:
     """Hollow while ahead, filled once it has happened; a long run of internal events is one bar."""
     single = [dot for dot in canvas.scene.dots if dot.count == 1]
-    size = 11 * max(canvas.scale, 0.4)
+    size = (DOT - 1) * max(canvas.scale, 0.4)
     points = [[(dot.lane, dot.position)] for dot in single]
-    hover = {"text": [plain(dot.text) for dot in single], "hoverinfo": "text", "mode": "markers"}
+    hover: Any = {"text": [plain(dot.text) for dot in single], "hoverinfo": "text", "mode": "markers"}
     hollow = {"size": size, "color": "@paper", "line": {"color": "@faint", "width": 1.5}}
-    canvas.add(points, [(0, dot.step) for dot in single], marker=hollow, **hover)
+    canvas.add(points, [(0, dot.step) for dot in single], "event ahead", marker=hollow, **hover)
     filled = {"size": size + 1, "color": "@ink", "line": {"color": "@paper", "width": 1}}
-    canvas.add(points, [(dot.step, None) for dot in single], marker=filled, **hover)
+    canvas.add(points, [(dot.step, None) for dot in single], "event", marker=filled, **hover)
     _bars(canvas, [dot for dot in canvas.scene.dots if dot.count > 1], size)
 
 
 def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
     bars: list[list[Point | None]] = [[(run.lane, run.position), (run.lane, run.until), None] for run in runs]
-    hover = {"text": [text for run in runs for text in (plain(run.text), plain(run.text), None)], "hoverinfo": "text"}
+    hover: Any = {
+        "text": [text for run in runs for text in (plain(run.text), plain(run.text), None)],
+        "hoverinfo": "text",
+    }
     ahead = {"color": "@faint/0.5", "width": size * 0.8}
     canvas.add(bars, [(0, run.step) for run in runs], mode="lines", line=ahead, **hover)
     canvas.add(
@@ -96,13 +102,13 @@ def _rings(canvas: Canvas) -> None:
     """Recorded events are ringed, by a symbol and colour of each snapshot."""
     for rank, snapshot in enumerate(canvas.scene.snapshots):
         dots = [dot for dot in canvas.scene.dots if snapshot.id in dot.recorded]
-        size = (23 + 7 * (rank % 3)) * canvas.scale
+        size = ring_size(rank, canvas.scale)
         symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)]
         colour = theme.snapshot_colour(rank)
-        ring = {"symbol": symbol, "size": size, "color": colour, "line": {"width": 3 * max(canvas.scale, 0.5)}}
+        ring = {"symbol": symbol, "size": size, "color": colour, "line": {"width": RING_WIDTH * max(canvas.scale, 0.5)}}
         points = [[(dot.lane, dot.position)] for dot in dots]
         show = [(dot.recorded[snapshot.id], None) for dot in dots]
-        canvas.add(points, show, mode="markers", marker=ring, meta=canvas.of(snapshot.id))
+        canvas.add(points, show, "recorded event", mode="markers", marker=ring, meta=canvas.of(snapshot.id))
 
 
 def _recordings(canvas: Canvas) -> None:
@@ -111,13 +117,13 @@ def _recordings(canvas: Canvas) -> None:
         recordings = canvas.scene.recordings.get(snapshot.id, ())
         points = [[(r.lane, r.position)] for r in recordings]
         outline = {"color": "@paper", "width": 1.5}
-        size = 14 * max(canvas.scale, 0.45)
+        size = DIAMOND * max(canvas.scale, 0.45)
         symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
         diamond = {"symbol": symbol, "size": size, "color": theme.snapshot_colour(rank), "line": outline}
         show = [(r.step, None) for r in recordings]
         texts = [plain(r.text) for r in recordings]
         look = {"marker": diamond, "text": texts, "hoverinfo": "text", "meta": canvas.of(snapshot.id)}
-        canvas.add(points, show, mode="markers", **look)
+        canvas.add(points, show, "recording", mode="markers", **look)
 
 
 def _now(canvas: Canvas) -> None:
@@ -125,25 +131,25 @@ def _now(canvas: Canvas) -> None:
     low, _ = canvas.scene.extent
     ends: list[Point | None] = [(-0.5, low), (len(canvas.scene.lanes) - 0.5, low)]
     look = {"color": "@faint", "width": 1.5, "dash": "3px,4px"}
-    canvas.add([ends], mode="lines", line=look, meta={"cursor": "y" if canvas.down else "x"})
+    canvas.add([ends], sign="now", mode="lines", line=look, meta={"cursor": "y" if canvas.down else "x"})
 
 
-def layout_of(scene: Scene, down: bool) -> Figure:
+def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
     """The axes, with the names of the lanes, and all that is the same for every trace."""
     low, high = scene.extent
-    names, size = _lane_names(scene, down)
-    rules = _naming(len(names), down)
+    names, size = _lane_names(scene, down, room)
+    rules = _naming(names, down, room)
     every = next(every for most, every in rules if most is None or len(names) <= most)
     shown = [name if place % every == 0 else "" for place, name in enumerate(names)]
     beyond = scene.layout.places[-1] + 0.6
-    margin = {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(names, size), "r": 20, "t": 14, "b": 30}
     lanes = {
         "tickmode": "array", "tickvals": list(scene.layout.places), "ticktext": shown,
         "range": [-0.6, beyond], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
         "color": "@ink", "fixedrange": False, "ticks": "",
     }  # fmt: skip
     times = {
-        "range": [low, high], "zeroline": False, "showgrid": False, "color": "@faint", "tickfont": {"size": 11},
+        "range": [low, high], "zeroline": False, "showgrid": False, "color": "@faint", "visible": room.axis,
+        "tickfont": {"size": room.letters or TICK_SIZE},
         "nticks": 8, "ticks": "outside", "ticklen": 4,
     }  # fmt: skip
     if not scene.execution.scenario.scheduler.has_time:  # the axis counts steps
@@ -151,7 +157,7 @@ def layout_of(scene: Scene, down: bool) -> Figure:
         times |= {"tick0": 0, "dtick": min(gaps, default=1.0)}
         times |= {"tickprefix": "step ", "showtickprefix": "last" if down else "first"}
     layout: Figure = {
-        "margin": margin,
+        "margin": margins(scene, down, room),
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",
         "dragmode": "pan", "uirevision": "keep", "font": {"color": "@ink"},
         "meta": {"names": names, "naming": rules},  # the browser names more lanes where fewer are on show
@@ -165,25 +171,46 @@ def layout_of(scene: Scene, down: bool) -> Figure:
     return layout
 
 
-def _lane_names(scene: Scene, down: bool) -> tuple[list[str], float]:
-    """The names of the lanes on show and the size of their letters: long ones smaller, then cropped."""
+def margins(scene: Scene, down: bool, room: Room) -> dict[str, float]:
+    """The pixels to the left and right of a plot, above and below it; names and times are written there."""
+    if not room.letters:
+        return {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(scene, room), "r": 20, "t": 14, "b": 30}
+    if down:
+        times = [f"{time:g}" for time in round_times(*scene.extent)]
+        wide = max((width_of(time, room.letters) for time in times), default=0.0)
+        prefix = 0.0 if scene.execution.scenario.scheduler.has_time else width_of("step ", room.letters)
+        return {"l": wide + prefix + 10 if room.axis else 4, "r": 4, "t": room.letters + 10, "b": 4}
+    return {"l": _beside(scene, room), "r": 4, "t": 4, "b": room.letters + 12 if room.axis else 4}
+
+
+def _lane_names(scene: Scene, down: bool, room: Room) -> tuple[list[str], float]:
+    """The names of the lanes on show and the size of their letters: on a screen long ones are smaller, then cropped."""
     most = len(scene.lanes) if len(scene.lanes) <= FEW_LANES else FEW_LANES // 2
-    room = WIDTH / (most + 0.2) - 6 if down else WIDEST_NAME
     longest = max((width_of(name, 1) for name in scene.lanes), default=0)
-    size = max(LEAST_NAME_SIZE, min(NAME_SIZE, room / max(longest, 1)))
-    rooms = [room * FOLDED if down and lane in scene.layout.folded else room for lane in scene.layout.shown]
+    if room.letters:
+        wide, size = room.width / (len(scene.lanes) + 0.2) - 6 if down else WIDEST_ON_PAPER, room.letters
+        wide = max(wide, 4 * size)
+    else:
+        wide = room.width / (most + 0.2) - 6 if down else WIDEST_NAME
+        size = max(LEAST_NAME_SIZE, min(NAME_SIZE, wide / max(longest, 1)))
+    rooms = [wide * FOLDED if down and lane in scene.layout.folded else wide for lane in scene.layout.shown]
     return [plain(cropped(name, size, own)) for name, own in zip(scene.lanes, rooms, strict=True)], size
 
 
-def _naming(lanes: int, down: bool) -> list[tuple[int | None, int]]:
+def _naming(names: Sequence[str], down: bool, room: Room) -> list[tuple[int | None, int]]:
     """Which lanes are named, (most, every): of up to `most` lanes on show every first, fifth or tenth."""
-    few = FEW_LANES if lanes <= FEW_LANES or not down else FEW_LANES // 2
+    if room.letters:
+        widest = max((width_of(name, room.letters) + 6 for name in names), default=0)
+        needed, gap = (widest, room.width) if down else (room.letters * 1.15, room.height)
+        return [(None, next((n for n in EVERY if n * gap / (len(names) + 0.2) >= needed), EVERY[-1]))]
+    few = FEW_LANES if len(names) <= FEW_LANES or not down else FEW_LANES // 2
     return [(few, 1), (50, 5), (None, 10)]
 
 
-def _beside(names: Sequence[str], size: float) -> float:
+def _beside(scene: Scene, room: Room) -> float:
     """The width in pixels, left of the lanes, that the longest name takes."""
-    return max(54, 16 + max((width_of(name, size) for name in names), default=0))
+    names, size = _lane_names(scene, False, room)
+    return max(0 if room.letters else 54, 16 + max((width_of(name, size) for name in names), default=0))
 
 
 # In the order of drawing.

@@ -9,7 +9,7 @@ from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, plain, write
 from diagrams.cuts import NAME_SIZE, complete, curve, names
 from diagrams.elements import Arrow, Dot, Span
-from diagrams.labels import Labels, Spot, along, pixels
+from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import Scene
 from sim.core.model import APP
@@ -26,6 +26,7 @@ LONGEST_KEPT = 10  # letters of a body before the channel in which it was record
 COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid it
 
 LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
+ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
 Text = tuple[Spot, str, Span]
@@ -42,7 +43,7 @@ def texts(canvas: Canvas) -> None:
 def obstacles(canvas: Canvas) -> Labels:
     """Everything that texts should avoid, with the cost of hiding it."""
     scene = canvas.scene
-    labels = Labels(pixels(scene, canvas.down))
+    labels = Labels(canvas.pixels, canvas.room)
     for arrow in scene.arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
@@ -115,7 +116,7 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
         sides = ["left", "right"] if lane == 0 else ["right", "left"]
         heights = ["middle", "top", "bottom"]
         return [Spot((lane, position), f"{height} {side}") for height in heights for side in sides]
-    aside = 0.034 * lanes  # in lanes: about the same distance on the page for any number of them
+    aside = ASIDE * (canvas.scene.layout.places[-1] + 1.2) / canvas.room.height  # in lanes
     above, below = lane - aside, lane + aside
     upper = [Spot((above, position), f"top {side}") for side in ("center", "left", "right")]
     lower = [Spot((below, position), f"bottom {side}") for side in ("center", "left", "right")]

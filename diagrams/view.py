@@ -9,7 +9,7 @@ from diagrams import theme
 from diagrams.scene import Scene
 from sim.core.errors import InputError
 
-Value = str | int | tuple[int, int]  # of an option
+Value = str | int | bool | tuple[int, int]  # of an option
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagrams.export_options import CUT
+from diagrams.export_options import CROP, CUT, SHOWN
 from diagrams.frontiers import frontier_in
 from diagrams.scene import Scene
 from diagrams.view import View
@@ -13,17 +13,20 @@ MOST_MESSAGES = 20_000
 
 
 def on_show(scene: Scene, view: View) -> Scene:
-    """The part of `scene` in a picture: all of it, or the view's range of steps where the run is too long; with a cut.
+    """The part of `scene` in a picture: all of it, or what it is cropped to; with a cut.
 
-    Raises InputError when a range is missing, or is too long as well, and for a cut that the run does not have.
+    A deck of a run that is too long for a picture is cropped to its own steps. Raises InputError where a run does not
+    have these steps or this cut, and where it is too long.
     """
-    shown = scene
-    if _steps(scene) > MOST_STEPS and view.steps:
-        shown = scene.window(*view.steps)
+    crop = CROP.of(view) or (view.steps if _steps(scene) > MOST_STEPS else None)
+    if crop and not scene.first <= crop[0] < crop[1] <= scene.until:
+        where = f"{scene.execution.scenario.name} has steps {scene.first} to {scene.until}"
+        raise InputError(f"--{CROP.name} {crop[0]}..{crop[1]}: {where}; give two of them, the first one first")
+    shown = scene.window(*crop) if crop else scene
     if _steps(shown) > MOST_STEPS:
         raise InputError(
             f"a picture holds at most {MOST_STEPS} steps, and these are {_steps(shown)}: "
-            f"give a range of steps, such as {shown.first}-{shown.first + 299} (--steps)"
+            f"give a range of steps, such as {shown.first}..{shown.first + SHOWN - 1} (--{CROP.name})"
         )
     if len(shown.flights) > MOST_MESSAGES:
         raise InputError(

@@ -1,11 +1,14 @@
-"""Scene -> PDF of any step: the SVG picture as one page, a point for a pixel, fonts embedded."""
+"""Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import vl_convert
 
 from diagrams.export import svg
 from diagrams.export_options import PICTURE
+from diagrams.pictures import drawn
 from diagrams.scene import Scene
 from diagrams.view import View
 
@@ -18,4 +21,6 @@ OPTIONS = PICTURE
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
-    return vl_convert.svg_to_pdf(svg.export(scene, view).decode("utf-8"))
+    picture, told = drawn(scene, view)
+    in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
+    return vl_convert.svg_to_pdf(svg.document(in_points, view.palette, scene.execution.scenario.title, told))

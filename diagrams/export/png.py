@@ -1,4 +1,4 @@
-"""Scene -> PNG, of any step: the SVG picture at twice its size, with no browser."""
+"""Scene -> PNG, of any step: the SVG picture in dots, with no browser."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import vl_convert
 from diagrams.export import svg
 from diagrams.export_options import PICTURE
 from diagrams.scene import Scene
+from diagrams.sheet import Sheet
 from diagrams.view import View
 
 TITLE = "PNG picture"
@@ -15,9 +16,14 @@ MEDIA_TYPE = "image/png"
 ORDER = 20
 OPTIONS = PICTURE
 
-SCALE = 2
+SCALE = 2  # dots for a pixel of a screen
+PER_INCH = 300  # dots on paper
+POINT = 72 / 96  # vl-convert counts a pixel of the SVG, of which 96 are an inch, as a point
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The view's drawing after its step, SCALE pixels for each of the SVG picture."""
-    return vl_convert.svg_to_png(svg.export(scene, view).decode("utf-8"), scale=SCALE)
+    """The view's drawing after its step: twice its size on a screen, or PER_INCH dots for an inch of paper."""
+    picture = svg.export(scene, view).decode("utf-8")
+    if Sheet.of(view).unit is None:
+        return vl_convert.svg_to_png(picture, scale=SCALE)
+    return vl_convert.svg_to_png(picture, scale=POINT, ppi=PER_INCH)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE
 from diagrams.pictures import drawn
-from diagrams.primitives import Area, Disc, Line, Path, Primitive, Text
+from diagrams.primitives import Area, Arrows, Disc, Line, Path, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
@@ -64,7 +64,7 @@ def export(scene: Scene, view: View) -> bytes:
     """
     picture = drawn(scene, view).picture
     colours = "\n".join(rf"\definecolor{{{name}}}{{HTML}}{{{hue[1:].upper()}}}" for name, hue in view.palette.items())
-    head = HEAD % {"width": picture.width, "height": picture.height, "colours": colours}
+    head = HEAD % {"width": f"{picture.width:g}", "height": f"{picture.height:g}", "colours": colours}
     lines = [*_inside(picture), *(line for part in picture.around for line in _written(part))]
     if len(lines) > MOST_LINES:
         raise InputError(
@@ -90,11 +90,15 @@ def _written(part: Primitive) -> Iterator[str]:
             dash = "".join(f"{'off' if index % 2 else 'on'} {length:g}bp " for index, length in enumerate(part.dash))
             look = f"{_paint('draw', part.colour)},line width={part.width:.2f}bp"
             yield rf"\begin{{scope}}[{look}{f',dash pattern={dash.strip()}' if dash else ''}]"
-            yield from (rf"\draw {_path(stroke)};" for stroke in part.strokes)
+            yield from (rf"\draw {_path(stroke, part.curved)};" for stroke in part.strokes)
             yield r"\end{scope}"
+        case Arrows():
+            shafts = tuple(shaft for way in part.ways if (shaft := part.shaft(way)))
+            yield from _written(Line(shafts, part.colour, part.width, part.dash))
+            yield from _written(Area(tuple(map(part.corners, part.ways)), part.fill, part.colour, part.outline))
         case Area():
             yield rf"\begin{{scope}}[{_filled(part)}]"
-            yield from (rf"{_verb(part)} {_path(polygon)}--cycle;" for polygon in part.polygons)
+            yield from (rf"{_verb(part)} {_path(polygon, part.curved)}--cycle;" for polygon in part.polygons)
             yield r"\end{scope}"
         case Disc():
             x, y = part.centre
@@ -106,8 +110,12 @@ def _written(part: Primitive) -> Iterator[str]:
             yield rf"\say{{{ANCHORS[part.anchor]}}}{{{x:.1f},{y:.1f}}}{{{font}{STYLES[part.style]}}}{{{letters}}}"
 
 
-def _path(points: Path) -> str:
-    return "--".join(f"({x:.1f},{y:.1f})" for x, y in points)
+def _path(points: Path, curved: bool = False) -> str:
+    told = [f"({x:.1f},{y:.1f})" for x, y in points]
+    if not curved:
+        return "--".join(told)
+    parts = (told[place : place + 3] for place in range(1, len(points), 3))
+    return told[0] + "".join(f" .. controls {one} and {other} .. {end}" for one, other, end in parts)
 
 
 def _verb(shape: Area | Disc) -> str:

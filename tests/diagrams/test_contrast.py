@@ -10,7 +10,7 @@ import pytest
 
 from diagrams import theme
 from diagrams.drawing import Drawing
-from diagrams.primitives import Area, Disc, Line, Pixel, Primitive, Text
+from diagrams.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
 from diagrams.proof_picture import proof_picture
 from diagrams.view import View
 from sim.document import library
@@ -76,6 +76,9 @@ def shapes(part: Primitive) -> Iterator[tuple[str, list[Pixel]]]:
         case Line():
             for stroke in part.strokes:
                 yield part.colour, _along(stroke)
+        case Arrows():
+            for way in part.ways:
+                yield part.colour, _along(way)
         case Area():
             for polygon in part.polygons:
                 yield _seen(part), list(polygon)

@@ -8,7 +8,7 @@ from diagrams import lettering, theme
 from diagrams.arrangement import Arrangement
 from diagrams.drawing import Drawing, seen
 from diagrams.positions import round_times
-from diagrams.primitives import Area, Line, Text
+from diagrams.primitives import Area, Arrows, Line, Text
 from diagrams.spacetime import figure
 from sim.document import library
 from tests.diagrams.tools import scene
@@ -46,8 +46,8 @@ def test_bold_arrows_end_at_the_line_of_now():
     """At step 9 three markers are on their way; H has just been sent."""
     picture = Drawing(scene("lecture"), "down").at(9)
     (now,) = [part for part in picture.inside if isinstance(part, Line) and part.dash == (3.0, 4.0)]
-    bold = [part for part in picture.inside if isinstance(part, Line) and part.width == 3.2 and part.dash]
-    ends = [stroke[1][1] for line in bold for stroke in line.strokes]
+    bold = [part for part in picture.inside if isinstance(part, Arrows) and part.width == 3.2 and part.dash]
+    ends = [tip[1] for arrows in bold for _, tip in arrows.ways]
     assert len(ends) == 3 and ends == pytest.approx([now.strokes[0][0][1]] * 3, abs=0.1)
 
 

@@ -108,13 +108,15 @@ def test_what_the_reader_of_a_format_could_not_hold_is_refused_with_advice(form,
 
 def test_a_run_too_long_for_a_picture_is_shown_through_a_range(monkeypatch):
     monkeypatch.setattr(window, "MOST_STEPS", 12)
-    with pytest.raises(InputError, match="at most 12 steps, and these are 19: give a range of steps, such as 0-299"):
+    with pytest.raises(
+        InputError, match=r"at most 12 steps, and these are 19: give a range of steps, such as 0\.\.299"
+    ):
         exported("lecture", "svg")
     with pytest.raises(InputError, match="these are 13"):
-        exported("lecture", "svg", steps=(2, 14))
-    picture = exported("lecture", "svg", steps=(9, 13)).decode()
+        exported("lecture", "svg", crop=(2, 14))
+    picture = exported("lecture", "svg", crop=(9, 13)).decode()
     assert ">H</text>" in picture and ">A</text>" not in picture.replace("<svg x=", "")
-    assert exported("lecture", "tikz", steps=(9, 13)).count(rb"\clip") == 1
+    assert exported("lecture", "tikz", crop=(9, 13)).count(rb"\clip") == 1
 
 
 def test_too_many_messages_for_a_picture_are_refused(monkeypatch):

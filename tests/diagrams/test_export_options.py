@@ -84,7 +84,7 @@ def sentences(tmp_path: Path) -> Iterator[Path]:
 
 def test_a_new_file_is_a_format_in_its_place(sentences: Path) -> None:
     assert formats().index("sentences") == formats().index("plantuml") + 1
-    assert [option.name for option in options_of("sentences")] == ["step", "width"]
+    assert [option.name for option in options_of("sentences")] == ["step", "letters"]
 
 
 def test_a_file_that_says_nothing_is_asked_nothing_and_comes_last(tmp_path: Path) -> None:
@@ -103,32 +103,32 @@ def test_the_page_is_told_of_its_own_option(sentences: Path) -> None:
     (told,) = [form for form in session.data()["formats"] if form["name"] == "sentences"]
     assert (told["title"], told["suffix"]) == ("Sentences, plain text", ".txt")
     assert told["options"][1] == {
-        "name": "width", "label": "Letters in a line", "kind": "number", "default": 80, "least": 20, "most": 200,
+        "name": "letters", "label": "Letters in a line", "kind": "number", "default": 80, "least": 20, "most": 200,
     }  # fmt: skip
 
 
 def test_a_query_reaches_the_format(sentences: Path) -> None:
-    view = view_of(scene("lecture"), "sentences", {"step": "5", "width": "30", "theme": "dark"})
-    assert (view.step, view.theme, view.options) == (5, "light", {"width": 30})
+    view = view_of(scene("lecture"), "sentences", {"step": "5", "letters": "30", "theme": "dark"})
+    assert (view.step, view.theme, view.options) == (5, "light", {"letters": 30})
     lines = exporter("sentences").export(scene("lecture"), view).decode().splitlines()
     assert max(map(len, lines)) <= 30
     assert filename(scene("lecture"), "sentences", view) == "lecture-step-5.txt"
     assert exporter("sentences").export(scene("lecture"), View.of(scene("lecture"))).startswith(b"0. Nothing has")
-    with pytest.raises(InputError, match="--width '5' is not possible; give a whole number from 20 to 200"):
-        view_of(scene("lecture"), "sentences", {"width": "5"})
+    with pytest.raises(InputError, match="--letters '5' is not possible; give a whole number from 20 to 200"):
+        view_of(scene("lecture"), "sentences", {"letters": "5"})
 
 
 def test_it_is_a_flag_of_the_command_line(sentences: Path, capsys) -> None:
     arguments = ["export", "lecture", "--format", "sentences", "-o", str(sentences / "x"), "--step", "5"]
-    assert main([*arguments, "--width", "30"]) == 0
+    assert main([*arguments, "--letters", "30"]) == 0
     lines = (sentences / "x").read_text(encoding="utf-8").splitlines()
     assert max(map(len, lines)) <= 30 and lines[-1].endswith("C31.")
-    assert main([*arguments, "--width", "5"]) == 2
-    assert capsys.readouterr().err == "--width '5' is not possible; give a whole number from 20 to 200\n"
+    assert main([*arguments, "--letters", "5"]) == 2
+    assert capsys.readouterr().err == "--letters '5' is not possible; give a whole number from 20 to 200\n"
     assert main(["formats"]) == 0
-    assert "    --width                    Letters in a line: 20 to 200 (default: 80)\n" in capsys.readouterr().out
+    assert "    --letters                  Letters in a line: 20 to 200 (default: 80)\n" in capsys.readouterr().out
 
 
 def test_an_option_of_another_format_is_refused(sentences: Path) -> None:
-    with pytest.raises(InputError, match="--width: means nothing to the format svg; leave it out"):
-        read_options("svg", {"width": "80"})
+    with pytest.raises(InputError, match="--letters: means nothing to the format svg; leave it out"):
+        read_options("svg", {"letters": "80"})

@@ -15,7 +15,7 @@ from pypdf import PdfReader
 
 from diagrams.drawing import Drawing
 from diagrams.export import tikz
-from diagrams.primitives import Area, Disc, Line
+from diagrams.primitives import Area, Arrows, Disc, Line
 from sim.core.errors import InputError
 from tests.diagrams.tools import exported, scene
 
@@ -218,6 +218,9 @@ def test_tikz_fills_and_outlines_each_shape_as_it_says():
     shapes = [part for part in parts if isinstance(part, (Area, Disc)) for _ in getattr(part, "polygons", "1")]
     verbs = Counter("filldraw" if part.fill and part.width else "fill" if part.fill else "draw" for part in shapes)
     strokes = sum(len(part.strokes) for part in parts if isinstance(part, Line))
+    arrows = [(part, way) for part in parts if isinstance(part, Arrows) for way in part.ways]
+    strokes += sum(part.shaft(way) is not None for part, way in arrows)
+    verbs.update("filldraw" if part.outline else "fill" for part, _ in arrows)
     body = exported("overlapping", "tikz", orientation="down").decode().partition(r"\useasboundingbox")[2]
     found = Counter(re.findall(r"^\\(fill|filldraw|draw)\b", body, re.MULTILINE))
     ticks = found["draw"] - verbs["draw"] - strokes

@@ -11,6 +11,7 @@ from diagrams.drawing import Drawing
 from diagrams.labels import Box, Labels, Spot, along
 from diagrams.primitives import Text
 from diagrams.scene import compose
+from diagrams.sheet import Sheet
 from diagrams.spacetime import figure
 from sim.document import library
 from sim.document.files import parse_toml
@@ -99,7 +100,7 @@ def places_of(drawing, things):
 @pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
 def test_no_label_sits_at_another_event_or_on_another_label(name, orientation):
     scene = scene_of(name)
-    drawing = Drawing(scene, orientation, 700, 500)
+    drawing = Drawing(scene, orientation, Sheet(700, 500))
     named = [dot for dot in scene.dots if dot.named]
     signs = places_of(drawing, scene.dots) + places_of(drawing, [r for row in scene.recordings.values() for r in row])
     for step in (scene.last // 2, scene.last):
@@ -132,7 +133,7 @@ def test_long_names_of_events_are_cut_to_their_room_and_whole_in_the_hover_text(
         f'[[script]]\nprocess = "P{1 + at % 3}"\nat = {at}\nlabel = "{LONG[at % 2]} ({at})"\n' for at in range(1, 37)
     )
     scene = compose(run(parse_toml(f"processes = 3\n{lines}", "log")))
-    picture = Drawing(scene, orientation, 690, 450).at(scene.last)
+    picture = Drawing(scene, orientation, Sheet(690, 450)).at(scene.last)
     texts = [part for part in (*picture.inside, *picture.around) if isinstance(part, Text)]
     names = [text for text in texts if text.letters.endswith("…")]
     assert len(names) > 12

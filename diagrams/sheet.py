@@ -1,0 +1,65 @@
+"""What a still picture is made for, a screen or a paper: the only place that knows width, letters, axis and legend.
+
+Every drawing is laid out in pixels of its own, in which letters on paper are LETTERS high and all signs have the size
+they have on a screen. On paper the finished picture is then scaled to points (1/72 inch), so that these letters
+have the size that was asked for: labels are placed for it, and nothing shrinks with the width.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from diagrams.export_options import FONT_SIZE, LEGEND, NO_AXIS, POINTS, WIDTH, points_in
+from diagrams.room import Room
+from diagrams.view import View
+from sim.core.errors import InputError
+
+SCREEN_WIDTH, SCREEN_HEIGHT = 900, 640  # pixels
+LETTERS = 17.0  # pixels of a drawing for paper: its letters, and those of events on a screen
+FONT_POINTS = 8.0  # where a paper says nothing of its letters
+PAPER_MM = 170.0  # where it says nothing of its width
+NARROWEST = 12.0  # letters beside each other: a narrower picture has no room for a diagram
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a picture is made for.
+
+    width: pixels of the drawing; height: the same, or None: as much as it needs.
+    unit: the points of one such pixel on paper; None for a screen, whose unit is the pixel.
+    """
+
+    width: float = SCREEN_WIDTH
+    height: float | None = SCREEN_HEIGHT
+    unit: float | None = None
+    axis: bool = True
+    legend: bool = False
+
+    @classmethod
+    def of(cls, view: View) -> Sheet:
+        """The sheet that a view asks for. Raises InputError where letters are too large for the width."""
+        asked, font = WIDTH.of(view), FONT_SIZE.of(view)
+        axis, legend = not NO_AXIS.of(view), bool(LEGEND.of(view))
+        if asked is None and font is None:
+            return cls(axis=axis, legend=legend)
+        width = points_in(asked or "") or PAPER_MM * POINTS["mm"]
+        unit = (points_in(font or "") or FONT_POINTS) / LETTERS
+        if width / unit < NARROWEST * LETTERS:
+            raise InputError(
+                f"--{WIDTH.name} {width:.0f}pt is too narrow for letters of {unit * LETTERS:g}pt; make it at least "
+                f"{NARROWEST * LETTERS * unit:.0f}pt wide, or the letters smaller (--{FONT_SIZE.name})"
+            )
+        return cls(width / unit, None, unit, axis, legend)
+
+    @property
+    def letters(self) -> float | None:
+        """The size in pixels of all letters of the drawing; None on a screen, where each text has its own."""
+        return LETTERS if self.unit else None
+
+    @property
+    def room(self) -> Room:
+        """The letters of a figure on this sheet; its box is still open."""
+        return Room(letters=self.letters, axis=self.axis)
+
+
+SCREEN = Sheet()

@@ -1,0 +1,109 @@
+"""Where the tips of arrows lie: off the dot, the ring or the diamond at their ends, so that each is seen whole."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
+from typing import NamedTuple
+
+from diagrams import marks, theme
+from diagrams.canvas import Canvas, Point
+from diagrams.elements import Arrow
+from diagrams.primitives import Pixel
+
+DOT, RING, DIAMOND = 12.0, 23.0, 14.0  # pixels: diameters of signs where there is room
+RING_WIDTH = 3.0
+WIDER_RING = 7.0  # how much wider the ring of the next snapshot is
+OFF_LINE = 1.0  # pixels from the middle of a line to a tip
+GAP = 0.5  # pixels between a tip and a sign
+NEAR = 40.0  # pixels: farther signs are in nobody's way
+
+
+class _Sign(NamedTuple):
+    """A sign on a line: where it lies on it (pixels), from which step on, its symbol and half its size in pixels."""
+
+    on: float
+    step: int
+    symbol: str
+    radius: float
+
+
+def ring_size(rank: int, scale: float) -> float:
+    """The diameter in pixels of the rings of the snapshot with this rank."""
+    return (RING + WIDER_RING * (rank % 3)) * scale
+
+
+class Tips:
+    """How far before their ends arrows have their tips, for what is drawn on one canvas."""
+
+    def __init__(self, canvas: Canvas) -> None:
+        self.canvas = canvas
+        found: dict[int, list[_Sign]] = {}
+        for lane, sign in self._signs():
+            found.setdefault(lane, []).append(sign)
+        self.signs = {lane: sorted(signs, key=itemgetter(0)) for lane, signs in found.items()}
+
+    def _signs(self) -> Iterator[tuple[int, _Sign]]:
+        scene, scale = self.canvas.scene, self.canvas.scale
+        ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
+        for dot in scene.dots:
+            yield dot.lane, _Sign(self._on(dot.lane, dot.position), 0, "circle", DOT * max(scale, 0.4) / 2)
+            for snapshot, step in dot.recorded.items():
+                rank = ranks[snapshot]
+                radius = ring_size(rank, scale) / 2 + RING_WIDTH * max(scale, 0.5) / 2
+                symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)].removesuffix("-open")
+                yield dot.lane, _Sign(self._on(dot.lane, dot.position), step, symbol, radius)
+        for snapshot, recordings in scene.recordings.items():
+            symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
+            for own in recordings:
+                radius = DIAMOND * max(scale, 0.45) / 2 + 1
+                yield own.lane, _Sign(self._on(own.lane, own.position), own.step, symbol, radius)
+
+    def _on(self, lane: int, position: float) -> float:
+        """Where a position lies along its line, in pixels."""
+        return self.canvas.pixels((lane, position))[1 if self.canvas.down else 0]
+
+    def stages(self, shaft: Sequence[Point | None], arrow: Arrow) -> Iterator[tuple[int, int | None, float]]:
+        """How far off its end an arrow has its tip once it is received: from a step, until a step, so many pixels."""
+        received = arrow.received or 0
+        later = {sign.step for sign in self._near(shaft, arrow) if sign.step > received}
+        steps = [received, *sorted(later)]
+        offs = [self.off(shaft, arrow, step) for step in steps]
+        starts = [place for place, off in enumerate(offs) if not place or off != offs[place - 1]]
+        for start, end in zip(starts, [*starts[1:], None], strict=True):
+            yield steps[start], None if end is None else steps[end], offs[start]
+
+    def off(self, shaft: Sequence[Point | None], arrow: Arrow, step: int) -> float:
+        """How many pixels before its end an arrow has its tip, for what is drawn there at a step."""
+        start, end, *_ = shaft
+        if arrow.stub == "target" or not start or not end:
+            return 0.0
+        (x, y), tip = self.canvas.pixels(start), self.canvas.pixels(end)
+        length = math.dist((x, y), tip) or 1.0
+        back = ((x - tip[0]) / length, (y - tip[1]) / length)
+        least = OFF_LINE * max(self.canvas.scale, 0.4)
+        signs = [sign for sign in self._near(shaft, arrow) if sign.step <= step]
+        gaps = [self._gap(sign, tip, back) for sign in signs]
+        return round(min(max([least, *gaps]), length / 2), 2)
+
+    def _near(self, shaft: Sequence[Point | None], arrow: Arrow) -> list[_Sign]:
+        """The signs on the line of the receiver that are not far from an arrow's end."""
+        end = shaft[1]
+        signs = self.signs.get(arrow.target, [])
+        if not end or not signs:
+            return []
+        on = self.canvas.pixels(end)[1 if self.canvas.down else 0]
+        return signs[
+            bisect_left(signs, on - NEAR, key=itemgetter(0)) : bisect_left(signs, on + NEAR, key=itemgetter(0))
+        ]
+
+    def _gap(self, sign: _Sign, tip: Pixel, back: Pixel) -> float:
+        """How far one has to go back from `tip`, in the direction `back`, to leave a sign."""
+        aside = sign.on - tip[1 if self.canvas.down else 0]
+        centre = (0.0, aside) if self.canvas.down else (aside, 0.0)
+        on_the_way = centre[0] * back[0] + centre[1] * back[1]
+        radius = marks.reach(sign.symbol, sign.radius, back) + GAP
+        beside = aside * aside - on_the_way * on_the_way
+        return on_the_way + math.sqrt(radius * radius - beside) if beside < radius * radius else 0.0
