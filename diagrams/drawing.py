@@ -57,17 +57,16 @@ class Picture:
 
     def on(self, sheet: Sheet) -> Picture:
         """The finished picture: on paper in points."""
-        if sheet.unit is None:
-            return self
-        by, clip = sheet.unit, self.clip
-        return Picture(
-            self.width * by,
-            self.height * by,
-            clip and Box(clip.left * by, clip.top * by, clip.right * by, clip.bottom * by),
-            tuple(scaled(part, by) for part in self.inside),
-            tuple(scaled(part, by) for part in self.around),
-            "pt",
-        )
+        return self if sheet.unit is None else replace(self.scaled(sheet.unit), unit="pt")
+
+    def scaled(self, by: float, corner: Pixel = (0.0, 0.0)) -> Picture:
+        """The picture with every length `by` times as long, its top left corner moved to `corner`."""
+        (left, top), clip = corner, self.clip
+        if clip:
+            clip = Box(left + clip.left * by, top + clip.top * by, left + clip.right * by, top + clip.bottom * by)
+        inside = tuple(scaled(part, by, corner) for part in self.inside)
+        around = tuple(scaled(part, by, corner) for part in self.around)
+        return Picture(self.width * by, self.height * by, clip, inside, around, self.unit)
 
 
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ class Disc:
 class Text:
     """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
 
-    `size` is that of its letters; `style` is "", "bold" or "italic". It has a halo of the paper's colour.
+    `size` is that of its letters; `style` is "", "bold" or "italic". One with a `halo` has the paper's colour around it.
     """
 
     at: Pixel
@@ -150,16 +150,17 @@ class Text:
     colour: str
     style: str = ""
     sign: str = ""
+    halo: bool = True
 
 
 Primitive = Line | Arrows | Area | Disc | Text
 
 
-def scaled(part: Primitive, by: float) -> Primitive:
-    """A primitive with every length `by` times as long."""
+def scaled(part: Primitive, by: float, corner: Pixel = (0.0, 0.0)) -> Primitive:
+    """A primitive with every length `by` times as long, its origin moved to `corner`."""
 
     def at(point: Pixel) -> Pixel:
-        return point[0] * by, point[1] * by
+        return corner[0] + point[0] * by, corner[1] + point[1] * by
 
     def along(paths: tuple[Path, ...]) -> tuple[Path, ...]:
         return tuple(tuple(map(at, path)) for path in paths)

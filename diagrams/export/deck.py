@@ -1,4 +1,4 @@
-"""Scene -> a PDF for a lecture: one page for each step, the diagram below the step's sentence."""
+"""Scene -> a PDF for a lecture: one page for each step, with its sentence, the diagram and the record so far."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def export(scene: Scene, view: View) -> bytes:
     """A page for each step of the view's range. Raises InputError beyond slides.MOST_PAGES pages."""
     writer = PdfWriter()
     writer.add_metadata({"/Title": scene.execution.scenario.title})
-    for picture in slides(scene, view):
-        page = vl_convert.svg_to_pdf(document(picture, view.palette))
-        writer.append(PdfReader(BytesIO(page)))
+    for slide in slides(scene, view):
+        written = vl_convert.svg_to_pdf(document(slide.picture, view.palette))
+        writer.append(PdfReader(BytesIO(written)))
     file = BytesIO()
     writer.write(file)
     return file.getvalue()
