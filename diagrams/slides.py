@@ -109,7 +109,7 @@ class _Slides:
         """The diagram in its box: of very many processes all of it is smaller."""
         picture = self.drawing.at(step)
         by = min(self.box.width / picture.width, self.box.height / picture.height)
-        return picture.scaled(by, (self.box.left, self.box.top))
+        return picture.scaled(by).moved(self.box.left, self.box.top)
 
 
 def _size(sentences: list[str]) -> tuple[float, int]:
