@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 
+import numpy as np
 import vl_convert
+from numpy.typing import NDArray
 from PIL import Image
 
 from diagrams.export.svg import document
@@ -21,7 +23,7 @@ ORDER = 70
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True
 
-COLOURS = 256  # of a frame, which has its own
+COLOURS, EXACT = 256, 128  # of a frame, which has its own; those that are kept as they are
 STEP_MS, LAST_STEP_MS = 1_000, 4_000
 
 
@@ -43,13 +45,24 @@ def images(scene: Scene, view: View) -> Iterator[Image.Image]:
 
 
 def in_few_colours(image: Image.Image) -> Image.Image:
-    """The image in its COLOURS most frequent colours, which are those of all areas, lines and letters; no dithering.
+    """The image in COLOURS of its own: the most frequent ones as they are, which are those of areas, lines and letters.
 
-    The rest, at edges, is between two of them, and gets the nearest.
+    The rest, which is at edges, gets the nearest colour of all that are there.
     """
-    counted = image.getcolors(image.width * image.height)
-    assert counted is not None  # an image has no more colours than dots
-    frequent = [colour for _, colour in sorted(counted, reverse=True)[:COLOURS]]
-    palette = Image.new("P", (1, 1))
-    palette.putpalette([part for colour in frequent for part in colour])  # type: ignore[union-attr]
-    return image.quantize(palette=palette, dither=Image.Dither.NONE)
+    red, green, blue = np.moveaxis(np.asarray(image, np.uint32), 2, 0)
+    packed, place, dots = np.unique(red << 16 | green << 8 | blue, return_inverse=True, return_counts=True)
+    colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
+    order = np.argsort(-dots.astype(np.int64), kind="stable")
+    kept = np.concatenate([colours[order[:EXACT]], _between(colours[order[EXACT:]])])
+    apart = np.abs(colours[:, None].astype(np.int16) - kept).sum(axis=2)
+    small = Image.fromarray(apart.argmin(axis=1).astype(np.uint8)[place].reshape(red.shape), "P")
+    small.putpalette(kept.tobytes())
+    return small
+
+
+def _between(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A few colours for many."""
+    if len(colours) <= COLOURS - EXACT:
+        return colours
+    few = Image.fromarray(colours[None]).quantize(COLOURS - EXACT, dither=Image.Dither.NONE)
+    return np.array(few.getpalette(), np.uint8).reshape(-1, 3)[: COLOURS - EXACT]
