@@ -25,7 +25,7 @@ from diagrams.sheet import SCREEN, Sheet
 from diagrams.spacetime import NAME_SIZE, TICK_SIZE, Figure, arranged, figure, margins
 
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
-LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
+LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST; on a page as many as there are
 MOST = 8_000
 MARGIN = 24  # pixels round a figure without names and times, on a screen
 LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
@@ -102,7 +102,7 @@ class Drawing:
         self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, headroom: float = 0.0, footroom: float = 0.0,
         make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """The size of the sheet, more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
+        """The size of the sheet, where it is no page more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
 
         `make` makes the figure in this orientation: the space-time diagram, or another one.
         """
@@ -110,7 +110,7 @@ class Drawing:
         self.down = orientation == "down"
         shown, room = arranged(scene), sheet.room
         margin = margins(shown, self.down, room)
-        lanes = min(LANE * len(scene.lanes), MOST)
+        lanes = 0 if sheet.is_page else min(LANE * len(scene.lanes), MOST)
         height = sheet.height or self._height(shown, margin) + headroom + footroom
         width, height = (max(sheet.width, lanes), height) if self.down else (sheet.width, max(height, lanes))
         box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)

@@ -225,7 +225,7 @@ PICTURE = (
 
 def pages(most: int) -> tuple[Option, ...]:
     """The options of a file with a page for each step; the form suggests at most `most` pages."""
-    return replace(STEPS, most=most), ORIENTATION, THEME
+    return replace(STEPS, most=most), CROP, PROCESSES, ORIENTATION, NO_AXIS, THEME
 
 
 def shown(option: Option) -> Option:

@@ -13,7 +13,7 @@ from diagrams.scene import Scene
 from diagrams.table import Cell
 
 NOTHING = "–"
-COUNTED = ("processes", "channels recording", "channels empty", "with messages")
+COUNTED = ("processes", "channels recording", "channels empty", "channels with messages")
 PHASES = (("recording", "began"), ("complete", "completed"), ("aborted", "aborted"))  # with the step of each
 NOT_BEGUN = "not begun"
 STATE, RECORDING, EMPTY, MESSAGES = "state", "recording", "empty", "messages"

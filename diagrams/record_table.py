@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import ceil
+from math import ceil, inf
 
 from diagrams.lettering import cropped, width_of
 from diagrams.primitives import Pixel
-from diagrams.record_lines import COUNTED, NOT_BEGUN, PHASES, Line, Record
+from diagrams.record_lines import COUNTED, NOT_BEGUN, PHASES, Item, Line, Record
 from diagrams.table import HEIGHT, PAD, Cell, Table
 
 SIZES = (22.0, 20.0, 18.0)  # pixels of the letters
-WIDEST = 300.0  # pixels of a text
+WIDEST = 300.0  # pixels of a text, where not everything has room
 GAP = 14.0  # pixels between two tables
 LEAST_LATEST, MOST_LATEST = 4, 40  # lines of what was recorded last
+FEWER = 0.5  # of the height below a diagram: a record that has no room leaves more of it to many processes
 EVENLY = 20.0  # pixels by which the tables below each other may differ
 HEAD = "Recorded"
 
 Slot = tuple[float, float]  # the widths of a line's name and of the widest of its cells
 Block = Sequence[Slot]
+Room = tuple[float, float]  # its width and height in pixels
 
 
 @dataclass(frozen=True)
@@ -98,49 +100,51 @@ def board(record: Record, down: bool, width: float, height: float) -> Board | No
     """The record of a run in a room of so many pixels; None where no snapshot records anything."""
     if not record.snapshots:
         return None
-    whole = [_whole(record, down, size, width, height) for size in SIZES]
-    found = [own for own in whole if own.width <= width and own.height <= height]
-    if found:
-        return min(found, key=lambda own: (len(own.blocks), -own.size))
-    return _few_lines(record, down, width, height)
+    for widest in (inf, WIDEST):
+        whole = [_whole(record, down, size, widest, (width, height)) for size in SIZES]
+        found = [own for own in whole if own.width <= width and own.height <= height]
+        if found:
+            return min(found, key=lambda own: (len(own.blocks), -own.size))
+    return _few_lines(record, down, (width, height if down else height * FEWER))
 
 
-def _whole(record: Record, down: bool, size: float, width: float, height: float) -> Board:
+def _whole(record: Record, down: bool, size: float, widest: float, room: Room) -> Board:
     """All lines, in as few blocks as possible; where one is too wide, processes and channels have their own ones."""
-    slots, most = [_slot(record, place, size) for place in range(len(record.items))], len(record.snapshots)
-    blocks = _blocks(record, down, size, slots, width, height)
+    slots, most = [_slot(item, size, widest) for item in record.items], len(record.snapshots)
+    blocks = _blocks(record, down, size, slots, room)
     if len(blocks) > 1 and not down:
         count = len(record.processes)
         blocks = [
             block
             for part in (slots[:count], slots[count:])
-            for block in _blocks(record, down, size, part, width, height)
+            if part
+            for block in _blocks(record, down, size, part, room)
         ]
     return Board(record, down, size, blocks, most, True)
 
 
-def _few_lines(record: Record, down: bool, width: float, height: float) -> Board:
+def _few_lines(record: Record, down: bool, room: Room) -> Board:
     """As many snapshots as have room, and as many lines of what was recorded last."""
     size = SIZES[-1]
-    every = [_slot(record, place, size) for place in range(len(record.items))]
+    every = [_slot(item, size, WIDEST) for item in record.items]
     widest = (max(name for name, _ in every), max(value for _, value in every))
     counts = [(_room_for(name, size), _room_for(f"{len(record.processes)} of 0000", size)) for name in COUNTED]
     for most in range(len(record.snapshots), 0, -1):
         for latest in range(min(MOST_LATEST, len(every)), LEAST_LATEST - 1, -1):
-            blocks = _blocks(record, down, size, [*counts, *[widest] * latest], width, height)
+            blocks = _blocks(record, down, size, [*counts, *[widest] * latest], room)
             own = Board(record, down, size, blocks, most, False)
-            if own.width <= width and own.height <= height:
+            if own.width <= room[0] and own.height <= room[1]:
                 return own
     return Board(record, down, size, [counts], 1, False)
 
 
-def _blocks(record: Record, down: bool, size: float, slots: Block, width: float, height: float) -> list[Block]:
+def _blocks(record: Record, down: bool, size: float, slots: Block, room: Room) -> list[Block]:
     """The slots in as few blocks as have the height of the room, or its width, and alike."""
     if down:
-        each = max(1, int(height / (HEIGHT * size)) - 1)
+        each = max(1, int(room[1] / (HEIGHT * size)) - 1)
         each = ceil(len(slots) / ceil(len(slots) / each))
         return [slots[at : at + each] for at in range(0, len(slots), each)]
-    free = width - max(_head_width(record, size), _room_for(HEAD, size))
+    free = room[0] - max(_head_width(record, size), _room_for(HEAD, size))
     least = len(_in_width(slots, free))
     while least > 1 and len(_in_width(slots, free - EVENLY)) == least:
         free -= EVENLY
@@ -160,15 +164,14 @@ def _in_width(slots: Block, free: float) -> list[Block]:
     return [*blocks]
 
 
-def _slot(record: Record, place: int, size: float) -> Slot:
-    item = record.items[place]
+def _slot(item: Item, size: float, widest: float) -> Slot:
     told = [value.text for values in item.values for value in values]
-    return _room_for(item.name, size), max((_room_for(text, size) for text in told), default=0.0)
+    return _room_for(item.name, size, widest), max((_room_for(text, size, widest) for text in told), default=0.0)
 
 
-def _room_for(text: str, size: float) -> float:
+def _room_for(text: str, size: float, widest: float = WIDEST) -> float:
     """The width of a cell."""
-    return ceil(min(WIDEST, width_of(text, size))) + 2 * PAD
+    return ceil(min(widest, width_of(text, size))) + 2 * PAD
 
 
 def _head_width(record: Record, size: float) -> float:

@@ -29,8 +29,8 @@ GAP = 18.0  # pixels between the sentence, the diagram and the record
 HEAD_SIZE = 20.0  # of the line with the step's number
 SENTENCES = ((26.0, 2), (24.0, 2), (22.0, 2), (22.0, 3), (20.0, 4), (18.0, 6))  # sizes, with the most lines of each
 LEADING = 1.3  # in font sizes
-IN_DIAGRAM = 20.0  # pixels of the letters in the diagram
-MOST_BESIDE, MOST_BELOW = 460.0, 240.0  # pixels of the record beside or below the diagram
+UNIT = 20.0 / LETTERS  # pixels of the page for one of the diagram, whose letters are 20 pixels high on the page
+MOST_BESIDE, MOST_BELOW = 520.0, 240.0  # pixels of the record beside or below the diagram
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ class _Slides:
             bottom -= self.board.height + GAP
         self.corner: Pixel = (right + GAP, top) if down else (SIDE, bottom + GAP)
         self.box = Box(SIDE, top, right, bottom)
-        unit = IN_DIAGRAM / LETTERS
-        self.drawing = Drawing(scene, orientation, Sheet(self.box.width / unit, self.box.height / unit, unit))
+        sheet = Sheet(self.box.width / UNIT, self.box.height / UNIT, UNIT)
+        self.drawing = Drawing(scene, orientation, sheet)
 
     def drawn(self) -> Iterator[Slide]:
         """One page after the other."""
@@ -103,14 +103,8 @@ class _Slides:
             badge = self.scene.steps[step].badge
             head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
-            yield Slide(step, head, self.lines[step], self.size, self.box, self._diagram(step), record)
-
-    def _diagram(self, step: int) -> Picture:
-        """The diagram in its box: of very many processes all of it is smaller."""
-        picture = self.drawing.at(step)
-        by = min(self.box.width / picture.width, self.box.height / picture.height)
-        return picture.scaled(by).moved(self.box.left, self.box.top)
-
+            diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
+            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, record)
 
 def _size(sentences: list[str]) -> tuple[float, int]:
     """The largest letters with which no sentence needs more lines than it may, and how many it may."""

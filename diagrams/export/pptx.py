@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zlib import compress, decompress
 
 from pptx import Presentation
 from pptx.dml.color import RGBColor
 from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
-from pptx.oxml import parse_xml
 from pptx.presentation import Presentation as Slides
 from pptx.util import Emu, Pt
 
@@ -39,11 +39,13 @@ def export(scene: Scene, view: View) -> bytes:
     """A slide for each step of the view's range. Raises InputError beyond slides.MOST_PAGES slides."""
     made = _empty(scene.execution.scenario.title)
     notes = Notes(scene)
-    for number, slide in enumerate(slides(scene, view)):
-        _add(made, slide, view.palette, notes.at(slide.step, is_first=number == 0))
+    shapes: list[bytes] = []
+    for slide in slides(scene, view):
+        _add(made, slide, view.palette, notes.at(slide.step, is_first=not shapes))
+        shapes.append(compress(_shapes(slide, view.palette).encode("utf-8")))
     file = BytesIO()
     made.save(file)
-    return _undated(file)
+    return _complete(file, shapes)
 
 
 def _empty(title: str) -> Slides:
@@ -61,16 +63,20 @@ def _empty(title: str) -> Slides:
 
 
 def _add(made: Slides, slide: Slide, palette: Palette, notes: str) -> None:
+    """Add a slide with its title and its notes."""
     page = made.slides.add_slide(made.slide_layouts[TITLE_ONLY])
     page.background.fill.solid()
     page.background.fill.fore_color.rgb = _rgb(palette["paper"])
     _write_title(page.shapes.title, slide, palette)
-    shapes = Shapes(palette)
-    name, told = "Space-time diagram", f"The space-time diagram after step {slide.step}. {' '.join(slide.lines)}"
-    page.shapes._spTree.append(parse_xml(shapes.group(_parts(slide), slide.box, name, told)))
-    for table in slide.record:
-        page.shapes._spTree.append(parse_xml(shapes.table(table, "Record")))
     page.notes_slide.notes_text_frame.text = notes
+
+
+def _shapes(slide: Slide, palette: Palette) -> str:
+    """The diagram and the record of a slide."""
+    shapes = Shapes(palette)
+    told = f"The space-time diagram after step {slide.step}. {' '.join(slide.lines)}"
+    diagram = shapes.group(_parts(slide), slide.box, "Space-time diagram", told)
+    return diagram + "".join(shapes.table(table, "Record") for table in slide.record)
 
 
 def _parts(slide: Slide) -> Iterator[Primitive]:
@@ -127,10 +133,18 @@ class Notes:
                     yield from (f"{snapshot['id']}, {told['check']}: {told['text']}" for told in verdicts)
 
 
-def _undated(file: BytesIO) -> bytes:
-    """The same archive without the time of day: the same run gives the same file."""
-    same = BytesIO()
-    with ZipFile(file) as archive, ZipFile(same, "w", ZIP_DEFLATED) as undated:
+def _complete(file: BytesIO, shapes: list[bytes]) -> bytes:
+    """The archive with the shapes in its slides, and without the time of day: the same run gives the same file.
+
+    Shapes are kept packed until here: as trees, those of many slides would take gigabytes.
+    """
+    whole = BytesIO()
+    places = {f"ppt/slides/slide{number}.xml": packed for number, packed in enumerate(shapes, start=1)}
+    with ZipFile(file) as archive, ZipFile(whole, "w") as complete:
         for name in archive.namelist():
-            undated.writestr(ZipInfo(name), archive.read(name), ZIP_DEFLATED)
-    return same.getvalue()
+            content = archive.read(name)
+            if name in places:
+                before, end, after = content.rpartition(b"</p:spTree>")
+                content = before + decompress(places[name]) + end + after
+            complete.writestr(ZipInfo(name), content, ZIP_DEFLATED)
+    return whole.getvalue()
