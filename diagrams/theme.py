@@ -41,7 +41,7 @@ DARK = {
     "s0": "#fb81cd", "s1": "#dffe61", "s2": "#aeeda2", "s3": "#efb3c9",
 }  # fmt: skip
 GREY = {  # for papers that are printed without colours: symbols, dashes and lightness keep signs apart
-    "ink": "#111111", "paper": "#ffffff", "faint": "#595959", "line": "#6f6f6f", "accent": "#4d4d4d",
+    "ink": "#111111", "paper": "#ffffff", "faint": "#595959", "line": "#757575", "accent": "#4d4d4d",
     "good": "#333333", "bad": "#111111", "holds": "#333333", "fails": "#111111", "fine": "#4d4d4d", "alarm": "#111111",
     "band": "#b4b4b4", "state": "#4d4d4d", "channel": "#9a9a9a", "stripe": "#cfcfcf",
     "mark": "#b4b4b4", "stamped": "#3a3a3a",
