@@ -20,13 +20,12 @@ def clipped(part: Primitive, box: Box) -> Iterator[Primitive]:
     """
     match part:
         case Line():
-            strokes = [_flat(stroke) if part.curved else stroke for stroke in part.strokes]
-            whole = all(_holds(box, point) for stroke in part.strokes for point in stroke)
-            inside = [piece for stroke in strokes for pair in pairwise(stroke) if (piece := _within(*pair, box))]
-            if whole:
+            strokes = (_flat(stroke) if part.curved else stroke for stroke in part.strokes)
+            inside = tuple(piece for stroke in strokes for piece in _pieces(stroke, box))
+            if all(_holds(box, point) for stroke in part.strokes for point in stroke):
                 yield part
             elif inside:
-                yield replace(part, strokes=tuple(inside), curved=False)
+                yield replace(part, strokes=inside, curved=False)
         case Arrows():
             seen = [(way, piece) for way in part.ways if (piece := _within(*way, box))]
             there = tuple(piece for (_, tip), piece in seen if piece[1] == tip)
@@ -64,8 +63,21 @@ def _flat(path: Path) -> Path:
 def _bezier(start: Pixel, one: Pixel, other: Pixel, end: Pixel, share: float) -> Pixel:
     rest = 1 - share
     weights = (rest**3, 3 * rest * rest * share, 3 * rest * share * share, share**3)
-    x, y = (sum(weight * point[axis] for weight, point in zip(weights, (start, one, other, end), strict=True)) for axis in (0, 1))
+    points = (start, one, other, end)
+    x, y = (sum(weight * point[axis] for weight, point in zip(weights, points, strict=True)) for axis in (0, 1))
     return x, y
+
+
+def _pieces(stroke: Path, box: Box) -> list[Path]:
+    """What of a line lies in the box; it may come back."""
+    pieces: list[Path] = []
+    for start, end in pairwise(stroke):
+        inside = _within(start, end, box)
+        if inside and pieces and pieces[-1][-1] == inside[0]:
+            pieces[-1] = (*pieces[-1], inside[1])
+        elif inside:
+            pieces.append(inside)
+    return pieces
 
 
 def _within(start: Pixel, end: Pixel, box: Box) -> tuple[Pixel, Pixel] | None:

@@ -102,7 +102,9 @@ class Drawing:
         self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, headroom: float = 0.0, footroom: float = 0.0,
         make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """The size of the sheet, where it is no page more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
+        """The size of the sheet, more for many lanes where it is no page.
+
+        `headroom` pixels at the top stay free, `footroom` at the bottom.
 
         `make` makes the figure in this orientation: the space-time diagram, or another one.
         """

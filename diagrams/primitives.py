@@ -141,7 +141,7 @@ class Disc:
 class Text:
     """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
 
-    `size` is that of its letters; `style` is "", "bold" or "italic". One with a `halo` has the paper's colour around it.
+    `size` is that of its letters; `style` is "", "bold" or "italic". With a `halo` the paper's colour is around it.
     """
 
     at: Pixel

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from diagrams import theme
 from diagrams.meters import Timeline
@@ -62,11 +62,12 @@ class Item:
         return Cell(value.text, STYLES[value.kind], "@ink", "@band" if value.since == step else "")
 
 
-def _process(timeline: Timeline) -> list[Value]:
-    return [Value(step, "" if text == NOT_YET else text, STATE) for step, text in timeline]
+def _process(recorded: Mapping[str, Any]) -> list[Value]:
+    return [Value(step, "" if text == NOT_YET else text, STATE) for step, text in recorded["text"]]
 
 
-def _channel(texts: Timeline, states: Timeline) -> list[Value]:
+def _channel(recorded: Mapping[str, Any]) -> list[Value]:
+    texts, states = recorded["text"], recorded["state"]
     steps = sorted({step for step, _ in (*texts, *states)})
     at = [(step, _latest(texts, step), _latest(states, step)) for step in steps]
     return [Value(step, "" if state == "idle" else _short(text), state) for step, text, state in at]
@@ -88,20 +89,27 @@ def _short(told: str) -> str:
 
 
 class Record:
-    """All that the table of a scene may say."""
+    """All that the table of a scene may say. `items` are the processes on show, and the channels between them."""
 
     def __init__(self, scene: Scene) -> None:
         self.snapshots = record_of(scene)
-        channels = self.snapshots[0]["channels"] if self.snapshots else []
-        self.processes = [
-            Item(name, [_process(own["processes"][place]["text"]) for own in self.snapshots])
-            for place, name in enumerate(scene.processes)
+        self.processes = self._items("processes", "name", _process)
+        self.channels = self._items("channels", "caption", _channel)
+        at = dict(zip(scene.processes, self.processes, strict=False))
+        self.on_show = [at[name] for lane in scene.layout.shown if (name := scene.lanes[lane]) in at]
+        names = [item.name for item in self.on_show]
+        ends = [(channel.source_name, channel.target_name) for channel in scene.execution.engine.channels]
+        between = [
+            item
+            for item, (source, target) in zip(self.channels, ends, strict=False)
+            if source in names and target in names
         ]
-        self.channels = [
-            Item(first["caption"], [_channel(*map(own["channels"][place].get, ("text", "state"))) for own in self.snapshots])
-            for place, first in enumerate(channels)
-        ]
-        self.items = [*self.processes, *self.channels]
+        self.items = [*self.on_show, *between]
+
+    def _items(self, part: str, name: str, values: Callable[[Mapping[str, Any]], list[Value]]) -> list[Item]:
+        """An item for each process or channel of the snapshots, which all have the same."""
+        rows = zip(*(snapshot[part] for snapshot in self.snapshots), strict=True)
+        return [Item(row[0][name], map(values, row)) for row in rows]
 
     def heading(self, snapshot: int, step: int) -> Cell:
         """The name of a snapshot with what it does at a step."""
@@ -111,9 +119,11 @@ class Record:
 
     def heading_of(self, snapshot: int, phase: str) -> Cell:
         """The same in a phase."""
-        return Cell(f"{self.snapshots[snapshot]['id']}: {phase}", "bold", "@ink", f"{theme.snapshot_colour(snapshot)}/0.22")
+        return Cell(
+            f"{self.snapshots[snapshot]['id']}: {phase}", "bold", "@ink", f"{theme.snapshot_colour(snapshot)}/0.22"
+        )
 
-    def on_show(self, step: int, most: int) -> range:
+    def seen(self, step: int, most: int) -> range:
         """The snapshots on show where only `most` have room: the last that has begun is among them."""
         begun = [number for number, own in enumerate(self.snapshots) if own["began"] <= step]
         end = min(len(self.snapshots), max(most, 1 + max(begun, default=0)))

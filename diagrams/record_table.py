@@ -57,7 +57,7 @@ class Board:
 
     def tables(self, step: int, corner: Pixel) -> Iterator[Table]:
         """The tables after `step`, from a top left corner on."""
-        shown = self.record.on_show(step, self.most)
+        shown = self.record.seen(step, self.most)
         lines = iter(self._lines(step, shown))
         headings = [self.record.heading(number, step) for number in shown]
         left, top = corner
@@ -113,7 +113,7 @@ def _whole(record: Record, down: bool, size: float, widest: float, room: Room) -
     slots, most = [_slot(item, size, widest) for item in record.items], len(record.snapshots)
     blocks = _blocks(record, down, size, slots, room)
     if len(blocks) > 1 and not down:
-        count = len(record.processes)
+        count = len(record.on_show)
         blocks = [
             block
             for part in (slots[:count], slots[count:])

@@ -1,7 +1,7 @@
 """The pages of a deck and the frames of an animation: at each step its sentence, the diagram, and the record so far.
 
-A page is 1280 x 720 pixels, for a projector: no letters of it are smaller than 18 pixels. Time down the page leaves room
-for the record beside the diagram, time across below it (diagrams/record_table.py).
+A page is 1280 x 720 pixels, for a projector: no letters of it are smaller than 18 pixels. Time down the page leaves
+room for the record beside the diagram, time across below it (diagrams/record_table.py).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from diagrams import lettering
 from diagrams.drawing import Drawing, Picture
+from diagrams.export_options import CROP, NO_AXIS, STEPS
 from diagrams.primitives import Box, Pixel, Text
 from diagrams.record_lines import Record
 from diagrams.record_table import board
@@ -18,7 +19,7 @@ from diagrams.scene import Scene
 from diagrams.sheet import LETTERS, Sheet
 from diagrams.table import Table
 from diagrams.view import View
-from diagrams.window import on_show
+from diagrams.window import on_show, with_processes
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 
@@ -63,29 +64,37 @@ class Slide:
 
 
 def slides(scene: Scene, view: View) -> Iterator[Slide]:
-    """A page for each step of the view's range (None: of all steps), everything in the same place on each.
+    """A page for each step of the view's range, everything in the same place on each.
 
-    Raises InputError, before the first page, when there are more than MOST_PAGES.
+    The range is by default what the diagram is cropped to, else all steps. Raises InputError, before the first page,
+    when there are more than MOST_PAGES, and for steps that are not in the diagram.
     """
-    first, last = view.steps or (scene.first, scene.until)
+    crop = CROP.of(view) or (scene.first, scene.until)
+    first, last = view.steps or crop
     if last - first >= MOST_PAGES:
         raise InputError(
             f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
-            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--steps)"
+            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--{STEPS.name})"
         )
-    return _Slides(on_show(scene, view), view.orientation, range(first, last + 1)).drawn()
+    if not crop[0] <= first <= last <= crop[1]:
+        raise InputError(
+            f"--{STEPS.name} {first}-{last}: the diagram has the steps {crop[0]} to {crop[1]} (--{CROP.name}); "
+            f"give steps among them"
+        )
+    shown = with_processes(on_show(scene, view), view)
+    return _Slides(shown, view, range(first, last + 1)).drawn()
 
 
 class _Slides:
     """What all pages of a run have in common: the sizes of letters, and where everything lies."""
 
-    def __init__(self, scene: Scene, orientation: str, steps: range) -> None:
+    def __init__(self, scene: Scene, view: View, steps: range) -> None:
         self.scene, self.steps = scene, steps
         self.size, most = _size([scene.steps[step].sentence for step in steps])
         self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
         top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
         right, bottom = WIDTH - SIDE, HEIGHT - BOTTOM
-        down = orientation == "down"
+        down = view.orientation == "down"
         room = (MOST_BESIDE, bottom - top) if down else (right - SIDE, MOST_BELOW)
         self.board = board(Record(scene), down, *room)
         if self.board and down:
@@ -94,8 +103,8 @@ class _Slides:
             bottom -= self.board.height + GAP
         self.corner: Pixel = (right + GAP, top) if down else (SIDE, bottom + GAP)
         self.box = Box(SIDE, top, right, bottom)
-        sheet = Sheet(self.box.width / UNIT, self.box.height / UNIT, UNIT)
-        self.drawing = Drawing(scene, orientation, sheet)
+        sheet = Sheet(self.box.width / UNIT, self.box.height / UNIT, UNIT, axis=not NO_AXIS.of(view))
+        self.drawing = Drawing(scene, view.orientation, sheet)
 
     def drawn(self) -> Iterator[Slide]:
         """One page after the other."""
@@ -105,6 +114,7 @@ class _Slides:
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
             diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
             yield Slide(step, head, self.lines[step], self.size, self.box, diagram, record)
+
 
 def _size(sentences: list[str]) -> tuple[float, int]:
     """The largest letters with which no sentence needs more lines than it may, and how many it may."""

@@ -1,4 +1,4 @@
-"""Scene -> slides for PowerPoint and LibreOffice: the pages of the deck in native shapes, with notes for the lecturer."""
+"""Scene -> slides for PowerPoint and LibreOffice: the pages of the deck in native shapes, with a lecturer's notes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pptx import Presentation
 from pptx.dml.color import RGBColor
 from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 from pptx.presentation import Presentation as Slides
+from pptx.shapes.autoshape import Shape as TitleShape
 from pptx.util import Emu, Pt
 
 from diagrams.clipping import clipped
@@ -86,7 +87,7 @@ def _parts(slide: Slide) -> Iterator[Primitive]:
     yield from slide.diagram.around
 
 
-def _write_title(title, slide: Slide, palette: Palette) -> None:
+def _write_title(title: TitleShape, slide: Slide, palette: Palette) -> None:
     """The number of the step and its sentence, where the deck's pages have them."""
     lines = LEADING * (HEAD_SIZE + slide.size * len(slide.lines))
     title.left, title.top, title.width, title.height = (
@@ -105,7 +106,7 @@ def _write_title(title, slide: Slide, palette: Palette) -> None:
 
 
 def _rgb(colour: str) -> RGBColor:
-    return RGBColor.from_string(colour[1:].upper())
+    return RGBColor(*bytes.fromhex(colour[1:]))
 
 
 class Notes:
