@@ -99,12 +99,10 @@ class Drawing:
     """The space-time diagram of a scene in one orientation: laid out once, drawn at any step."""
 
     def __init__(
-        self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, headroom: float = 0.0, footroom: float = 0.0,
+        self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, footroom: float = 0.0,
         make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """The size of the sheet, more for many lanes where it is no page.
-
-        `headroom` pixels at the top stay free, `footroom` at the bottom.
+        """The size of the sheet, more for many lanes where it is no page; `footroom` pixels at the bottom stay free.
 
         `make` makes the figure in this orientation: the space-time diagram, or another one.
         """
@@ -113,9 +111,9 @@ class Drawing:
         shown, room = arranged(scene), sheet.room
         margin = margins(shown, self.down, room)
         lanes = 0 if sheet.is_page else min(LANE * len(scene.lanes), MOST)
-        height = sheet.height or self._height(shown, margin) + headroom + footroom
+        height = sheet.height or self._height(shown, margin) + footroom
         width, height = (max(sheet.width, lanes), height) if self.down else (sheet.width, max(height, lanes))
-        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)
+        box = Box(margin["l"], margin["t"], width - margin["r"], height - margin["b"] - footroom)
         plot = make(scene, orientation, room.size(box.width, box.height))
         self.traces: list[Trace] = plot["data"]
         self.layout: Mapping[str, Any] = plot["layout"]

@@ -106,7 +106,7 @@ def _write_title(title: TitleShape, slide: Slide, palette: Palette) -> None:
 
 
 def _rgb(colour: str) -> RGBColor:
-    return RGBColor(*bytes.fromhex(colour[1:]))
+    return RGBColor(*bytes.fromhex(colour[1:]))  # type: ignore[no-untyped-call]
 
 
 class Notes:
