@@ -6,14 +6,16 @@ A drawing is a function in DRAWINGS, by its name in the option `drawing` (diagra
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
-from diagrams.drawing import Drawing, Picture, still
+from diagrams.drawing import Drawing, Picture, still, still_frame
 from diagrams.export_options import CUT, DRAWING, LATTICE, PREDICATE, PROOF, SPACE_TIME
 from diagrams.frontiers import frontier_in
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
 from diagrams.lattice_words import snapshots, summary
+from diagrams.nodes import nodes_of_lattice, nodes_of_run
 from diagrams.proof_picture import proof_picture
 from diagrams.room import Room
 from diagrams.scene import Scene
@@ -42,7 +44,8 @@ def drawn(scene: Scene, view: View) -> Drawn:
 def _space_time(scene: Scene, view: View, sheet: Sheet) -> Drawn:
     shown = on_show(scene, view)
     told = f"Step {view.step} of {scene.last}. {scene.window(view.step, view.step).steps[view.step].sentence}"
-    return Drawn(Drawing(shown, view.orientation, sheet).at(view.step), told)
+    drawing = Drawing(shown, view.orientation, sheet)
+    return Drawn(replace(drawing.at(view.step), nodes=nodes_of_run(drawing, view.step)), told)
 
 
 def _lattice(scene: Scene, view: View, sheet: Sheet) -> Drawn:
@@ -52,7 +55,9 @@ def _lattice(scene: Scene, view: View, sheet: Sheet) -> Drawn:
     held = lattice.events.cut(frontier_in(scene.execution, CUT.of(view))) if CUT.of(view) else None
     told = " ".join([*summary(lattice), *snapshots(lattice)])
     room = Room(sheet.width, sheet.height or LATTICE_HEIGHT * sheet.width, sheet.letters)
-    return Drawn(still(figure(lattice, room, held), view.step, room.width, room.height), told)
+    plot = figure(lattice, room, held)
+    picture = still(plot, view.step, room.width, room.height)
+    return Drawn(replace(picture, nodes=nodes_of_lattice(lattice, still_frame(plot, room.width, room.height))), told)
 
 
 def _proof(scene: Scene, view: View, sheet: Sheet) -> Drawn:

@@ -76,7 +76,8 @@ class Arrows:
     """Straight arrows of one look, each from its start to its tip, with a head of `head` from its base to the tip.
 
     The shaft, `width` wide, ends where the head begins; an arrow no longer than its head has no shaft. `fill` is the
-    head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none).
+    head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none). `ends` are the points to which
+    the arrows lead, beyond their tips where a sign is drawn there (none: the tips).
     """
 
     ways: tuple[tuple[Pixel, Pixel], ...]
@@ -87,6 +88,7 @@ class Arrows:
     fill: str
     outline: float = 0.0
     sign: str = ""
+    ends: Path = ()
 
     def shaft(self, way: tuple[Pixel, Pixel]) -> tuple[Pixel, Pixel] | None:
         """The two ends of a shaft; None where there is none."""
@@ -171,8 +173,8 @@ def scaled(part: Primitive, by: float) -> Primitive:
         case Arrows():
             ways = tuple((at(start), at(tip)) for start, tip in part.ways)
             dash = tuple(length * by for length in part.dash)
-            outline = part.outline * by
-            return replace(part, ways=ways, dash=dash, width=part.width * by, head=part.head * by, outline=outline)
+            look = replace(part, dash=dash, width=part.width * by, head=part.head * by, outline=part.outline * by)
+            return replace(look, ways=ways, ends=tuple(map(at, part.ends)))
         case Area():
             return replace(part, polygons=along(part.polygons), width=part.width * by)
         case Disc():

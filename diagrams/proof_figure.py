@@ -185,7 +185,7 @@ def _dots(canvas: Canvas, whole: Rearranged) -> None:
         texts = [plain(f"{kind}, {dot.text}") for dot in dots]
         meta = {"places": [numbers[place] for place in own]}
         points = [[(dot.lane, dot.position)] for dot in dots]
-        canvas.add(points, _spans(dots), mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+        canvas.add(points, _spans(dots), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
 
 
 def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
@@ -208,7 +208,7 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
         if low <= at <= high:
             names[at] = f"{names[at]} = {name}" if at in names else name
     ends: list[list[Point | None]] = [[(-0.5, at), (last + 0.5, at), None] for at in names]
-    canvas.add(ends, mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
+    canvas.add(ends, sign="state", mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
     told = [f"<b>{name}</b>" for name in names.values()]
     sides = ["top right" if canvas.down or at == proof.begin else "top left" for at in names]
     write(canvas, [(-0.5, at) for at in names], told, sides, "@ink", NAME_SIZE, None)
@@ -217,13 +217,15 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
     colour, dash = theme.cut_look(rank, not proof.is_forbidden)
     line = [(-0.5, turns[0]), *((float(lane), turn) for lane, turn in enumerate(turns)), (last + 0.5, turns[-1])]
     look = {"color": colour, "width": 3.2 * max(canvas.scale, 0.4), "dash": dash}
-    canvas.add([line], mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
+    canvas.add([line], sign="cut", mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
     symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
     diamond = {"symbol": symbol, "size": 14 * max(canvas.scale, 0.45), "color": colour}
     diamond |= {"line": {"color": "@paper", "width": 1.5}}
     texts = [plain(f"{whole.processes[lane]} turns red") for lane in lanes]
     points = [[(float(number), turn)] for number, turn in enumerate(turns)]
-    canvas.add(points, mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
+    canvas.add(
+        points, sign="turn to red", mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes}
+    )
     name = plain(proof.snapshot.id) if proof.is_forbidden else "SSS"  # a cut that is no state has only its own name
     side, meta = "bottom right" if canvas.down else "bottom center", {"turns": lanes[-1:]}
     write(canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], side, "@ink", NAME_SIZE, None, meta=meta)

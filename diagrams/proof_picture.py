@@ -9,6 +9,7 @@ from dataclasses import replace
 from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
 from diagrams.lettering import fitted, width_of, wrapped
+from diagrams.nodes import nodes_of_run
 from diagrams.primitives import Area, Disc, Primitive, Text
 from diagrams.proof import STRAIGHT, Proof, Swaps, proof_of
 from diagrams.proof_figure import Rearranged, figure
@@ -42,7 +43,8 @@ def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Pict
     drawing = Drawing(whole, view.orientation, sheet, footroom=strip.height, make=make)
     picture = drawing.at(scene.last)
     below = strip.drawn(picture.height - strip.height)
-    return replace(picture, around=(*picture.around, *below)), told(row, proof)
+    named = nodes_of_run(drawing, scene.last)
+    return replace(picture, around=(*picture.around, *below), nodes=named), told(row, proof)
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:
