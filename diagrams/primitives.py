@@ -33,6 +33,10 @@ class Box:
         """From the top to the bottom."""
         return self.bottom - self.top
 
+    def wider(self, by: float) -> Box:
+        """The rectangle with every side `by` farther out."""
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
     def meets(self, other: Box) -> bool:
         """Whether two rectangles overlap."""
         return (
@@ -40,19 +44,26 @@ class Box:
         )
 
     def is_crossed(self, start: Pixel, end: Pixel) -> bool:
-        """Whether a straight line from `start` to `end` passes through (Liang and Barsky's clipping)."""
+        """Whether a straight line from `start` to `end` passes through."""
+        return self.part_of(start, end) is not None
+
+    def part_of(self, start: Pixel, end: Pixel) -> tuple[Pixel, Pixel] | None:
+        """The part of a straight line from `start` to `end` in the rectangle, if any (Liang and Barsky's clipping)."""
         (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
         enter, leave = 0.0, 1.0
         sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
         for slope, distance in sides:
             if slope == 0:
                 if distance < 0:
-                    return False
+                    return None
             elif slope < 0:
                 enter = max(enter, distance / slope)
             else:
                 leave = min(leave, distance / slope)
-        return enter < leave
+        if enter >= leave:
+            return None
+        first = start if enter == 0 else (x + dx * enter, y + dy * enter)
+        return first, end if leave == 1 else (x + dx * leave, y + dy * leave)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from diagrams.clipping import inside
 from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE, WIDTH, Option
 from diagrams.nodes import START, node_name
@@ -38,6 +39,7 @@ CAPTION = Option("caption", "With a caption", "what is seen, as a caption below 
 OPTIONS = (*(_OWN_WIDTH if option is WIDTH else option for option in PICTURE), STANDALONE, CAPTION)
 
 MOST_LINES = 10_000  # pdflatex's memory, 5 million words, holds about 12,000 paths and texts
+BEYOND = 200.0  # points beyond a clipped picture in which something is drawn: TeX's dimensions end at 16,383
 NEAR = 40.0  # points at most from an event to its name
 ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 FONTS = {"": "", "bold": r"\bfseries", "italic": r"\slshape"}
@@ -127,7 +129,7 @@ class _Writer:
         if clip is not None:
             yield r"\begin{scope}"
             yield rf"\clip {_at((clip.left, clip.top))} rectangle {_at((clip.right, clip.bottom))};"
-        for part in self.picture.inside:
+        for part in self.picture.inside if clip is None else inside(self.picture.inside, clip.wider(BEYOND)):
             yield from self._shape(part)
         if clip is not None:
             yield r"\end{scope}"
@@ -154,9 +156,10 @@ class _Writer:
         if part.shaft(way) is None:
             alone = Area((part.corners(way),), part.fill, part.colour, part.outline, sign=f"{part.sign} head")
             return next(self._shape(alone))
-        size = f"length={_number(part.head)}bp,width={_number(2 * HALF_WIDTH * part.head)}bp"
-        inside = f",{self._paint('fill', part.fill)}" if part.fill != part.colour else ""
-        head = f"-{{Triangle[{size},line width={_number(part.outline)}bp{inside}]}}"
+        long, wide = part.head + part.outline, 2 * HALF_WIDTH * part.head + part.outline  # half of it lies outside
+        size = f"length={_number(long)}bp,width={_number(wide)}bp,line width={_number(part.outline)}bp"
+        fill = f",{self._paint('fill', part.fill)}" if part.fill != part.colour else ""
+        head = f"-{{Triangle[{size}{fill}]}}"
         look = self._look(part.sign or "arrow", _rank(part.colour), f"{self._stroked(part)},{head}")
         if _rounded(end) not in self.name_at:
             return rf"\draw[{look}] {self._place(start)} -- {_at(tip)};"
