@@ -29,8 +29,8 @@ RADIUS = 8.0  # pixels of an action
 MOST_LINES = 3  # of the sentence
 
 
-def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Picture, str]:
-    """The picture, and what it shows in words. Raises InputError where there is no argument, or so many swaps."""
+def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> Picture:
+    """The picture. Raises InputError where there is no argument, or so many swaps."""
     proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
     swaps = read_swaps(proof, SWAPS.of(view))
     row = row_after(proof, swaps)
@@ -44,7 +44,7 @@ def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Pict
     picture = drawing.at(scene.last)
     below = strip.drawn(picture.height - strip.height)
     named = nodes_of_run(drawing, scene.last)
-    return replace(picture, around=(*picture.around, *below), nodes=named), told(row, proof)
+    return replace(picture, around=(*picture.around, *below), nodes=named)
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:

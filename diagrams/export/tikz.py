@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from diagrams.caption import caption
 from diagrams.clipping import inside
 from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE, WIDTH, Option
@@ -83,7 +84,7 @@ def export(scene: Scene, view: View) -> bytes:
     """
     if STANDALONE.of(view) and CAPTION.of(view):
         raise InputError("--caption belongs to a picture in a paper; leave out --standalone, or give it no caption")
-    picture, told = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options}))
+    picture = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options})).picture
     lines = list(_Writer(picture, view.palette).written())
     if len(lines) > MOST_LINES:
         raise InputError(
@@ -91,11 +92,16 @@ def export(scene: Scene, view: View) -> bytes:
             "export it as pdf, or a run with fewer messages"
         )
     if CAPTION.of(view):
-        lines.append(rf"\caption{{{typeset(told)}}}")
+        lines.append(latex_caption(caption(scene, view)))
     title = " ".join(scene.execution.scenario.title.encode("ascii", "replace").decode().split())
     size = {"width": _number(picture.width), "height": _number(picture.height)}
     whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
     return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")
+
+
+def latex_caption(text: str) -> str:
+    """A text as the caption of a figure in LaTeX."""
+    return rf"\caption{{{typeset(text)}}}"
 
 
 class _Writer:
