@@ -1,16 +1,17 @@
-"""Primitives cut off at a box, for formats that cannot do it themselves."""
+"""Primitives cut off at a box, for formats that cannot do it themselves, or hold no points far away.
+
+What lies inside altogether stays as it is; a curve that does not becomes PARTS straight lines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
 
-PARTS = 12  # straight ones of a curve that is cut off
-
-Crossing = Callable[[Pixel, Pixel], Pixel]
+PARTS = 24
 
 
 def clipped(part: Primitive, box: Box) -> Iterator[Primitive]:
@@ -20,84 +21,82 @@ def clipped(part: Primitive, box: Box) -> Iterator[Primitive]:
     """
     match part:
         case Line():
-            strokes = (_flat(stroke) if part.curved else stroke for stroke in part.strokes)
-            inside = tuple(piece for stroke in strokes for piece in _pieces(stroke, box))
-            if all(_holds(box, point) for stroke in part.strokes for point in stroke):
-                yield part
-            elif inside:
-                yield replace(part, strokes=inside, curved=False)
+            near, far = _sorted(part.strokes, part.curved, box)
+            cut = tuple(piece for stroke in far for piece in _pieces(stroke, box))
+            yield from [replace(part, strokes=near)] if near else []
+            yield from [replace(part, strokes=cut, curved=False)] if cut else []
         case Arrows():
-            seen = [(way, piece) for way in part.ways if (piece := _within(*way, box))]
-            there = tuple(piece for (_, tip), piece in seen if piece[1] == tip)
-            cut = tuple(piece for (_, tip), piece in seen if piece[1] != tip)
-            if there:
-                yield replace(part, ways=there)
-            if cut:
-                yield Line(cut, part.colour, part.width, part.dash, sign=part.sign)
+            yield from _arrows(part, box)
         case Area():
-            if all(_holds(box, point) for polygon in part.polygons for point in polygon):
-                yield part
-            else:
-                flat = (_flat(polygon) if part.curved else polygon for polygon in part.polygons)
-                polygons = tuple(own for polygon in flat if len(own := _cut(polygon, box)) > 2)
-                yield from [replace(part, polygons=polygons, curved=False)] if polygons else []
+            near, far = _sorted(part.polygons, part.curved, box)
+            cut = tuple(polygon for whole in far if len(polygon := _polygon(whole, box)) > 2)
+            yield from [replace(part, polygons=near)] if near else []
+            yield from [replace(part, polygons=cut, curved=False)] if cut else []
         case Disc() | Text():
-            if _holds(box, part.centre if isinstance(part, Disc) else part.at):
+            if _holds(box, [part.centre if isinstance(part, Disc) else part.at]):
                 yield part
 
 
-def _holds(box: Box, point: Pixel) -> bool:
-    return box.left <= point[0] <= box.right and box.top <= point[1] <= box.bottom
+def _holds(box: Box, points: Iterable[Pixel]) -> bool:
+    return all(box.left <= x <= box.right and box.top <= y <= box.bottom for x, y in points)
 
 
-def _flat(path: Path) -> Path:
-    """A path of Bezier curves as straight lines."""
+def _sorted(paths: Iterable[Path], curved: bool, box: Box) -> tuple[tuple[Path, ...], list[Path]]:
+    """The paths inside the box, and the others without curves."""
+    near, far = [], []
+    for path in paths:
+        if _holds(box, path):
+            near.append(path)
+        else:
+            far.append(_straightened(path) if curved else path)
+    return tuple(near), far
+
+
+def _straightened(path: Path) -> Path:
     points = [path[0]]
     for place in range(1, len(path), 3):
-        start, one, other, end = path[place - 1 : place + 3]
-        shares = (part / PARTS for part in range(1, PARTS + 1))
-        points += [_bezier(start, one, other, end, share) for share in shares]
+        points += [_bezier(path[place - 1 : place + 3], part / PARTS) for part in range(1, PARTS + 1)]
     return tuple(points)
 
 
-def _bezier(start: Pixel, one: Pixel, other: Pixel, end: Pixel, share: float) -> Pixel:
-    rest = 1 - share
-    weights = (rest**3, 3 * rest * rest * share, 3 * rest * share * share, share**3)
-    points = (start, one, other, end)
-    x, y = (sum(weight * point[axis] for weight, point in zip(weights, points, strict=True)) for axis in (0, 1))
-    return x, y
+def _bezier(points: Path, share: float) -> Pixel:
+    """The point of a cubic curve at a share of it, by de Casteljau's construction."""
+    while len(points) > 1:
+        points = tuple((x + (to_x - x) * share, y + (to_y - y) * share) for (x, y), (to_x, to_y) in pairwise(points))
+    return points[0]
 
 
-def _pieces(stroke: Path, box: Box) -> list[Path]:
-    """What of a line lies in the box; it may come back."""
-    pieces: list[Path] = []
+def _arrows(arrows: Arrows, box: Box) -> Iterator[Arrows | Line]:
+    leads = arrows.ends or tuple(tip for _, tip in arrows.ways)
+    ways, ends, lines = [], [], []
+    for way, end in zip(arrows.ways, leads, strict=True):
+        piece = box.part_of(*way)
+        if piece and piece[1] == way[1]:
+            ways.append(piece)
+            ends.append(end)
+        elif piece:
+            lines.append(piece)
+    if ways:
+        yield replace(arrows, ways=tuple(ways), ends=tuple(ends))
+    if lines:
+        yield Line(tuple(lines), arrows.colour, arrows.width, arrows.dash, sign=arrows.sign)
+
+
+def _pieces(stroke: Path, box: Box) -> Iterator[Path]:
+    """The parts of a line in the box."""
+    path: Path = ()
     for start, end in pairwise(stroke):
-        inside = _within(start, end, box)
-        if inside and pieces and pieces[-1][-1] == inside[0]:
-            pieces[-1] = (*pieces[-1], inside[1])
-        elif inside:
-            pieces.append(inside)
-    return pieces
+        piece = box.part_of(start, end)
+        if path and (piece is None or piece[0] != path[-1]):
+            yield path
+            path = ()
+        if piece is not None:
+            path = (*path, piece[1]) if path else piece
+    if path:
+        yield path
 
 
-def _within(start: Pixel, end: Pixel, box: Box) -> tuple[Pixel, Pixel] | None:
-    """The part of a line in the box (Liang and Barsky); None where there is none."""
-    (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
-    enter, leave = 0.0, 1.0
-    for slope, distance in ((-dx, x - box.left), (dx, box.right - x), (-dy, y - box.top), (dy, box.bottom - y)):
-        if slope < 0:
-            enter = max(enter, distance / slope)
-        elif slope > 0:
-            leave = min(leave, distance / slope)
-        elif distance < 0:
-            return None
-    if enter >= leave:
-        return None
-    first = (x + dx * enter, y + dy * enter) if enter > 0 else start
-    return first, ((x + dx * leave, y + dy * leave) if leave < 1 else end)
-
-
-def _cut(polygon: Path, box: Box) -> Path:
+def _polygon(polygon: Path, box: Box) -> Path:
     """A polygon, cut off at one side of the box after the other (Sutherland and Hodgman)."""
     for axis, limit, sign in ((0, box.left, 1), (0, -box.right, -1), (1, box.top, 1), (1, -box.bottom, -1)):
         kept: list[Pixel] = []

@@ -7,9 +7,10 @@ room for the record beside the diagram, time across below it (diagrams/record_ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from diagrams import lettering
+from diagrams.caption import caption
 from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import CROP, NO_AXIS, STEPS
 from diagrams.primitives import Box, Pixel, Text
@@ -38,7 +39,7 @@ MOST_BESIDE, MOST_BELOW = 520.0, 240.0  # pixels of the record beside or below t
 class Slide:
     """A page: the line with the step's number, the sentence in `lines` of letters of `size`, diagram and record.
 
-    The diagram is in the pixels of the page, and lies in `box`.
+    The diagram is in the pixels of the page, and lies in `box`; `told` says what is seen there.
     """
 
     step: int
@@ -47,6 +48,7 @@ class Slide:
     size: float
     box: Box
     diagram: Picture
+    told: str
     record: tuple[Table, ...]
 
     @property
@@ -89,7 +91,7 @@ class _Slides:
     """What all pages of a run have in common: the sizes of letters, and where everything lies."""
 
     def __init__(self, scene: Scene, view: View, steps: range) -> None:
-        self.scene, self.steps = scene, steps
+        self.scene, self.view, self.steps = scene, view, steps
         self.size, most = _size([scene.steps[step].sentence for step in steps])
         self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
         top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
@@ -112,8 +114,10 @@ class _Slides:
             badge = self.scene.steps[step].badge
             head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
+            said = f"Step {step} of {self.scene.last}. {self.scene.steps[step].sentence}"
+            told = f"{said} {caption(self.scene, replace(self.view, step=step))}"
             diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
-            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, record)
+            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, told, record)
 
 
 def _size(sentences: list[str]) -> tuple[float, int]:

@@ -75,8 +75,7 @@ def _add(made: Slides, slide: Slide, palette: Palette, notes: str) -> None:
 def _shapes(slide: Slide, palette: Palette) -> str:
     """The diagram and the record of a slide."""
     shapes = Shapes(palette)
-    told = f"The space-time diagram after step {slide.step}. {' '.join(slide.lines)}"
-    diagram = shapes.group(_parts(slide), slide.box, "Space-time diagram", told)
+    diagram = shapes.group(_parts(slide), slide.box, "Space-time diagram", slide.told)
     return diagram + "".join(shapes.table(table, "Record") for table in slide.record)
 
 
