@@ -86,6 +86,7 @@ def _fewer(colours: Colours) -> Colours:
 
 def _nearest(colours: Colours, kept: Colours) -> NDArray[np.uint8]:
     """For each colour the number of the nearest one that is kept."""
-    apart = np.abs(colours[:, None].astype(np.int16) - kept).sum(axis=2)
-    nearest: NDArray[np.uint8] = apart.argmin(axis=1).astype(np.uint8)
+    here, there = colours.astype(np.float32), kept.astype(np.float32)
+    squares = (there**2).sum(axis=1) - 2 * here @ there.T  # of the distances, but for what is the same for all
+    nearest: NDArray[np.uint8] = squares.argmin(axis=1).astype(np.uint8)
     return nearest

@@ -10,8 +10,8 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
-from PIL import Image, ImageChops, ImageStat
 from lxml import etree
+from PIL import Image, ImageChops, ImageStat
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pypdf import PdfReader
