@@ -142,7 +142,8 @@ class Drawing:
         position = self.scene.positions[step]
         for trace in self.traces:
             if "cursor" in trace.get("meta", {}):
-                trace = _moved(trace, position, step == self.scene.last)
+                is_there = self.scene.extent[0] <= position and step < self.scene.last
+                trace = _moved(trace, position, is_there)
             points = seen(trace, step, position)
             inside += _shapes(trace, points, self.frame, 1.0)
             if "text" in trace.get("mode", ""):
@@ -265,10 +266,10 @@ def _on_the_way(start: Place, end: Place, share: float) -> Place:
     return start[0] + share * (end[0] - start[0]), start[1] + share * (end[1] - start[1])
 
 
-def _moved(trace: Trace, position: float, hidden: bool) -> Trace:
-    """The line of now at `position`; no line at the end of the run, where there is no later moment."""
+def _moved(trace: Trace, position: float, is_there: bool) -> Trace:
+    """The line of now at `position`; none before all that is drawn, or at the end, where there is no later moment."""
     axis = trace["meta"]["cursor"]
-    return {**trace, axis: [position] * len(trace[axis]), "visible": not hidden}
+    return {**trace, axis: [position] * len(trace[axis]), "visible": is_there}
 
 
 def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:

@@ -18,7 +18,7 @@ from pypdf import PdfReader
 
 from diagrams.export import gif
 from diagrams.lettering import ELLIPSIS, width_of
-from diagrams.primitives import Area, Arrows, Box, Disc, Line, Text
+from diagrams.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
 from diagrams.record_lines import NOTHING
 from diagrams.scene import compose
 from diagrams.slide_shapes import EMU
@@ -57,6 +57,20 @@ def box_of(text: Text) -> Box:
     return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
 
 
+def points_of(part: Primitive) -> list[Pixel]:
+    match part:
+        case Line():
+            return [point for stroke in part.strokes for point in stroke]
+        case Arrows():
+            return [point for way in part.ways for point in way]
+        case Area():
+            return [point for polygon in part.polygons for point in polygon]
+        case Disc():
+            return [part.centre]
+        case Text():
+            return [part.at]
+
+
 def holds(outer: Box, inner: Box, slack: float = 0.5) -> bool:
     return (
         outer.left - slack <= inner.left
@@ -82,6 +96,8 @@ def test_every_text_of_every_page_can_be_read_from_the_last_row(name, orientatio
         places = [slide.box, *(table.box for table in slide.record)]
         assert all(holds(PAGE, place) for place in places)
         assert not any(one.meets(other) for one, other in combinations(places, 2))
+        drawn = [point for part in slide.diagram.inside for point in points_of(part)]
+        assert all(holds(slide.box, Box(x, y, x, y)) for x, y in drawn)
         inside = [box_of(part) for part in slide.diagram.around if isinstance(part, Text)]
         assert all(holds(slide.box, box, slack=2) for box in inside)
 
