@@ -128,7 +128,8 @@ def slowest(rows: Rows) -> Figure:
             f"{number(row['latency'])} time units" for row in rows
         ),
     }  # fmt: skip
-    x = axis("Process") | {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)]}
+    places = {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)], "range": [-0.6, len(rows) - 0.4]}
+    x = axis("Process") | places | {"showgrid": False}
     return frame([bars], "Snapshots that the process finished last", x, axis("", from_zero=True))
 
 
