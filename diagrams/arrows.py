@@ -104,7 +104,7 @@ def messages(canvas: Canvas) -> None:
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
-        sign = "stamped message" if colour == "@stamped" else "message"
+        sign = f"{own[0].head} message".strip()
         add_arrows(canvas, own, span, flying, head=15, grow=True, is_open=is_open, sign=f"{sign} on its way")
         there = {"color": colour, "width": 1.8 * max(canvas.scale, 0.5)}
         _there(canvas, own, tips, there, 13, sign, is_open)
