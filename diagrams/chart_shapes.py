@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from statistics import stdev
 from typing import Any
 
@@ -122,7 +121,7 @@ def _bandwidth(values: Sequence[float]) -> float:
         return 0.0
     deviation, half = stdev(values), (quantile(values, 0.75) - quantile(values, 0.25)) / 1.349
     least = (values[-1] - values[0]) / 100
-    return max(least, 1.059 * min(deviation, half) * len(values) ** -0.2)
+    return max(least, 1.059 * min(deviation, half) / math.pow(len(values), 0.2))
 
 
 def quantile(values: Sequence[float], share: float) -> float:

@@ -256,7 +256,7 @@ def _moved(trace: Trace, position: float, hidden: bool) -> Trace:
 
 
 def shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
-    """The areas, lines and marks of a trace, whose points lie at `points` (None: not seen), signs enlarged by `scale`."""
+    """The areas, lines and marks of a trace, with its `points` (None: not seen) and signs enlarged by `scale`."""
     mode, meta = trace.get("mode", "none"), trace.get("meta", {})
     sign, marker = meta.get("sign", ""), trace.get("marker", {})
     if marker.get("symbol") == "arrow":

@@ -47,7 +47,7 @@ def _told(writer: PdfWriter, page: PageObject, number: int, told: str) -> Dictio
     """What the element of a page says. All that is drawn there becomes its content, number 0 of the page."""
     drawn = page.get_contents()
     content = DecodedStreamObject()
-    content.set_data(b"/Figure <</MCID 0>> BDC\n" + (drawn.get_data() if drawn else b"") + b"\nEMC")
+    content.set_data(b"/Figure <</MCID 0>> BDC\n" + (b"" if drawn is None else drawn.get_data()) + b"\nEMC")
     page[NameObject("/Contents")] = writer._add_object(content.flate_encode())
     page[NameObject("/StructParents")] = NumberObject(number)
     box = ArrayObject(NumberObject(round(side)) for side in page.mediabox)
