@@ -154,7 +154,10 @@ class _Drawn:
         return trace | {
             "hoverinfo": "text",
             "hovertext": [plain(told)],
-            "meta": {"nodes": [self.lattice.number[mark.cut]], "sign": f"{mark.role} state"},
+            "meta": {
+                "nodes": [self.lattice.number[mark.cut]],
+                "sign": f"{'recorded' if is_recorded else 'outer'} state",
+            },
         }
 
     def here(self, cuts: Sequence[Clock], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:

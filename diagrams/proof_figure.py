@@ -8,7 +8,7 @@ that stays. `meta.turns` says which process's turn to red a point is, by its lan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -38,12 +38,13 @@ from diagrams.texts import (
     spots_beside,
     with_a_body,
 )
+from diagrams.tips import Sign, Tips
 from sim.core.model import APP
 
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
-CLEAR = 7.5  # pixels from the middle of an action to the tip of an arrow
+ACTION, EDGE, TURN = 13, 2.2, 14  # pixels: the size of an action, the edge of a white one; the size of a turn
 SHORT_NUMBERS = 100
 FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
@@ -161,6 +162,7 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
 
 def _messages(canvas: Canvas, whole: Rearranged) -> None:
     """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
+    tips = Tips(canvas, _signs(canvas, whole))
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
         colour = "@ink" if is_open else "@red"
@@ -169,15 +171,16 @@ def _messages(canvas: Canvas, whole: Rearranged) -> None:
             meta = {"places": [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]}
             line = {"color": colour, "width": 1.9 * max(canvas.scale, 0.5), **({} if arrives else {"dash": "dot"})}
             if arrows:
-                head, off = (13, [CLEAR * canvas.scale] * len(arrows)) if arrives else (0, ())
+                head = 13 if arrives else 0
+                off = [tips.off(shaft(canvas.scene, arrow), arrow, 0) for arrow in arrows]
                 sign = ("white" if is_open else "red") + " message"
                 add_arrows(canvas, arrows, _spans(arrows), line, head, is_open=is_open, meta=meta, sign=sign, off=off)
 
 
 def _dots(canvas: Canvas, whole: Rearranged) -> None:
     """White actions as rings, red ones as squares."""
-    size = 13 * max(canvas.scale, 0.4)
-    ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": 2.2}}
+    size = ACTION * max(canvas.scale, 0.4)
+    ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": EDGE}}
     square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
     numbers = _numbers(canvas, whole)
     for is_red, look in ((False, ring), (True, square)):
@@ -188,6 +191,18 @@ def _dots(canvas: Canvas, whole: Rearranged) -> None:
         meta = {"places": [numbers[place] for place in own]}
         points = [[(dot.lane, dot.position)] for dot in dots]
         canvas.add(points, _spans(dots), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+
+
+def _signs(canvas: Canvas, whole: Rearranged) -> Iterator[Sign]:
+    """The actions, as far as arrows have to keep off them."""
+    radius = ACTION * max(canvas.scale, 0.4) / 2
+    for dot, number in zip(canvas.scene.dots, _numbers(canvas, whole), strict=True):
+        is_red = whole.proof.actions[number].is_red
+        symbol, own = ("square", radius) if is_red else ("circle", radius + EDGE / 2)
+        yield Sign(dot.lane, dot.position, 0, symbol, own)
+    symbol = theme.RECORD_SYMBOLS[whole.rank_of(whole.proof.snapshot.id) % len(theme.RECORD_SYMBOLS)]
+    for lane, own_lane in enumerate(canvas.scene.layout.shown[: len(canvas.scene.processes)]):
+        yield Sign(lane, whole.places.turns[own_lane], 0, symbol, TURN * max(canvas.scale, 0.45) / 2 + 1)
 
 
 def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
@@ -222,7 +237,7 @@ def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
     look = {"color": colour, "width": 3.2 * max(canvas.scale, 0.4), "dash": dash}
     canvas.add([line], sign="turn", mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
     symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
-    diamond = {"symbol": symbol, "size": 14 * max(canvas.scale, 0.45), "color": colour}
+    diamond = {"symbol": symbol, "size": TURN * max(canvas.scale, 0.45), "color": colour}
     diamond |= {"line": {"color": "@paper", "width": 1.5}}
     texts = [plain(f"{whole.processes[lane]} turns red") for lane in lanes]
     points = [[(float(number), turn)] for number, turn in enumerate(turns)]
