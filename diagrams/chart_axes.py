@@ -74,10 +74,9 @@ def below(axis: Axis, span: tuple[float, float], plot: Box, size: float, width: 
     if all(lines and len(lines) <= MOST_LINES for lines in broken):
         return Ticks([Tick(value, lines) for value, lines in zip(values, broken, strict=True)])
     key = _key(labels)
-    if key:
-        return Ticks(_whole(values, [*map(str, range(1, len(key) + 1))]).ticks, key)
-    kept = set(_with_room(places, labels, size, width))
-    return Ticks([Tick(value, (labels[at],) if at in kept else ()) for at, value in enumerate(values)])
+    shown = [str(rank) for rank in range(1, len(key) + 1)] or labels
+    kept = _with_room(places, shown, size, width)
+    return Ticks([Tick(value, (shown[at],) if at in kept else ()) for at, value in enumerate(values)], key)
 
 
 def beside(axis: Axis, span: tuple[float, float], height: float, size: float, width: float) -> Ticks:

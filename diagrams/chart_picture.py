@@ -22,7 +22,7 @@ from diagrams.sheet import SCREEN, Sheet
 HEIGHT = 0.56  # of the width: the plot
 MARGIN = 6.0  # pixels around the picture
 SAMPLE = 36.0  # pixels: a line of the legend
-FIELDS = 5  # of the legend of a heat map
+FIELDS, LEAST_FIELD = 5, 8.0  # of the legend of a heat map: how many, and pixels of one
 TICK = 4.0  # pixels
 MOST_LINES = 4  # of a title, or of an entry of the legend or the key
 
@@ -136,7 +136,7 @@ def _legend(figure: Figure, letters: float, room: float) -> Iterator[_Entry]:
     layout = figure["layout"]
     for trace in figure["data"]:
         if trace["type"] == "heatmap" and trace["zmin"] < trace["zmax"]:
-            yield _fields(trace, letters)
+            yield from _fields(trace, letters, room)
     if layout["showlegend"]:
         title = letters_in(layout["legend"]["title"]["text"])
         if title:
@@ -169,19 +169,21 @@ def _sample(trace: Trace, x: float, y: float) -> Iterator[Primitive]:
         yield from marks(trace["marker"], [(x + SAMPLE / 2, y)], 1.0)
 
 
-def _fields(trace: Trace, letters: float) -> _Entry:
-    """The scale of a heat map: fields from its lowest value to its highest."""
+def _fields(trace: Trace, letters: float, room: float) -> Iterator[_Entry]:
+    """The scale of a heat map, if there is room for it: fields from its lowest value to its highest."""
     low, high = number(trace["zmin"]), number(trace["zmax"])
-    start = width_of(low, letters) + 0.4 * letters
-    width, step = FIELDS * SAMPLE, (trace["zmax"] - trace["zmin"]) / (FIELDS - 1)
+    start, end = (width_of(label, letters) + 0.4 * letters for label in (low, high))
+    field, step = min(SAMPLE, (room - start - end) / FIELDS), (trace["zmax"] - trace["zmin"]) / (FIELDS - 1)
+    if field < LEAST_FIELD:
+        return
 
     def draw(x: float, y: float) -> Iterator[Primitive]:
         yield Text((x, y), low, "start", letters, "@ink", sign="label")
         for rank in range(FIELDS):
-            left, top = x + start + SAMPLE * rank + 1, y - 0.8 * letters
-            right, bottom = left + SAMPLE - 2, y + 0.1 * letters
+            left, top = x + start + field * rank + 1, y - 0.8 * letters
+            right, bottom = left + field - 2, y + 0.1 * letters
             corners = ((left, top), (right, top), (right, bottom), (left, bottom))
             yield Area((corners,), chart_shapes.field_colour(trace, trace["zmin"] + step * rank))
-        yield Text((x + start + width + 0.4 * letters, y), high, "start", letters, "@ink", sign="label")
+        yield Text((x + start + FIELDS * field + 0.4 * letters, y), high, "start", letters, "@ink", sign="label")
 
-    return _Entry(start + width + 0.4 * letters + width_of(high, letters), draw)
+    yield _Entry(start + FIELDS * field + end, draw)

@@ -20,6 +20,11 @@ DRAWN = """(plot) => {
   return drawn && Math.abs(drawn.clientWidth - room.clientWidth) < 3 && drawn.clientHeight <= room.clientHeight;
 }"""
 
+WITHIN = """(selector) => {
+  const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}"""  # it follows its button a moment after the page is resized
+
 NARROWED = """() => {
   const main = document.querySelector("[data-testid=stMain]");
   return main.scrollWidth <= main.clientWidth; // the table is drawn anew a moment after the page is resized
@@ -63,6 +68,15 @@ def test_the_views_of_an_ensemble(visit):
         page.get_by_role("radio", name=view).click()
         page.locator(CHART).first.wait_for()
         check_every_screen(visit, view)
+    page.get_by_role("button", name="Save chart").click()
+    page.get_by_role("button", name="Save SVG").wait_for()
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.get_by_role("button", name="Save chart").scroll_into_view_if_needed()
+        page.wait_for_function(WITHIN, arg="[data-testid=stPopoverBody]")
+        found += [f"Save chart at {width}x{height}: {fault}" for fault in faults(page, "[data-testid=stPopoverBody]")]
+    check_none(found)
 
 
 def test_the_cards_of_the_gallery(visit):
