@@ -1,8 +1,8 @@
 """The axes of a chart as a still picture: which values they span, where their ticks lie, and labels that have room.
 
 No letters are smaller than the others. Labels that have no room beside each other are broken into lines; if that does
-not help, the names of a few values become numbers that are explained below the chart (its key), and of many values, or
-of numbers, only as many are written as there is room for.
+not help, letters stand for them, which are explained below the chart (its key). Where one label tells the next, as on a
+scale or for P1, P2, P3, and where there are very many, only as many are written as there is room for.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PAD = 0.05  # of the values: the room beside the outermost ones
 LEADING = 1.2  # from a line of text to the next one, in letters
 GAP = 0.6  # between two labels, in letters
 MOST_LINES = 3  # of a label below its tick
+LETTERS = "abcdefghijklmnopqrstuvwxyz"  # of a key
 MOST_IN_A_KEY = 20
-SHORT = 5  # letters: a name as short as this one says more than a number that stands for it
 MOST_ASIDE = 0.3  # of the picture's width: the labels on the left
 
 _PIECES = re.compile(r"\S+?(?:(?<=\w)-(?=\w)|\s+|$)")
@@ -40,7 +40,7 @@ class Tick(NamedTuple):
 
 
 class Ticks(NamedTuple):
-    """The ticks of an axis, and its key: what the numbers stand for that are written for names."""
+    """The ticks of an axis, and its key: the labels for which letters stand."""
 
     ticks: Sequence[Tick]
     key: Sequence[str] = ()
@@ -73,8 +73,8 @@ def below(axis: Axis, span: tuple[float, float], plot: Box, size: float, width: 
     broken = [_broken(label, size, slot) for label in labels]
     if all(lines and len(lines) <= MOST_LINES for lines in broken):
         return Ticks([Tick(value, lines) for value, lines in zip(values, broken, strict=True)])
-    key = _key(labels)
-    shown = [str(rank) for rank in range(1, len(key) + 1)] or labels
+    key = _key(axis, labels)
+    shown = list(LETTERS[: len(key)]) or labels
     kept = _with_room(places, shown, size, width)
     return Ticks([Tick(value, (shown[at],) if at in kept else ()) for at, value in enumerate(values)], key)
 
@@ -87,18 +87,18 @@ def beside(axis: Axis, span: tuple[float, float], height: float, size: float, wi
     broken = [_broken(label, size, MOST_ASIDE * width) for label in labels]
     if all(lines and len(lines) * LEADING * size <= row for lines in broken):
         return Ticks([Tick(value, lines) for value, lines in zip(values, broken, strict=True)])
-    key = _key(labels) if row >= LEADING * size else []
+    key = _key(axis, labels) if row >= LEADING * size else []
     if key:
-        return Ticks(_whole(values, [_letter(rank) for rank in range(len(key))]).ticks, key)
+        return Ticks(_whole(values, LETTERS.upper()[: len(key)]).ticks, key)
     every = -int(-LEADING * size // row)
     shown = [cropped(label, size, MOST_ASIDE * width) for label in labels]
     return Ticks([Tick(value, (shown[at],) if at % every == 0 else ()) for at, value in enumerate(values)])
 
 
 def explained(below_it: Ticks, beside_it: Ticks) -> Iterator[str]:
-    """The entries of a chart's key: numbers for the names below it, letters for those beside it."""
-    yield from (f"{rank}: {name}" for rank, name in enumerate(below_it.key, start=1))
-    yield from (f"{_letter(rank)}: {name}" for rank, name in enumerate(beside_it.key))
+    """The entries of a chart's key: small letters for the labels below it, capital ones for those beside it."""
+    for letters, key in ((LETTERS, below_it.key), (LETTERS.upper(), beside_it.key)):
+        yield from (f"{letter}: {label}" for letter, label in zip(letters, key, strict=False))
 
 
 def _named(axis: Axis, span: tuple[float, float], most: int) -> tuple[list[float], list[str]]:
@@ -140,12 +140,15 @@ def _broken(text: str, size: float, room: float) -> Lines:
     return told if all(width_of(line, size) <= room for line in told) else ()
 
 
-def _key(labels: Sequence[str]) -> list[str]:
-    """The names for which numbers stand; none where the labels are short or numbers themselves, or too many."""
-    if len(labels) > MOST_IN_A_KEY or max(map(len, labels), default=0) <= SHORT:
-        return []
-    return [] if all(re.fullmatch(r"-?[\d.,]+(e[-+]?\d+)?", label) for label in labels) else list(labels)
+def _key(axis: Axis, labels: Sequence[str]) -> list[str]:
+    """The labels of values side by side for which letters stand; none where one tells the next, or there are many."""
+    is_side_by_side = "tickvals" in axis and "range" in axis
+    return [] if not is_side_by_side or len(labels) > MOST_IN_A_KEY or _are_counted(labels) else list(labels)
 
 
-def _letter(rank: int) -> str:
-    return chr(ord("a") + rank)
+def _are_counted(labels: Sequence[str]) -> bool:
+    """Whether labels are numbers in even steps, behind the same few letters if any, such as P1, P2, P3."""
+    found = [re.fullmatch(r"(\D{0,3})(\d[\d,]*)", label) for label in labels]
+    parts = [(match[1], int(match[2].replace(",", ""))) for match in found if match]
+    steps = {(other[0] == one[0], other[1] - one[1]) for one, other in pairwise(parts)}
+    return len(parts) == len(labels) and len(steps) <= 1 and all(is_same for is_same, _ in steps)

@@ -130,8 +130,8 @@ def test_whatever_values_and_names_are_no_label_is_over_another_one(names, middl
     assert all(text.size >= SMALLEST - 0.01 for text, _ in texts_of(made))
 
 
-def test_names_are_broken_then_numbered_and_numbers_are_left_out():
-    """Labels stay as large as the others: what has no room is told in a key, or not at all."""
+def test_labels_are_broken_or_told_in_a_key_and_only_counted_ones_are_left_out():
+    """Labels stay as large as the others."""
     plot = Box(50, 50, 450, 250)
 
     def told(*names: str) -> tuple[list[tuple[str, ...]], list[str]]:
@@ -142,7 +142,9 @@ def test_names_are_broken_then_numbered_and_numbers_are_left_out():
     assert told("3", "5") == ([("3",), ("5",)], [])
     assert told(*["Chandy-Lamport"] * 4) == ([("Chandy-", "Lamport")] * 4, [])
     five = told(*["exponential delays"] * 5)
-    assert five == ([("1",), ("2",), ("3",), ("4",), ("5",)], ["exponential delays"] * 5)
+    assert five == ([(letter,) for letter in "abcde"], ["exponential delays"] * 5)
+    uneven = ["0.25", "1", "20", "500", "12000", "13000", "14000", "15000", "16000"]
+    assert told(*uneven) == ([(letter,) for letter in "abcdefghi"], uneven), "no reader can guess one that is missing"
     lines, key = told(*[f"{number},000" for number in range(1, 21)])
     assert key == [] and lines[0] == ("1,000",) and lines.count(()) > 10
     lines, key = told(*[f"P{number}" for number in range(1, 31)])
@@ -153,9 +155,9 @@ def test_names_beside_the_plot_become_letters_where_they_have_no_room():
     names = [f"a name of many words, {number}" for number in range(8)]
     places = {"tickvals": [*range(8)], "ticktext": names, "range": [-0.6, 7.4]}
     found = beside(axis("") | places, (-0.6, 7.4), 200, LETTERS, 400)
-    assert [tick.lines for tick in found.ticks] == [(letter,) for letter in "abcdefgh"] and found.key == names
+    assert [tick.lines for tick in found.ticks] == [(letter,) for letter in "ABCDEFGH"] and found.key == names
     made = picture(FIGURES["heat of names"], width="84mm", **{"font-size": "10pt"})
-    assert "a: an algorithm-of 0 people" in letters_in(made)
+    assert "A: an algorithm-of 0 people" in letters_in(made)
 
 
 # ------------------------------------------------------------------ shapes
