@@ -10,7 +10,7 @@ from statistics import quantiles
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 from pypdf import PdfReader
@@ -356,6 +356,9 @@ def test_no_number_is_rounded(value):
     assert float(line["median"]) == value
 
 
+@example("=1+1")
+@example("@SUM(A1)")
+@example("-2+3")
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\r\0")))
 def test_no_cell_is_a_formula(text):
     rows = [cell(0, 4, "fixed:1", 1.0, algorithm=text)]
