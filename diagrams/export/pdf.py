@@ -1,15 +1,21 @@
-"""Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel."""
+"""Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel.
+
+It is tagged: its alternative text says what is seen.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import vl_convert
 
+from diagrams.drawing import Picture
 from diagrams.export import svg
 from diagrams.export_options import PICTURE
 from diagrams.pictures import drawn
 from diagrams.scene import Scene
+from diagrams.tagged_pdf import tagged
 from diagrams.view import View
 
 TITLE = "PDF picture"
@@ -22,5 +28,10 @@ OPTIONS = PICTURE
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
     picture, told = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.title, told)
+
+
+def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
+    """A picture as a page, with a title, and `told` for those who cannot see it."""
     in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
-    return vl_convert.svg_to_pdf(svg.document(in_points, view.palette, scene.execution.scenario.title, told))
+    return tagged([(vl_convert.svg_to_pdf(svg.document(in_points, palette)), told)], title)
