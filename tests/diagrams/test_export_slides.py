@@ -17,7 +17,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pypdf import PdfReader
 
 from diagrams.export import gif
-from diagrams.lettering import ELLIPSIS, width_of
+from diagrams.lettering import ELLIPSIS
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
 from diagrams.record_lines import NOTHING
 from diagrams.scene import compose
@@ -28,7 +28,7 @@ from sim.core.errors import InputError
 from sim.document import library
 from sim.explain.rule_book import paragraphs
 from sim.run.execution import run as execute
-from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
+from tests.diagrams.tools import box_of, exported, is_blank, needs_poppler, pages_of, scene, texts_of
 
 NAMES = ["lecture", "star", "overlapping", "widgets", "never_occurred"]
 ORIENTATIONS = ["down", "right"]
@@ -44,17 +44,6 @@ needs_office = pytest.mark.skipif(
 
 def slides_of(name: str, **view) -> list[Slide]:
     return list(slides(scene(name), View.of(scene(name), **view)))
-
-
-def texts_of(slide: Slide) -> list[tuple[Text, Box]]:
-    parts = (*slide.picture.inside, *slide.picture.around)
-    return [(part, box_of(part)) for part in parts if isinstance(part, Text)]
-
-
-def box_of(text: Text) -> Box:
-    width = width_of(text.letters, text.size)
-    left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
-    return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
 
 
 def points_of(part: Primitive) -> list[Pixel]:
@@ -88,7 +77,7 @@ def holds(outer: Box, inner: Box, slack: float = 0.5) -> bool:
 def test_every_text_of_every_page_can_be_read_from_the_last_row(name, orientation):
     """None is small, over another one, or cut off; sentence, diagram and record have places of their own."""
     for slide in slides_of(name, orientation=orientation):
-        texts = texts_of(slide)
+        texts = texts_of(slide.picture)
         assert [text.letters for text, _ in texts if text.size < SMALLEST] == []
         assert [(a.letters, b.letters) for (a, box), (b, other) in combinations(texts, 2) if box.meets(other)] == []
         assert [text.letters for text, box in texts if not holds(PAGE, box)] == []
@@ -168,7 +157,7 @@ def test_a_record_that_is_too_long_is_counted_with_what_came_last(orientation):
                              if c.target_name == run.lanes[r.lane])  # fmt: skip
         assert told["processes"] == f"{done} of 100" and sum(map(int, states)) == open_or_closed
         assert len(told) > 10 and all(holds(PAGE, table.box) for table in slide.record)
-        assert min(text.size for text, _ in texts_of(slide)) >= SMALLEST
+        assert min(text.size for text, _ in texts_of(slide.picture)) >= SMALLEST
 
 
 def test_a_run_without_snapshots_gives_its_place_to_the_diagram():
