@@ -43,8 +43,8 @@ def nodes_of_lattice(lattice: Lattice, frame: Frame) -> Mapping[str, Pixel]:
 def _events(drawing: Drawing) -> Iterator[Named]:
     scene = arranged(drawing.scene)
     for dot in scene.dots:
-        process, label = node_name(scene.lanes[dot.lane]), node_name(dot.label)
-        yield (label, f"{process}-{label}"), drawing.point(dot.lane, dot.position)
+        names = node_name(dot.label), node_name(f"{scene.lanes[dot.lane]}-{dot.label}")
+        yield names, drawing.point(dot.lane, dot.position)
 
 
 def _recordings(drawing: Drawing, step: int) -> Iterator[Named]:
