@@ -86,7 +86,7 @@ def _unique(named: Sequence[Named]) -> Mapping[str, Pixel]:
     for names, at in named:
         name = next((name for name in names if name and name not in found), None)
         while name is None or name in found:
-            last = names[-1].strip("-") or "node"
+            last = names[-1] or "node"
             count[last] = count.get(last, 1) + 1
             name = f"{last}-{count[last]}"
         found[name] = at

@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from diagrams import lettering
+from diagrams.drawing import Picture
 from diagrams.export import exporter
+from diagrams.primitives import Box, Primitive, Text
 from diagrams.scene import Scene, compose
 from diagrams.view import View
 from sim.document import library
@@ -89,3 +92,20 @@ def pages_of(pdf: bytes, folder: Path, dots_per_inch: int = 36) -> list[Image.Im
     command = ["pdftoppm", "-r", str(dots_per_inch), "-png", "file.pdf", "page"]
     subprocess.run(command, cwd=folder, check=True, timeout=120)
     return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]
+
+
+def parts_of(picture: Picture) -> list[Primitive]:
+    """All that is drawn."""
+    return [*picture.inside, *picture.around]
+
+
+def texts_of(picture: Picture) -> list[tuple[Text, Box]]:
+    """The texts of a picture, each with its box."""
+    return [(part, box_of(part)) for part in parts_of(picture) if isinstance(part, Text)]
+
+
+def box_of(text: Text) -> Box:
+    """Where the letters of a text lie, estimated rather too wide."""
+    width = lettering.width_of(text.letters, text.size)
+    left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
+    return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
