@@ -43,8 +43,8 @@ def nodes_of_lattice(lattice: Lattice, frame: Frame) -> Mapping[str, Pixel]:
 def _events(drawing: Drawing) -> Iterator[Named]:
     scene = arranged(drawing.scene)
     for dot in scene.dots:
-        process, label = node_name(scene.lanes[dot.lane]), node_name(dot.label)
-        yield (label, f"{process}-{label}"), drawing.point(dot.lane, dot.position)
+        names = node_name(dot.label), node_name(f"{scene.lanes[dot.lane]}-{dot.label}")
+        yield names, drawing.point(dot.lane, dot.position)
 
 
 def _recordings(drawing: Drawing, step: int) -> Iterator[Named]:
@@ -86,7 +86,7 @@ def _unique(named: Sequence[Named]) -> Mapping[str, Pixel]:
     for names, at in named:
         name = next((name for name in names if name and name not in found), None)
         while name is None or name in found:
-            last = names[-1].strip("-") or "node"
+            last = names[-1] or "node"
             count[last] = count.get(last, 1) + 1
             name = f"{last}-{count[last]}"
         found[name] = at

@@ -34,9 +34,4 @@ def export(scene: Scene, view: View) -> bytes:
 def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
     """A picture as a page, with a title, and `told` for those who cannot see it."""
     in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
-<<<<<<< HEAD
-    page = vl_convert.svg_to_pdf(svg.document(in_points, view.palette))
-    return tagged([(page, told)], scene.execution.scenario.title)
-=======
     return tagged([(vl_convert.svg_to_pdf(svg.document(in_points, palette)), told)], title)
->>>>>>> main

@@ -214,14 +214,16 @@ def test_every_message_leads_from_node_to_node(name, orientation):
     assert {node for pair in own for node in pair} <= set(nodes)
 
 
-def test_a_label_of_two_events_names_one_and_the_other_with_its_process(tmp_path):
-    scenario = tmp_path / "twice.toml"
-    lines = [f'{{ process = "{process}", at = {at}, label = "x" }}' for process, at in (("P1", 1), ("P2", 2))]
-    scenario.write_text(f"processes = 2\nscript = [{', '.join(lines)}]\n")
-    target = tmp_path / "twice.tex"
-    done = main(["export", str(scenario), "--format", "tikz", "-o", str(target)])
-    if done == 0:
-        assert re.findall(r"\\node\[.*?\] \((.*?)\)", target.read_text()) == ["x", "P2-x"]
+def test_events_whose_labels_are_alike_have_names_of_their_own(tmp_path):
+    scenario = tmp_path / "alike.toml"
+    places = [("P1", 1, "x!"), ("P2", 2, "x?"), ("P2", 3, "x."), ("P2", 4, "漢"), ("P2", 5, "P1-start")]
+    lines = [f'{{ process = "{process}", at = {at}, label = "{label}" }}' for process, at, label in places]
+    scenario.write_text(f"processes = 2\nscript = [{', '.join(lines)}]\n", encoding="utf-8")
+    target = tmp_path / "alike.tex"
+    assert main(["export", str(scenario), "--format", "tikz", "-o", str(target)]) == 0
+    named = re.findall(r"\\node\[look/event\] \((.*?)\)", target.read_text())
+    assert named == ["x", "P2-x", "P2-x-2", "P2", "P1-start"]
+    assert r"\draw[look/process line] (P1-start-2) -- (P1-end);" in target.read_text()
     assert node_name("ü漢 x_1.2") == "u-x-1-2" and node_name("漢") == ""
 
 
@@ -254,6 +256,17 @@ def test_every_shape_is_written_once_and_as_it_says(view):
     assert set(re.findall(r"^\\(?:draw|path|node)\[look/([^,\]]*)", text, re.MULTILINE)) == set(styles)
     for name, style in styles.items():
         assert f"cut/{re.sub(' look .*| [ps][0-9].*| bold.*| italic.*', '', name)}/.try" in style
+
+
+def test_the_signs_of_recordings_lie_about_their_nodes():
+    diamonds = re.findall(r"^\\path\[look/recording s(\d),shift={\((.*)\)}\] \(0,-", picture_of("overlapping"), re.M)
+    assert diamonds == [(str(rank), f"S{rank + 1}-P{own}") for rank in (0, 1) for own in recorders("overlapping", rank)]
+
+
+def recorders(name: str, rank: int) -> list[int]:
+    """The numbers of the processes in the order in which they recorded a snapshot."""
+    own = scene(name)
+    return [recording.lane + 1 for recording in own.recordings[own.snapshots[rank].id]]
 
 
 def test_curves_are_curves_between_nodes():
