@@ -14,8 +14,10 @@ from diagrams.slides import MOST_PAGES, slides
 from diagrams.view import View
 
 TITLE = "PDF deck, a page for each step"
+FOR = "For a lecture with any projector: a page for each step, with its sentence."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
+PREVIEW = "gif"
 ORDER = 40
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True

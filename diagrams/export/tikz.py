@@ -18,8 +18,10 @@ from diagrams.view import View
 from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"
+FOR = "For a paper in LaTeX, whose letters it takes: text that you can change."
 SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
+PREVIEW = "text"
 ORDER = 50
 OPTIONS = PICTURE
 
