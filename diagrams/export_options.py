@@ -163,7 +163,7 @@ STEPS = Option(
     "steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True, is_seen=True
 )
 CROP = Option(
-    "crop", "From step", "the part of the diagram from one step to another (default: all of it)", "crop", most=SHOWN,
+    "crop", "Only from step", "the part of the diagram from one step to another (default: all of it)", "crop", most=SHOWN,
     in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
@@ -223,7 +223,7 @@ TAB = Option(
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/sheet.py)
-PICTURE = (DRAWING, STEP, CROP, ORIENTATION, *SHEET, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS)  # for a picture of a step
+PICTURE = (DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, *SHEET, ORIENTATION)  # for a picture of a step
 
 
 def pages(most: int) -> tuple[Option, ...]:

@@ -105,6 +105,7 @@ def test_a_predicate_possibly_and_definitely_with_witnesses_and_in_the_link(latt
 def test_export_begins_with_the_lattice(lattice: ExplorerPage) -> None:
     page = lattice.page
     page.locator("[data-tool=export]").click()
+    page.get_by_label("Format").select_option("svg")
     expect(page.get_by_label("Drawing")).to_have_value("lattice")
     with page.expect_download() as download:
         page.get_by_role("button", name="Download").click()

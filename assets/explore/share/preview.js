@@ -1,0 +1,135 @@
+/* The preview of an export: the very file that would be saved, and beside a picture its caption. */
+
+import { copied, el, setText } from "../page/dom.js";
+import { fileOf, firstLines } from "./files.js";
+import { spaced } from "./asked.js";
+
+const REST_MS = 400; // after a change, before the server is asked
+const MOST_LINES = 40; // of a text
+const MOST_FRAMES = 30; // of an animation
+const CAPTION = "caption"; // the format with a picture's caption
+const PAPER = "170mm"; // as wide as a picture is on paper, where only its letters are said
+
+/** Follows the dialog's options: one request at a time, and the file on show stays until the next one is there. */
+export class Preview {
+  constructor(explorer) {
+    this.explorer = explorer;
+    this.shown = el("div", { class: "cc-preview-shown", tabindex: "0", role: "group", "aria-label": "The file" });
+    this.said = el("p", { class: "cc-preview-said", role: "status" });
+    this.caption = el("textarea", { readonly: true, rows: "4", "aria-label": "Caption", onfocus: () => this.caption.select() });
+    this.copied = el("span", { class: "cc-said-so", role: "status" });
+    this.captioned = el("div", { class: "cc-caption", hidden: true },
+      el("div", { class: "cc-row" },
+        el("h3", {}, "Caption"),
+        el("button", { type: "button", onclick: () => this.copy() }, "Copy caption"),
+        this.copied,
+      ),
+      this.caption,
+    );
+    this.node = el("section", { class: "cc-preview", "aria-label": "Preview" }, this.shown, this.said, this.captioned);
+    this.sizes = new ResizeObserver(() => this.saySize());
+  }
+
+  /** Show the file of a format (as the server lists it) with these options, when they have come to rest. */
+  follow(format, options, pause = REST_MS) {
+    this.stop();
+    this.wanted = [format, options];
+    this.work = new AbortController();
+    const { signal } = this.work;
+    this.timer = setTimeout(() => this.load(format, options, signal), pause);
+    this.node.setAttribute("aria-busy", "true");
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    this.work?.abort();
+    this.node.setAttribute("aria-busy", "false");
+  }
+
+  /** Go on after a stop, where the file was not on show yet. */
+  resume() {
+    if (this.wanted) this.follow(...this.wanted, 0);
+  }
+
+  async load(format, options, signal) {
+    try {
+      await this.showFile(format, options, signal);
+      await this.showCaption(format, options, signal);
+    } catch (problem) {
+      if (!signal.aborted) this.put([el("p", { class: "cc-preview-problem" }, problem.message)]);
+    }
+    if (signal.aborted) return;
+    this.wanted = null;
+    this.node.setAttribute("aria-busy", "false");
+  }
+
+  async showFile({ name, preview }, options, signal) {
+    if (!preview) return this.put([el("p", { class: "cc-quiet" }, "This file cannot be shown here. Download it, and open it.")]);
+    if (preview === "text") return this.showText(await fileOf(this.explorer, name, options, signal));
+    const { asked, said } = shownOf(name, preview, options);
+    const answer = await fileOf(this.explorer, preview, asked, signal);
+    const url = URL.createObjectURL(await answer.blob());
+    const picture = el("img", { src: url, alt: "The picture as it will be saved" });
+    await picture.decode().catch(() => {}); // the picture before stays until this one can be seen
+    if (signal.aborted) return URL.revokeObjectURL(url);
+    const paper = options.width || (options["font-size"] && PAPER);
+    if (paper) picture.style.width = paper;
+    this.put([picture], { url, paper, said });
+    this.sizes.observe(picture);
+  }
+
+  async showText(answer) {
+    const { text, isAll } = await firstLines(answer, MOST_LINES);
+    this.put([el("pre", {}, text)], { said: isAll ? "The whole file." : `Its first ${MOST_LINES} lines.` });
+  }
+
+  /** Put something in place of what is shown. */
+  put(nodes, { url = null, paper = null, said = "" } = {}) {
+    if (this.url) URL.revokeObjectURL(this.url);
+    this.sizes.disconnect();
+    Object.assign(this, { url, paper, aside: said });
+    this.shown.replaceChildren(...nodes);
+    setText(this.said, said);
+  }
+
+  /** On paper: whether it is seen at its true size, which depends on the room. */
+  saySize() {
+    const [picture] = this.shown.children;
+    if (!this.paper || !picture) return;
+    const isTrue = picture.offsetWidth >= Math.floor(inPixels(this.paper));
+    const size = `${spaced(this.paper)} wide on paper, shown ${isTrue ? "at its true size" : "smaller here"}.`;
+    setText(this.said, [size, this.aside].filter(Boolean).join(" "));
+  }
+
+  /** The caption of a picture, where the server writes captions. */
+  async showCaption({ options: known }, options, signal) {
+    const format = this.explorer.data.formats.find(({ name }) => name === CAPTION);
+    const isPicture = known.some(({ name }) => name === "drawing");
+    this.captioned.hidden = !format || !isPicture;
+    setText(this.copied, "");
+    if (this.captioned.hidden) return;
+    const own = Object.entries(options).filter(([key]) => format.options.some(({ name }) => name === key));
+    this.caption.value = await (await fileOf(this.explorer, CAPTION, Object.fromEntries(own), signal)).text();
+  }
+
+  async copy() {
+    setText(this.copied, (await copied(this.caption)) ? "Copied ✓" : "Press Ctrl+C to copy it.");
+  }
+}
+
+/** What the server is asked for in order to show a file of a format, and what is to be said of the difference. */
+function shownOf(name, preview, options) {
+  if (name === "gif") {
+    const { from, to } = options;
+    const isPart = to - from >= MOST_FRAMES;
+    return isPart ? { asked: { ...options, to: Number(from) + MOST_FRAMES - 1 }, said: `Its first ${MOST_FRAMES} steps.` } : { asked: options };
+  }
+  if (preview === "gif") return { asked: { ...options, from: options.to }, said: `Its page of step ${options.to}, the last one.` };
+  return { asked: options, said: name === preview ? "" : "Shown as PNG here: a PDF cannot be shown inside a page." };
+}
+
+/** A length such as 84mm, in pixels of the screen. */
+function inPixels(length) {
+  const points = { mm: 72 / 25.4, cm: 72 / 2.54, in: 72, pt: 1 }[length.replace(/[\d.]+/, "")];
+  return (parseFloat(length) * points * 96) / 72;
+}
