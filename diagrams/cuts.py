@@ -149,7 +149,7 @@ def shown_line(canvas: Canvas) -> None:
     if not cut.consistent:
         look["dash"] = "dash"
     line = _line_through(canvas.scene, cut.positions)
-    canvas.add([line], sign="cut", mode="lines", line=look, meta={"bends": bends(line)})
+    canvas.add([line], sign="held cut", mode="lines", line=look, meta={"bends": bends(line)})
     ends = [shaft(canvas.scene, arrow) for arrow in canvas.scene.arrows if arrow.id in cut.offending]
     middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b][:MOST_CROSSES]
     cross = {"symbol": "x-thin", "size": 14, "color": "@ink", "line": {"width": 4, "color": "@ink"}}

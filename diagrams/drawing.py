@@ -16,6 +16,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from diagrams import lettering, marks
+from diagrams.labels import OFF
 from diagrams.positions import MOST_TICKS, round_times
 from diagrams.primitives import Area, Arrows, Box, Line, Path, Pixel, Primitive, Text, scaled
 from diagrams.room import Room
@@ -29,7 +30,7 @@ MOST = 8_000
 MARGIN = 24  # pixels round a figure without names and times, on a screen
 LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
 SIGN_ON_PAPER = 46.0  # pixels on a line down the page for each sign of it
-LOWEST, HIGHEST = 0.5, 1.35  # of the width: a picture on paper without a height of its own
+LOWEST, HIGHEST, MOST_HIGH = 0.5, 1.35, 800.0  # of the width, of the width, pixels: the height on paper
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
            "longdashdot": (14.0, 5.0, 2.0, 5.0)}  # fmt: skip
@@ -123,9 +124,9 @@ class Drawing:
             signs.update(own.lane for row in scene.recordings.values() for own in row)
             needed = SIGN_ON_PAPER * (max(signs.values(), default=1) + 1)
         else:
-            most = HIGHEST * self.sheet.width / (len(scene.lanes) + 0.2)
-            needed = max(LEAST_LANE_ON_PAPER, min(LANE_ON_PAPER, most)) * (len(scene.lanes) + 0.2)
-        return around + max(LOWEST * self.sheet.width, min(HIGHEST * self.sheet.width, needed))
+            needed = LANE_ON_PAPER * (len(scene.lanes) + 0.2)
+        highest = max(min(HIGHEST * self.sheet.width, MOST_HIGH), LEAST_LANE_ON_PAPER * len(scene.lanes))
+        return around + max(LOWEST * self.sheet.width, min(highest, needed))
 
     def at(self, step: int) -> Picture:
         """The picture after `step`, with the names of the processes and the times."""
@@ -331,10 +332,10 @@ def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text
         x, y = frame.pixel(*point)
         marked, letters = trace["text"][index], _plain(trace["text"][index])
         vertical, horizontal = marks.each(trace["textposition"], index).split()
-        radius = marks.each(trace["marker"]["size"], index) / 2 if "marker" in trace else 0
-        aside = 6 + radius + _blanks(marked) * size * 0.28
+        aside = OFF + _blanks(marked) * size * 0.28
+        aside += marks.each(trace["marker"]["size"], index) / 2 + 2 if "marker" in trace else 0
         x += {"left": -aside, "right": aside, "center": 0}[horizontal]
-        y += {"top": -8, "middle": size * 0.35, "bottom": size + 5}[vertical]
+        y += {"top": -OFF - size * 0.2, "middle": size * 0.35, "bottom": OFF + size * 0.9}[vertical]
         anchor = {"left": "end", "right": "start", "center": "middle"}[horizontal]
         style = "bold" if "<b>" in marked else "italic" if "<i>" in marked else ""
         sign = trace.get("meta", {}).get("sign", "")

@@ -189,8 +189,12 @@ ORIENTATION = Option(
     (("down", "from top to bottom"), ("right", "from left to right")), begins="orientation",
 )  # fmt: skip
 THEME = Option(
-    "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PALETTES), "light",
+    "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PRINTED), "light",
     begins="scheme",
+)  # fmt: skip
+PROCESSES = Option(
+    "processes", "Processes", "the processes to show, such as P1,P2,P5, in this order (default: all; on the page those "
+    "on show)", "shown",
 )  # fmt: skip
 CUT = Option(
     "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
@@ -223,7 +227,9 @@ TAB = Option(
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/sheet.py)
-PICTURE = (DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, *SHEET, ORIENTATION)  # for a picture of a step
+PICTURE = (  # for a picture of a step
+    DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, *SHEET, ORIENTATION,
+)  # fmt: skip
 
 
 def pages(most: int) -> tuple[Option, ...]:

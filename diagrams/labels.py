@@ -16,7 +16,7 @@ from diagrams.room import SCREEN, Room
 from sim.core import deadline
 
 LINE = 1.15  # the height of a line of text, in font sizes
-OFF = 4  # pixels from a spot to its text
+OFF = 4  # pixels from a spot to its text (diagrams/drawing.py writes it there)
 NEAR = 14  # pixels from a text to what somebody may take it for the name of
 MOST_LINES = 400  # among more lines no spot is clear of them
 BEYOND = 30.0  # the cost of a text that reaches out of the plot of a screen

@@ -81,8 +81,10 @@ class _Drawn:
         own = [cut for _, cut in self.lattice.own]
         data = [
             self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1),
-            self.ways([own], "@accent" if self.is_dense else "@accent/0.45", max(3.0, 0.8 * self.size)),
-            self.ways([avoiding], "@bad", 3, dash="dash"),
+            self.ways(
+                [own], "@accent" if self.is_dense else "@accent/0.45", max(3.0, 0.8 * self.size), "states of the run"
+            ),
+            self.ways([avoiding], "@bad", 3, "way that avoids it", dash="dash"),
             *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
             self.now(),
             *self.nodes(),
@@ -91,26 +93,31 @@ class _Drawn:
         ]
         return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
-    def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, dash: str = "solid") -> Trace:
+    def ways(
+        self, ways: Iterable[Sequence[Clock]], colour: str, width: float, sign: str = "", dash: str = "solid"
+    ) -> Trace:
         """Lines along ways, as far as they are drawn."""
         points: list[Place | None] = []
         for point in (point for way in ways for point in (*map(self.at.get, way), None)):
             if point or (points and points[-1]):
                 points.append(point)
         line = {"color": colour, "width": width, "dash": dash}
-        return self.trace(points, mode="lines", line=line, hoverinfo="skip")
+        return self.trace(points, mode="lines", line=line, hoverinfo="skip", meta={"sign": sign})
 
     def nodes(self) -> list[Trace]:
         """The cuts: discs, or squares at which the predicate holds and pale discs at which it does not."""
         asked = self.lattice.asked
         if asked is None or not (asked.possibly or asked.definitely):
-            return [self.cuts_as(self.lattice.cuts, "circle", "@ink")]
+            return [self.cuts_as(self.lattice.cuts, "circle", "@ink", "consistent cut")]
         inside = [cut for cut in self.lattice.cuts if cut in self.lattice.holding]
         outside = [cut for cut in self.lattice.cuts if cut not in self.lattice.holding]
         pale = "@line" if self.is_dense else "@paper"
-        return [self.cuts_as(outside, "circle", pale), self.cuts_as(inside, "square", "@good", self.size + 1)]
+        return [
+            self.cuts_as(outside, "circle", pale, "consistent cut"),
+            self.cuts_as(inside, "square", "@good", "cut at which it holds", self.size + 1),
+        ]
 
-    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, size: float | None = None) -> Trace:
+    def cuts_as(self, cuts: Sequence[Clock], symbol: str, colour: str, sign: str, size: float | None = None) -> Trace:
         """Cuts with a symbol, outlined where there is room; under the pointer, what is inside."""
         told = [plain(f"{self.lattice.written(cut)}: {cut_in_words(self.lattice, cut)}") for cut in cuts]
         outline = {"color": "@ink", "width": 0 if self.is_dense else 1.2}
@@ -118,7 +125,12 @@ class _Drawn:
         nodes = [self.lattice.number[cut] for cut in cuts]
         points = [self.at[cut] for cut in cuts]
         return self.trace(
-            points, mode="markers", marker=marker, hovertext=told, hoverinfo="text", meta={"nodes": nodes}
+            points,
+            mode="markers",
+            marker=marker,
+            hovertext=told,
+            hoverinfo="text",
+            meta={"nodes": nodes, "sign": sign},
         )
 
     def now(self) -> Trace:
@@ -128,7 +140,7 @@ class _Drawn:
         seen = [
             (cut, [step, end]) for (step, cut), end in zip(last_of_step.items(), ends, strict=True) if cut in self.at
         ]
-        meta = {"stride": 1, "show": [span for _, span in seen]}
+        meta = {"stride": 1, "show": [span for _, span in seen], "sign": "state at the step"}
         return self.here([cut for cut, _ in seen], "@accent", self.size + 9, meta=meta, symbol="circle-open")
 
     def states(self, mark: Mark) -> Trace:
@@ -142,7 +154,10 @@ class _Drawn:
         return trace | {
             "hoverinfo": "text",
             "hovertext": [plain(told)],
-            "meta": {"nodes": [self.lattice.number[mark.cut]]},
+            "meta": {
+                "nodes": [self.lattice.number[mark.cut]],
+                "sign": f"{'recorded' if is_recorded else 'outer'} state",
+            },
         }
 
     def here(self, cuts: Sequence[Clock], colour: str, size: float, symbol: str = "circle", **look: Any) -> Trace:

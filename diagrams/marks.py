@@ -73,3 +73,8 @@ def _hit(direction: Pixel, one: Pixel, other: Pixel) -> float:
     share = (one[0] * dy - one[1] * dx) / across
     distance = (one[0] * ey - one[1] * ex) / across
     return distance if -1e-9 <= share <= 1 + 1e-9 and distance > 0 else 0.0
+
+
+def size(symbol: str, radius: float) -> float:
+    """How far the farthest corner of a symbol of this radius lies from its centre."""
+    return radius * max((math.hypot(*corner) for corner in _CORNERS.get(symbol, ())), default=1.0)

@@ -14,12 +14,14 @@ from diagrams.frontiers import frontier_in
 from diagrams.lattice import Lattice
 from diagrams.lattice_figure import figure
 from diagrams.lattice_words import snapshots, summary
+from diagrams.legend import with_legend
 from diagrams.proof_picture import proof_picture
 from diagrams.room import Room
 from diagrams.scene import Scene
 from diagrams.sheet import Sheet
+from diagrams.signs import RUN
 from diagrams.view import View
-from diagrams.window import on_show
+from diagrams.window import on_show, with_processes
 from sim.core.errors import InputError
 
 LATTICE_HEIGHT = 0.9  # of the width, on paper
@@ -35,7 +37,10 @@ class Drawn(NamedTuple):
 def drawn(scene: Scene, view: View) -> Drawn:
     """The drawing that the view asks for, after the view's step. Raises InputError where a picture cannot hold it."""
     sheet = Sheet.of(view)
-    picture, told = DRAWINGS[DRAWING.of(view)](scene, view, sheet)
+    drawing = DRAWING.of(view)
+    picture, told = DRAWINGS[drawing](with_processes(scene, view), view, sheet)
+    if sheet.legend:
+        picture = with_legend(picture, scene, RUN if drawing == SPACE_TIME else drawing, sheet)
     return Drawn(picture.on(sheet), told)
 
 

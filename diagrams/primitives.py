@@ -7,6 +7,7 @@ Lengths are in the unit of their picture: pixels, or points on paper. `sign` say
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 Pixel = tuple[float, float]  # (x, y) from the top left corner, y grows downwards
@@ -157,25 +158,37 @@ Primitive = Line | Arrows | Area | Disc | Text
 
 def scaled(part: Primitive, by: float) -> Primitive:
     """A primitive with every length `by` times as long."""
+    match part:
+        case Text():
+            part = replace(part, size=part.size * by)
+        case Disc():
+            part = replace(part, radius=part.radius * by, width=part.width * by)
+        case Area():
+            part = replace(part, width=part.width * by)
+        case Line():
+            part = replace(part, width=part.width * by, dash=tuple(length * by for length in part.dash))
+        case Arrows():
+            dash = tuple(length * by for length in part.dash)
+            width, head, outline = part.width * by, part.head * by, part.outline * by
+            part = replace(part, width=width, dash=dash, head=head, outline=outline)
+    return _at(part, lambda point: (point[0] * by, point[1] * by))
 
-    def at(point: Pixel) -> Pixel:
-        return point[0] * by, point[1] * by
 
-    def along(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(tuple(map(at, path)) for path in paths)
+def moved(part: Primitive, right: float, down: float) -> Primitive:
+    """A primitive at another place."""
+    return _at(part, lambda point: (point[0] + right, point[1] + down))
 
+
+def _at(part: Primitive, place: Callable[[Pixel], Pixel]) -> Primitive:
+    """A primitive whose points are where `place` puts them."""
     match part:
         case Line():
-            dash = tuple(length * by for length in part.dash)
-            return replace(part, strokes=along(part.strokes), width=part.width * by, dash=dash)
+            return replace(part, strokes=tuple(tuple(map(place, stroke)) for stroke in part.strokes))
         case Arrows():
-            ways = tuple((at(start), at(tip)) for start, tip in part.ways)
-            dash = tuple(length * by for length in part.dash)
-            outline = part.outline * by
-            return replace(part, ways=ways, dash=dash, width=part.width * by, head=part.head * by, outline=outline)
+            return replace(part, ways=tuple((place(start), place(tip)) for start, tip in part.ways))
         case Area():
-            return replace(part, polygons=along(part.polygons), width=part.width * by)
+            return replace(part, polygons=tuple(tuple(map(place, polygon)) for polygon in part.polygons))
         case Disc():
-            return replace(part, centre=at(part.centre), radius=part.radius * by, width=part.width * by)
+            return replace(part, centre=place(part.centre))
         case Text():
-            return replace(part, at=at(part.at), size=part.size * by)
+            return replace(part, at=place(part.at))

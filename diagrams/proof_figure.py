@@ -8,7 +8,7 @@ that stays. `meta.turns` says which process's turn to red a point is, by its lan
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ from diagrams import theme
 from diagrams.arrows import add_arrows, shaft
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.elements import Arrow, Dot
-from diagrams.labels import Labels
+from diagrams.labels import Labels, Spot
 from diagrams.positions import round_times
 from diagrams.proof import Proof, Swaps
 from diagrams.room import SCREEN, Room
@@ -38,12 +38,13 @@ from diagrams.texts import (
     spots_beside,
     with_a_body,
 )
+from diagrams.tips import Sign, Tips
 from sim.core.model import APP
 
 ROOM = 0.7  # places before the first action and after the last one
 BEYOND = 0.75  # lanes beyond the first one, for the names of states
 NAME_SIZE = 16
-CLEAR = 7.5  # pixels from the middle of an action to the tip of an arrow
+ACTION, EDGE, TURN = 13, 2.2, 14  # pixels: the size of an action, the edge of a white one; the size of a turn
 SHORT_NUMBERS = 100
 FEW_ACTIONS = 40  # all with their name, as in the row
 Anchor = int | list[float] | None
@@ -121,13 +122,15 @@ class Rearranged(Scene):
 def figure(scene: Scene, proof: Proof, orientation: str, swaps: Swaps = 0, room: Room = SCREEN) -> Figure:
     """The diagram after some interchanges, `orientation` "down" or "right"."""
     whole = Rearranged(scene, proof, swaps)
-    canvas = Canvas(arranged(whole), orientation, room)
+    canvas = Canvas(arranged(whole), orientation, replace(room, beyond=BEYOND))
     process_lines(canvas)
     _bands(canvas, whole)
     _messages(canvas, whole)
     _dots(canvas, whole)
-    _cut(canvas, whole)
+    states = _cut(canvas, whole)
     labels = obstacles(canvas)
+    for name, spot in states:
+        labels.avoid_text(name, canvas.letters(NAME_SIZE), spot)
     _letters(canvas, whole, labels)
     _bodies(canvas, whole, labels)
     return {"data": canvas.traces, "layout": _layout(canvas)}
@@ -159,6 +162,7 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
 
 def _messages(canvas: Canvas, whole: Rearranged) -> None:
     """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
+    tips = Tips(canvas, _signs(canvas, whole))
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
         colour = "@ink" if is_open else "@red"
@@ -167,15 +171,16 @@ def _messages(canvas: Canvas, whole: Rearranged) -> None:
             meta = {"places": [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]}
             line = {"color": colour, "width": 1.9 * max(canvas.scale, 0.5), **({} if arrives else {"dash": "dot"})}
             if arrows:
-                head, off = (13, [CLEAR * canvas.scale] * len(arrows)) if arrives else (0, ())
+                head = 13 if arrives else 0
+                off = [tips.off(shaft(canvas.scene, arrow), arrow, 0) for arrow in arrows]
                 sign = ("white" if is_open else "red") + " message"
                 add_arrows(canvas, arrows, _spans(arrows), line, head, is_open=is_open, meta=meta, sign=sign, off=off)
 
 
 def _dots(canvas: Canvas, whole: Rearranged) -> None:
     """White actions as rings, red ones as squares."""
-    size = 13 * max(canvas.scale, 0.4)
-    ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": 2.2}}
+    size = ACTION * max(canvas.scale, 0.4)
+    ring = {"symbol": "circle", "size": size, "color": "@white", "line": {"color": "@white-edge", "width": EDGE}}
     square = {"symbol": "square", "size": size, "color": "@red", "line": {"color": "@paper", "width": 1}}
     numbers = _numbers(canvas, whole)
     for is_red, look in ((False, ring), (True, square)):
@@ -185,7 +190,19 @@ def _dots(canvas: Canvas, whole: Rearranged) -> None:
         texts = [plain(f"{kind}, {dot.text}") for dot in dots]
         meta = {"places": [numbers[place] for place in own]}
         points = [[(dot.lane, dot.position)] for dot in dots]
-        canvas.add(points, _spans(dots), mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+        canvas.add(points, _spans(dots), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
+
+
+def _signs(canvas: Canvas, whole: Rearranged) -> Iterator[Sign]:
+    """The actions, as far as arrows have to keep off them."""
+    radius = ACTION * max(canvas.scale, 0.4) / 2
+    for dot, number in zip(canvas.scene.dots, _numbers(canvas, whole), strict=True):
+        is_red = whole.proof.actions[number].is_red
+        symbol, own = ("square", radius) if is_red else ("circle", radius + EDGE / 2)
+        yield Sign(dot.lane, dot.position, 0, symbol, own)
+    symbol = theme.RECORD_SYMBOLS[whole.rank_of(whole.proof.snapshot.id) % len(theme.RECORD_SYMBOLS)]
+    for lane, own_lane in enumerate(canvas.scene.layout.shown[: len(canvas.scene.processes)]):
+        yield Sign(lane, whole.places.turns[own_lane], 0, symbol, TURN * max(canvas.scale, 0.45) / 2 + 1)
 
 
 def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
@@ -197,8 +214,8 @@ def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:
     return [at[lanes[dot.lane], dot.position] for dot in canvas.scene.dots]
 
 
-def _cut(canvas: Canvas, whole: Rearranged) -> None:
-    """S0 and S1 as lines across; between them the turns to red, and the line through them."""
+def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
+    """S0 and S1 as lines across; between them the turns to red, and the line through them. Returns their names."""
     proof = whole.proof
     last = len(canvas.scene.processes) - 1
     rank = whole.rank_of(proof.snapshot.id)
@@ -210,23 +227,34 @@ def _cut(canvas: Canvas, whole: Rearranged) -> None:
     ends: list[list[Point | None]] = [[(-0.5, at), (last + 0.5, at), None] for at in names]
     canvas.add(ends, mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
     told = [f"<b>{name}</b>" for name in names.values()]
-    sides = ["top right" if canvas.down or at == proof.begin else "top left" for at in names]
-    write(canvas, [(-0.5, at) for at in names], told, sides, "@ink", NAME_SIZE, None)
+    spots = [Spot((-0.5, at), _side_of_state(canvas, at, at == proof.begin)) for at in names]
+    sides = [spot.side for spot in spots]
+    write(canvas, [spot.at for spot in spots], told, sides, "@ink", NAME_SIZE, None)
     lanes = [lane for lane in canvas.scene.layout.shown if lane <= len(whole.processes) - 1]
     turns = [whole.places.turns[lane] for lane in lanes]
     colour, dash = theme.cut_look(rank, not proof.is_forbidden)
     line = [(-0.5, turns[0]), *((float(lane), turn) for lane, turn in enumerate(turns)), (last + 0.5, turns[-1])]
     look = {"color": colour, "width": 3.2 * max(canvas.scale, 0.4), "dash": dash}
-    canvas.add([line], mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
+    canvas.add([line], sign="turn", mode="lines", line=look, meta={"turns": [lanes[0], *lanes, lanes[-1]]})
     symbol = theme.RECORD_SYMBOLS[rank % len(theme.RECORD_SYMBOLS)]
-    diamond = {"symbol": symbol, "size": 14 * max(canvas.scale, 0.45), "color": colour}
+    diamond = {"symbol": symbol, "size": TURN * max(canvas.scale, 0.45), "color": colour}
     diamond |= {"line": {"color": "@paper", "width": 1.5}}
     texts = [plain(f"{whole.processes[lane]} turns red") for lane in lanes]
     points = [[(float(number), turn)] for number, turn in enumerate(turns)]
-    canvas.add(points, mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
+    canvas.add(points, sign="turn", mode="markers", marker=diamond, text=texts, hoverinfo="text", meta={"turns": lanes})
     name = plain(proof.snapshot.id) if proof.is_forbidden else "SSS"  # a cut that is no state has only its own name
-    side, meta = "bottom right" if canvas.down else "bottom center", {"turns": lanes[-1:]}
-    write(canvas, [(last + 0.5, turns[-1])], [f"<b>{name}</b>"], side, "@ink", NAME_SIZE, None, meta=meta)
+    end, meta = (last + 0.5, turns[-1]), {"turns": lanes[-1:]}
+    is_low = canvas.room.letters and canvas.pixels(end)[1] > canvas.room.height - 1.5 * canvas.letters(NAME_SIZE)
+    side = f"{'top' if is_low else 'bottom'} {'left' if canvas.down else 'center'}"
+    write(canvas, [end], [f"<b>{name}</b>"], side, "@ink", NAME_SIZE, None, meta=meta)
+    return [*zip(names.values(), spots, strict=True), (name, Spot(end, side))]
+
+
+def _side_of_state(canvas: Canvas, at: float, is_first: bool) -> str:
+    """The side on which the name of a state lies: above the line of it, or below where that would be outside."""
+    _, y = canvas.pixels((-0.5, at))
+    height = "top" if y > 1.5 * canvas.letters(NAME_SIZE) or (not canvas.down and not canvas.room.letters) else "bottom"
+    return f"{height} {'right' if canvas.down or is_first else 'left'}"
 
 
 def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
@@ -238,12 +266,12 @@ def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
         return
     points, texts, sides, anchors = [], [], [], []
     for dot, number in named:
+        pad = "\u00a0\u00a0" if canvas.down else ""
         name = cropped_name(dot.label, LONGEST)
         spots = spots_beside(canvas, dot.lane, dot.position)
-        spot = labels.place(name, canvas.letters(LETTER_SIZE), spots, [(dot.lane, dot.position)])
+        spot = labels.place(f"{pad}{name}{pad}", canvas.letters(LETTER_SIZE), spots, [(dot.lane, dot.position)])
         if spot:
             points.append(spot.at)
-            pad = "\u00a0\u00a0" if canvas.down else ""
             texts.append(f"{pad}{plain(name)}{pad}")
             sides.append(spot.side)
             anchors.append(number)
@@ -261,7 +289,7 @@ def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
         name = cropped_name(arrow.name, LONGEST_OF_FEW if len(arrows) <= FEW else LONGEST)
         start, end = (point for point in shaft(canvas.scene, arrow) if point)
         spots = along_arrow(canvas.scene, arrow)
-        spot = labels.place(name, canvas.letters(BODY_SIZE), spots, [start, end])
+        spot = labels.place(f"{name}\u00a0", canvas.letters(BODY_SIZE), spots, [start, end])
         if spot:
             share = (spot.at[0] - start[0]) / (end[0] - start[0])
             points.append(spot.at)
@@ -274,13 +302,11 @@ def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
 def _layout(canvas: Canvas) -> Figure:
     """The axes: the places on one of them, and on the other room for the names of the states."""
     layout = layout_of(canvas.scene, canvas.down, canvas.room)
-    lanes, times = ("xaxis", "yaxis") if canvas.down else ("yaxis", "xaxis")
+    times = "yaxis" if canvas.down else "xaxis"
     low, high = canvas.scene.extent
     ticks = round_times(low, high, whole=True)
     gap = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
     prefix = "place " if high < SHORT_NUMBERS else ""  # else there is no room for it
     prefixed = "last" if canvas.down else "first"
     layout[times] |= {"tick0": 0, "dtick": gap, "showtickprefix": prefixed, "tickprefix": prefix}
-    across = layout[lanes]["range"]
-    layout[lanes]["range"] = [-BEYOND if end == -0.6 else end + 0.15 for end in across]
     return layout

@@ -27,12 +27,14 @@ class Room:
     letters: the size in pixels of all letters, as on paper; None on a screen, where each text has a size of its own,
         smaller in a crowded figure.
     axis: whether the times are written beside it.
+    beyond: lanes before the first line and after the last one.
     """
 
     width: float = WIDTH
     height: float = HEIGHT
     letters: float | None = None
     axis: bool = True
+    beyond: float = 0.6
 
     def size(self, width: float, height: float) -> Room:
         """The same letters in another box."""
@@ -41,10 +43,10 @@ class Room:
     def pixels(self, scene: Scene, down: bool) -> Callable[[Point], Pixel]:
         """Where a point of a scene lies in the plot."""
         low, high = scene.extent
-        lanes = scene.layout.places[-1] + 1.2
+        lanes = scene.layout.places[-1] + 2 * self.beyond
 
         def pixel(point: Point) -> Pixel:
-            across, on = (scene.layout.place(point[0]) + 0.6) / lanes, (point[1] - low) / (high - low)
+            across, on = (scene.layout.place(point[0]) + self.beyond) / lanes, (point[1] - low) / (high - low)
             return (across * self.width, on * self.height) if down else (on * self.width, across * self.height)
 
         return pixel

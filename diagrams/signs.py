@@ -1,17 +1,19 @@
 """The legend: the signs of the diagram and their meaning, in short below it and in full beside the story.
 
-An entry of SIGNS is a sign. Its icon is a small SVG of the shapes below, in colours of diagrams/theme.py; "ink" is the
-colour of the text beside it.
+An entry of SIGNS is a sign. The page shows them as `signs` tells it; a still picture has a legend of those that are
+seen in it (diagrams/legend.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from diagrams import theme
+from diagrams.primitives import Area, Arrows, Disc, Line, Primitive
 from diagrams.scene import Scene
+from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
 from sim.core.model import APP, CONTROL
 
@@ -19,45 +21,75 @@ MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
 CONTROL_MESSAGE = theme.message_colour(0, CONTROL)
 SNAPSHOT = theme.snapshot_colour(0)
-RUN, ASKED, PROOF, ALWAYS = "run", "asked", "proof", "always"
+RUN, ASKED, PROOF, LATTICE, ALWAYS = "run", "asked", "proof", "lattice", "always"
 
 
-def icon(width: int, *shapes: str) -> str:
-    """An SVG element, 16 high, of shapes."""
-    return f'<svg viewBox="0 0 {width} 16" width="{width}" aria-hidden="true">{"".join(shapes)}</svg>'
+HIGH = 16.0  # pixels of an icon
 
 
-def stroke(path: str, token: str, width: float, dash: str = "") -> str:
-    """A line along a path; `dash` in SVG's notation, such as "6 3"."""
-    dashed = f' stroke-dasharray="{dash}"' if dash else ""
-    return f'<path d="{path}" {_paint("stroke", token)} stroke-width="{width:g}"{dashed}/>'
+@dataclass(frozen=True)
+class Icon:
+    """A small picture, `width` x HIGH pixels."""
+
+    width: float
+    shapes: tuple[Primitive, ...]
+
+    def svg(self) -> str:
+        """It as an SVG element for the page, in the page's colours; ink is that of the text beside it."""
+        parts = "".join(written(shape, _IN_PAGE) for shape in self.shapes)
+        return f'<svg viewBox="0 0 {self.width:g} {HIGH:g}" width="{self.width:g}" aria-hidden="true">{parts}</svg>'
 
 
-def fill(path: str, token: str) -> str:
-    """The inside of a path."""
-    return f'<path d="{path}" {_paint("fill", token)}/>'
+class _PageColours(dict[str, str]):
+    def __missing__(self, name: str) -> str:
+        return "currentColor" if name == "ink" else theme.variable(f"@{name}")
 
 
-def disc(x: float, radius: float, token: str) -> str:
+_IN_PAGE = _PageColours()
+
+
+def icon(width: float, *shapes: Primitive) -> Icon:
+    """An icon of shapes."""
+    return Icon(width, shapes)
+
+
+def level(width: float, token: str, thick: float, *dash: float) -> Line:
+    """A line across an icon at half its height."""
+    return Line((((0.0, HIGH / 2), (width, HIGH / 2)),), token, thick, dash)
+
+
+def cross(left: float, token: str, thick: float) -> Line:
+    """Two lines that cross."""
+    ends = ((left, 3.0), (left + 10, 13.0)), ((left + 10, 3.0), (left, 13.0))
+    return Line(ends, token, thick)
+
+
+def diamond(x: float, radius: float, token: str) -> Area:
+    """A filled diamond at half the height."""
+    y = HIGH / 2
+    return Area((((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y)),), token)
+
+
+def square(x: float, radius: float, token: str) -> Area:
+    """A filled square at half the height."""
+    low, high = HIGH / 2 - radius, HIGH / 2 + radius
+    return Area((((x - radius, low), (x + radius, low), (x + radius, high), (x - radius, high)),), token)
+
+
+def disc(x: float, radius: float, token: str) -> Disc:
     """A filled circle at half the height."""
-    return f'<circle cx="{x:g}" cy="8" r="{radius:g}" {_paint("fill", token)}/>'
+    return Disc((x, HIGH / 2), radius, token)
 
 
-def ring(x: float, radius: float, token: str, width: float) -> str:
+def ring(x: float, radius: float, token: str, thick: float) -> Disc:
     """A circle at half the height."""
-    return f'<circle cx="{x:g}" cy="8" r="{radius:g}" {_paint("stroke", token)} stroke-width="{width:g}"/>'
+    return Disc((x, HIGH / 2), radius, "", token, thick)
 
 
-def arrow(token: str, width: float = 2, dash: str = "", *, is_open: bool = False) -> str:
-    """An arrow, 30 wide, with an open head or a filled one."""
-    head = stroke("M28 8l-9-4v8z", token, 1.4) if is_open else fill("M29 8l-10-4.5v9z", token)
-    return stroke("M1 8h18" if is_open else "M1 8h20", token, width, dash) + head
-
-
-def _paint(use: str, token: str) -> str:
-    name, _, opacity = token.partition("/")
-    colour = "currentColor" if name == "@ink" else theme.variable(name)
-    return f'{use}="{colour}"' + (f' {use}-opacity="{opacity}"' if opacity else "")
+def arrow(token: str, thick: float = 2, *dash: float, width: float = 29, is_open: bool = False) -> Arrows:
+    """An arrow with an open head or a filled one."""
+    way = ((1.0, HIGH / 2), (width, HIGH / 2))
+    return Arrows((way,), token, thick, dash, min(11.0, width * 0.6), "@paper" if is_open else token, 1.4 * is_open)
 
 
 def _has_markers(scene: Scene) -> bool:
@@ -77,32 +109,36 @@ class Sign:
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
     `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
-    snapshot records ("asked"), on Dijkstra's page ("proof"), or "always" in the first two. `is_in` says whether a scene
-    has such a sign.
+    snapshot records ("asked"), on Dijkstra's page ("proof"), in a picture of the "lattice", or "always" in the first
+    two. `is_in` says whether a scene has such a sign. `explains` are the signs of primitives that it stands for
+    (diagrams/primitives.py).
     """
 
     key: str
     label: str
     title: str
-    icon: str
+    icon: Icon
     rare: bool = False
     of_snapshots: bool = False
     drawn: str = RUN
+    explains: tuple[str, ...] = ()
     is_in: Callable[[Scene], bool] = lambda scene: True
 
 
-CROSS = icon(16, stroke("M3 3l10 10M13 3L3 13", "@ink", 3))
+CROSS = icon(16, cross(3, "@ink", 3))
 
 SIGNS = (
     Sign(
         "event", "event",
         "A dot is an event of a process: hollow while it is still to come, filled once it has happened.",
         icon(12, disc(6, 5, "@ink")), drawn=ALWAYS,
+        explains=("event", "event ahead"),
     ),
     Sign(
         "message", "message",
         "A solid arrow is a message: bold while it is on its way, and thin and grey where it is still to go.",
         icon(30, arrow(MESSAGE)), drawn=ALWAYS, is_in=lambda scene: not scene.whole_run.words.algorithm.stamps,
+        explains=("message", "message on its way"),
     ),
     Sign(
         "message-asked", "message",
@@ -112,94 +148,135 @@ SIGNS = (
     Sign(
         "marker", "{marker}",
         "A dashed arrow is a {marker}, in the colour of the process that sent it; it tells the receiver to record.",
-        icon(30, arrow(MARKER, 2.4, "6 3")), of_snapshots=True, drawn=ALWAYS, is_in=_has_markers,
+        icon(30, arrow(MARKER, 2.4, 6, 3)), of_snapshots=True, drawn=ALWAYS, is_in=_has_markers,
+        explains=("marker", "marker on its way"),
     ),
     Sign(
         "marker-comes", "{marker} comes",
         "A short dashed arrow is a {marker} that comes here. Where it was sent is for you to find.",
-        icon(16, stroke("M0 8h8", MARKER, 2.4, "4 2") + fill("M15 8l-9-4v8z", MARKER)), of_snapshots=True,
+        icon(16, arrow(MARKER, 2.4, 4, 2, width=15)), of_snapshots=True,
         drawn=ASKED, is_in=_has_markers,
     ),
     Sign(
         "control", "{control}",
         "A fine dotted arrow is a {control}: a process tells another something outside the channels. No cut holds it.",
-        icon(30, arrow(CONTROL_MESSAGE, 1.4, "2 3")), of_snapshots=True, drawn=ALWAYS, is_in=_has_control,
+        icon(30, arrow(CONTROL_MESSAGE, 1.4, 2, 3)), of_snapshots=True, drawn=ALWAYS, is_in=_has_control,
+        explains=("control message", "control message on its way"),
     ),
     Sign(
         "control-comes", "{control} comes",
         "A short dotted arrow is a {control} that comes here. Where it was sent is for you to find.",
-        icon(16, stroke("M0 8h8", CONTROL_MESSAGE, 1.4, "2 3") + fill("M15 8l-9-4v8z", CONTROL_MESSAGE)),
+        icon(16, arrow(CONTROL_MESSAGE, 1.4, 2, 3, width=15)),
         of_snapshots=True, drawn=ASKED, is_in=_has_control,
     ),
     Sign(
         "records", "records",
         "A diamond is the moment at which a process records its own state.",
-        icon(16, fill("M8 1l7 7-7 7-7-7z", SNAPSHOT)), of_snapshots=True,
+        icon(16, diamond(8, 7, SNAPSHOT)), of_snapshots=True,
+        explains=("recording",),
     ),
     Sign(
         "in-process", "in process state",
         "A ring: this event belongs to the recorded state of its process.",
         icon(18, ring(9, 6.5, SNAPSHOT, 2.4), disc(9, 3, "@ink")), of_snapshots=True,
+        explains=("recorded event",),
     ),
     Sign(
         "in-channel", "in channel state",
         "A broad band: this message belongs to the recorded state of its channel.",
-        icon(30, stroke("M0 8h30", "@band", 12), arrow(MESSAGE)), of_snapshots=True,
+        icon(30, level(30, "@band", 12), arrow(MESSAGE)), of_snapshots=True,
+        explains=("band",),
     ),
     Sign(
         "cut", "cut",
         "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
-        icon(28, stroke("M0 8h28", theme.snapshot_colour(0), 3.4, "8 4")), of_snapshots=True,
+        icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        explains=("cut",),
     ),
     Sign(
         "held-cut", "cut",
         "The line with handles is the cut that you hold. Its tinted side is inside; dashed, it is not consistent.",
-        icon(28, stroke("M0 8h28", "@good", 3.4), disc(14, 5, "@good")),
+        icon(28, level(28, "@good", 3.4), disc(14, 5, "@good")),
+        explains=("held cut",),
     ),
     Sign(
         "now", "now",
         "The fine dotted line is now, the moment of this step. What lies beyond it is still to come.",
-        icon(24, stroke("M0 8h24", "@ink", 1.5, "3 3")),
+        icon(24, level(24, "@ink", 1.5, 3, 3)),
+        explains=("now",),
     ),
     Sign(
         "ghost", "before your changes",
         "A faint dotted line: where an arrow was before you changed the run.",
-        icon(28, stroke("M0 8h28", "@ink/0.6", 1.5, "2 3")), rare=True,
+        icon(28, level(28, "@ink/0.6", 1.5, 2, 3)), rare=True,
+        explains=("before the edits",),
     ),
     Sign(
         "held", "held",
         "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
         CROSS, rare=True, is_in=lambda scene: scene.whole_run.log is None,
+        explains=("message not received",),
     ),
     Sign(
         "later", "received later, or never",
         "A cross: this message is not received in these rows. It is received later in the log, or never.",
         CROSS, is_in=lambda scene: scene.whole_run.log is not None,
+        explains=("message not received",),
     ),
     Sign(
         "white-action", "white action", "A ring is a white action: its process has not recorded yet.",
         icon(16, ring(8, 5.5, "@white-edge", 2)), of_snapshots=True, drawn=PROOF,
+        explains=("white action",),
     ),
     Sign(
         "red-action", "red action", "A square is a red action: its process has recorded.",
-        icon(16, fill("M3 3h10v10H3z", "@red")), of_snapshots=True, drawn=PROOF,
+        icon(16, square(8, 5, "@red")), of_snapshots=True, drawn=PROOF,
+        explains=("red action",),
     ),
     Sign(
         "white-message", "white message", "An arrow with an open head: a white action has sent it.",
         icon(30, arrow("@ink", is_open=True)), of_snapshots=True, drawn=PROOF,
+        explains=("white message",),
     ),
     Sign(
         "red-message", "red message", "An arrow with a filled head: a red action has sent it.",
         icon(30, arrow("@red")), of_snapshots=True, drawn=PROOF,
+        explains=("red message",),
     ),
     Sign(
         "recorded-message", "in channel state", "A broad band: the snapshot recorded this message in its channel.",
-        icon(30, stroke("M0 8h30", "@band", 12), arrow("@ink", is_open=True)), of_snapshots=True, drawn=PROOF,
+        icon(30, level(30, "@band", 12), arrow("@ink", is_open=True)), of_snapshots=True, drawn=PROOF,
+        explains=("band",),
+    ),
+    Sign(
+        "consistent-cut", "consistent cut", "A dot is a consistent cut.", icon(12, disc(6, 5, "@ink")), drawn=LATTICE,
+        explains=("consistent cut",),
+    ),
+    Sign(
+        "holds", "predicate holds", "A square is a cut at which the predicate holds.", icon(14, square(7, 5, "@good")),
+        drawn=LATTICE, explains=("cut at which it holds",),
+    ),
+    Sign(
+        "states-of-the-run", "states of the run", "The broad line goes through the states of the run.",
+        icon(28, level(28, "@accent/0.45", 7)), drawn=LATTICE, explains=("states of the run",),
+    ),
+    Sign(
+        "avoids", "avoids the predicate", "A dashed line is a way on which the predicate never holds.",
+        icon(28, level(28, "@bad", 3, 6, 4)), drawn=LATTICE, explains=("way that avoids it",),
+    ),
+    Sign(
+        "state-at-the-step", "state at this step", "A ring is the state of the run at this step.",
+        icon(18, ring(9, 6.5, "@accent", 2.4), disc(9, 3, "@ink")), drawn=LATTICE, explains=("state at the step",),
+    ),
+    Sign(
+        "recorded-state", "recorded state", "A diamond is the state that a snapshot recorded.",
+        icon(16, diamond(8, 7, SNAPSHOT)), drawn=LATTICE, explains=("recorded state",),
     ),
     Sign(
         "turns-red", "turns red", "A diamond is where a process turns red; the dashed line joins them.",
-        icon(28, stroke("M0 8h28", SNAPSHOT, 3, "8 4"), fill("M14 2l6 6-6 6-6-6z", SNAPSHOT)), of_snapshots=True,
+        icon(28, level(28, SNAPSHOT, 3, 8, 4), diamond(14, 6, SNAPSHOT)), of_snapshots=True,
         drawn=PROOF,
+        explains=("turn",),
     ),
 )  # fmt: skip
 
@@ -210,21 +287,31 @@ def _of_stamps(scene: Scene) -> list[Sign]:
         Sign(
             f"stamp-{stamp.name}", f"{stamp.name} message", stamp.title,
             icon(30, arrow(theme.message_colour(0, APP, stamp.head), is_open=stamp.head == "open")),
+            explains=(f"{stamp.head} message", f"{stamp.head} message on its way"),
         )
         for stamp in scene.whole_run.words.algorithm.stamps
     ]  # fmt: skip
 
 
-def signs(scene: Scene) -> list[dict[str, Any]]:
-    """The signs of a scene, in the order in which they are listed, ready for JSON."""
+def signs_of(scene: Scene) -> list[Sign]:
+    """The signs of a scene in its algorithm's words, in the order in which they are listed."""
     algorithm = scene.whole_run.words.algorithm
     own = {"marker": algorithm.marker, "control": algorithm.control_message}
     first, *others = SIGNS
     return [
-        {
-            "key": sign.key, "label": sign.label.format(**own), "title": sign.title.format(**own), "icon": sign.icon,
-            "rare": sign.rare, "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
-        }
+        replace(sign, label=sign.label.format(**own), title=sign.title.format(**own))
         for sign in (first, *_of_stamps(scene), *others)
         if sign.is_in(scene) and not (sign.of_snapshots and scene.whole_run.log)
+    ]
+
+
+def signs(scene: Scene) -> list[dict[str, Any]]:
+    """The signs that the page shows beside the diagram, ready for JSON."""
+    return [
+        {
+            "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon.svg(), "rare": sign.rare,
+            "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
+        }
+        for sign in signs_of(scene)
+        if sign.drawn != LATTICE
     ]  # fmt: skip

@@ -141,10 +141,10 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
     rules = _naming(names, down, room)
     every = next(every for most, every in rules if most is None or len(names) <= most)
     shown = [name if place % every == 0 else "" for place, name in enumerate(names)]
-    beyond = scene.layout.places[-1] + 0.6
+    beyond = scene.layout.places[-1] + room.beyond
     lanes = {
         "tickmode": "array", "tickvals": list(scene.layout.places), "ticktext": shown,
-        "range": [-0.6, beyond], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
+        "range": [-room.beyond, beyond], "zeroline": False, "showgrid": False, "tickfont": {"size": size},
         "color": "@ink", "fixedrange": False, "ticks": "",
     }  # fmt: skip
     times = {
@@ -166,7 +166,7 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
     if down:
         layout |= {"xaxis": {**lanes, "side": "top"}, "yaxis": {**times, "range": [high, low]}}
     else:
-        named = {**lanes, "ticklabelstandoff": 4, "range": [beyond, -0.6]}
+        named = {**lanes, "ticklabelstandoff": 4, "range": [beyond, -room.beyond]}
         layout |= {"xaxis": times, "yaxis": named}
     return layout
 

@@ -116,7 +116,7 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
         sides = ["left", "right"] if lane == 0 else ["right", "left"]
         heights = ["middle", "top", "bottom"]
         return [Spot((lane, position), f"{height} {side}") for height in heights for side in sides]
-    aside = ASIDE * (canvas.scene.layout.places[-1] + 1.2) / canvas.room.height  # in lanes
+    aside = ASIDE * (canvas.scene.layout.places[-1] + 2 * canvas.room.beyond) / canvas.room.height  # in lanes
     above, below = lane - aside, lane + aside
     upper = [Spot((above, position), f"top {side}") for side in ("center", "left", "right")]
     lower = [Spot((below, position), f"bottom {side}") for side in ("center", "left", "right")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -21,13 +21,41 @@ GAP = 0.5  # pixels between a tip and a sign
 NEAR = 40.0  # pixels: farther signs are in nobody's way
 
 
-class _Sign(NamedTuple):
-    """A sign on a line: where it lies on it (pixels), from which step on, its symbol and half its size in pixels."""
+AT_ITS_END = 1.0  # pixels: a sign so near to an arrow's end is the one it points to
 
-    on: float
+
+class Sign(NamedTuple):
+    """A sign on a line: its lane and position, from which step on, its symbol and half its size in pixels."""
+
+    lane: int
+    position: float
     step: int
     symbol: str
     radius: float
+
+
+class _OnLine(NamedTuple):
+    """A sign, and where it lies along its line, in pixels."""
+
+    on: float
+    sign: Sign
+
+
+def signs_of(canvas: Canvas) -> Iterator[Sign]:
+    """The dots, rings and diamonds of the space-time diagram."""
+    scene, scale = canvas.scene, canvas.scale
+    ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
+    for dot in scene.dots:
+        yield Sign(dot.lane, dot.position, 0, "circle", DOT * max(scale, 0.4) / 2)
+        for snapshot, step in dot.recorded.items():
+            rank = ranks[snapshot]
+            radius = ring_size(rank, scale) / 2 + RING_WIDTH * max(scale, 0.5) / 2
+            symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)].removesuffix("-open")
+            yield Sign(dot.lane, dot.position, step, symbol, radius)
+    for snapshot, recordings in scene.recordings.items():
+        symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
+        for own in recordings:
+            yield Sign(own.lane, own.position, own.step, symbol, DIAMOND * max(scale, 0.45) / 2 + 1)
 
 
 def ring_size(rank: int, scale: float) -> float:
@@ -38,37 +66,19 @@ def ring_size(rank: int, scale: float) -> float:
 class Tips:
     """How far before their ends arrows have their tips, for what is drawn on one canvas."""
 
-    def __init__(self, canvas: Canvas) -> None:
+    def __init__(self, canvas: Canvas, signs: Iterable[Sign]) -> None:
+        """`signs` are those that arrows may end at."""
         self.canvas = canvas
-        found: dict[int, list[_Sign]] = {}
-        for lane, sign in self._signs():
-            found.setdefault(lane, []).append(sign)
-        self.signs = {lane: sorted(signs, key=itemgetter(0)) for lane, signs in found.items()}
-
-    def _signs(self) -> Iterator[tuple[int, _Sign]]:
-        scene, scale = self.canvas.scene, self.canvas.scale
-        ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
-        for dot in scene.dots:
-            yield dot.lane, _Sign(self._on(dot.lane, dot.position), 0, "circle", DOT * max(scale, 0.4) / 2)
-            for snapshot, step in dot.recorded.items():
-                rank = ranks[snapshot]
-                radius = ring_size(rank, scale) / 2 + RING_WIDTH * max(scale, 0.5) / 2
-                symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)].removesuffix("-open")
-                yield dot.lane, _Sign(self._on(dot.lane, dot.position), step, symbol, radius)
-        for snapshot, recordings in scene.recordings.items():
-            symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
-            for own in recordings:
-                radius = DIAMOND * max(scale, 0.45) / 2 + 1
-                yield own.lane, _Sign(self._on(own.lane, own.position), own.step, symbol, radius)
-
-    def _on(self, lane: int, position: float) -> float:
-        """Where a position lies along its line, in pixels."""
-        return self.canvas.pixels((lane, position))[1 if self.canvas.down else 0]
+        found: dict[int, list[_OnLine]] = {}
+        for sign in signs:
+            on = canvas.pixels((sign.lane, sign.position))[1 if canvas.down else 0]
+            found.setdefault(sign.lane, []).append(_OnLine(on, sign))
+        self.signs = {lane: sorted(own, key=itemgetter(0)) for lane, own in found.items()}
 
     def stages(self, shaft: Sequence[Point | None], arrow: Arrow) -> Iterator[tuple[int, int | None, float]]:
         """How far off its end an arrow has its tip once it is received: from a step, until a step, so many pixels."""
         received = arrow.received or 0
-        later = {sign.step for sign in self._near(shaft, arrow) if sign.step > received}
+        later = {sign.step for _, sign in self._near(shaft, arrow) if sign.step > received}
         steps = [received, *sorted(later)]
         offs = [self.off(shaft, arrow, step) for step in steps]
         starts = [place for place, off in enumerate(offs) if not place or off != offs[place - 1]]
@@ -84,11 +94,10 @@ class Tips:
         length = math.dist((x, y), tip) or 1.0
         back = ((x - tip[0]) / length, (y - tip[1]) / length)
         least = OFF_LINE * max(self.canvas.scale, 0.4)
-        signs = [sign for sign in self._near(shaft, arrow) if sign.step <= step]
-        gaps = [self._gap(sign, tip, back) for sign in signs]
+        gaps = [self._gap(near, tip, back) for near in self._near(shaft, arrow) if near.sign.step <= step]
         return round(min(max([least, *gaps]), length / 2), 2)
 
-    def _near(self, shaft: Sequence[Point | None], arrow: Arrow) -> list[_Sign]:
+    def _near(self, shaft: Sequence[Point | None], arrow: Arrow) -> list[_OnLine]:
         """The signs on the line of the receiver that are not far from an arrow's end."""
         end = shaft[1]
         signs = self.signs.get(arrow.target, [])
@@ -99,11 +108,12 @@ class Tips:
             bisect_left(signs, on - NEAR, key=itemgetter(0)) : bisect_left(signs, on + NEAR, key=itemgetter(0))
         ]
 
-    def _gap(self, sign: _Sign, tip: Pixel, back: Pixel) -> float:
+    def _gap(self, near: _OnLine, tip: Pixel, back: Pixel) -> float:
         """How far one has to go back from `tip`, in the direction `back`, to leave a sign."""
-        aside = sign.on - tip[1 if self.canvas.down else 0]
+        aside, sign = near.on - tip[1 if self.canvas.down else 0], near.sign
         centre = (0.0, aside) if self.canvas.down else (aside, 0.0)
         on_the_way = centre[0] * back[0] + centre[1] * back[1]
-        radius = marks.reach(sign.symbol, sign.radius, back) + GAP
+        is_own = abs(aside) < AT_ITS_END
+        radius = (marks.reach(sign.symbol, sign.radius, back) if is_own else marks.size(sign.symbol, sign.radius)) + GAP
         beside = aside * aside - on_the_way * on_the_way
         return on_the_way + math.sqrt(radius * radius - beside) if beside < radius * radius else 0.0

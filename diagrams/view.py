@@ -14,7 +14,7 @@ Value = str | int | bool | tuple[int, int]  # of an option
 
 @dataclass(frozen=True)
 class View:
-    """The view of a scene in an export: the step, time "down" or "right", "light" or "dark".
+    """The view of a scene in an export: the step, time "down" or "right", in the colours of a palette.
 
     `steps` is the range, both ends included, of a deck or an animation (None: all steps of the scene), and of a picture
     of a run that is too long for one. `options` are the format's own; it reads them by Option.of.
@@ -55,4 +55,4 @@ class View:
     @property
     def palette(self) -> dict[str, str]:
         """The colours of the theme, by their tokens' names."""
-        return theme.PALETTES[self.theme]
+        return theme.PRINTED[self.theme]

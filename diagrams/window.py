@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from diagrams.export_options import CROP, CUT, SHOWN
+from diagrams.arrangement import Arrangement
+from diagrams.export_options import CROP, CUT, PROCESSES, SHOWN
 from diagrams.frontiers import frontier_in
 from diagrams.scene import Scene
 from diagrams.view import View
-from sim.core.errors import InputError
+from sim.core.errors import InputError, nearest
 
 MOST_STEPS = 5_000
 MOST_MESSAGES = 20_000
@@ -35,6 +36,18 @@ def on_show(scene: Scene, view: View) -> Scene:
         )
     cut = CUT.of(view)
     return shown.cut_at(frontier_in(scene.execution, cut)) if cut else shown
+
+
+def with_processes(scene: Scene, view: View) -> Scene:
+    """The scene with those processes alone for which the view asks, in their order. Raises InputError."""
+    names = PROCESSES.of(view)
+    if not names:
+        return scene
+    own = [name.strip() for name in names.split(",")]
+    for name in own:
+        if name not in scene.lanes:
+            raise InputError(f"--{PROCESSES.name} {name!r}: no such process; {nearest(name, scene.lanes)}")
+    return scene.arranged(Arrangement(tuple(own), tuple(name for name in scene.lanes if name not in own)))
 
 
 def _steps(scene: Scene) -> int:

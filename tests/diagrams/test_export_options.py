@@ -28,7 +28,7 @@ TEAM = text("team", "Team")
 
 def test_the_choices_are_what_there_is() -> None:
     assert tuple(value for value, _ in ORIENTATION.choices) == ORIENTATIONS
-    assert {value for value, _ in THEME.choices} == set(theme.PALETTES)
+    assert {value for value, _ in THEME.choices} == set(theme.PRINTED)
     assert [value for value, _ in DRAWING.choices] == list(DRAWINGS)
 
 
@@ -49,7 +49,7 @@ def test_a_text_says_a_value(option: Option, said: str, value: object) -> None:
         (STEP, "x", "--step 'x' is no step; give its number, such as 3"),
         (STEP, "1" * 40, f"--step '{'1' * 20}' is no step; give its number, such as 3"),
         (STEPS, "3", "--steps '3' is no range of steps; give the first and the last one, such as 3-7"),
-        (THEME, "red", "--theme 'red' is not known; say light or dark"),
+        (THEME, "red", "--theme 'red' is not known; say light or dark or grey"),
         (SCALE, "9", "--scale '9' is not possible; give a whole number from 1 to 8"),
         (SCALE, "1.5", "--scale '1.5' is not possible; give a whole number from 1 to 8"),
         (SCALE, "", "--scale '' is not possible; give a whole number from 1 to 8"),

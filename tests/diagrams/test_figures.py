@@ -1,0 +1,280 @@
+"""Figures for a paper, measured on their shapes: letters, labels, arrowheads, and signs without colour."""
+
+import math
+from collections.abc import Iterator
+from functools import cache
+from itertools import combinations, pairwise
+
+import pytest
+
+from diagrams import lettering, theme
+from diagrams.drawing import Picture
+from diagrams.export import read_options
+from diagrams.export_options import LATTICE, PROOF, SPACE_TIME
+from diagrams.pictures import drawn
+from diagrams.primitives import Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.view import View
+from sim.core.errors import InputError
+from tests.diagrams.colours import Colour, colour_of, lightness, over
+from tests.diagrams.tools import exported, scene
+
+NAMES = ["lecture", "star", "overlapping", "widgets", "hundred"]
+WIDTHS = {"84mm": 238.11, "170mm": 481.89}  # in points
+SMALLEST = 7.0  # points of a label
+CROP = {"hundred": (1, 60)}
+TEXTURE = 500  # signs of a picture
+SIGNS = ("event", "recorded event", "recording", "white action", "red action", "turn")
+
+
+@cache
+def figure(name: str, width: str = "84mm", orientation: str = "down", drawing: str = SPACE_TIME, **options) -> Picture:
+    crop = {"crop": CROP[name]} if name in CROP and drawing == SPACE_TIME else {}
+    view = View.of(scene(name), width=width, orientation=orientation, drawing=drawing, **crop, **options)
+    return drawn(scene(name), view).picture
+
+
+def parts_of(picture: Picture) -> list[Primitive]:
+    return [*picture.inside, *picture.around]
+
+
+def texts_of(picture: Picture) -> list[tuple[Text, Box]]:
+    return [(part, box_of(part)) for part in parts_of(picture) if isinstance(part, Text)]
+
+
+def box_of(text: Text) -> Box:
+    width = lettering.width_of(text.letters, text.size)
+    left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
+    return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
+
+
+every_figure = [
+    pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF]),
+    pytest.mark.parametrize("orientation", ["down", "right"]),
+    pytest.mark.parametrize("width", WIDTHS),
+    pytest.mark.parametrize("name", NAMES),
+]
+
+
+def on_every_figure(test):
+    for mark in every_figure:
+        test = mark(test)
+    return test
+
+
+@on_every_figure
+def test_every_label_can_be_read(name, width, orientation, drawing):
+    """None is too small, over another one, or cut off; the figure has the width that was asked for."""
+    picture = figure(name, width, orientation, drawing, legend=True)
+    assert picture.unit == "pt" and picture.width == pytest.approx(WIDTHS[width], abs=0.01)
+    texts = texts_of(picture)
+    assert [text.letters for text, _ in texts if text.size < SMALLEST] == []
+    assert [(a.letters, b.letters) for (a, box), (b, other) in combinations(texts, 2) if box.meets(other)] == []
+    beyond = [
+        text.letters
+        for text, box in texts
+        if box.left < 0 or box.top < 0 or box.right > picture.width or box.bottom > picture.height
+    ]
+    assert beyond == []
+
+
+@on_every_figure
+def test_shafts_end_where_heads_begin_and_tips_lie_off_every_sign(name, width, orientation, drawing):
+    picture = figure(name, width, orientation, drawing)
+    arrows = [(part, way) for part in picture.inside if isinstance(part, Arrows) for way in part.ways]
+    assert arrows or drawing == LATTICE
+    signs = list(signs_of(picture))
+    for part, way in arrows:
+        tip, left, right = part.corners(way)
+        base = ((left[0] + right[0]) / 2, (left[1] + right[1]) / 2)
+        shaft = part.shaft(way)
+        assert shaft is None or math.dist(shaft[1], base) < 0.01, part.sign
+        assert math.dist(tip, base) <= part.head + 0.01
+        below = [sign for sign, is_in in signs if is_in(tip)]
+        if len(signs) > TEXTURE:  # lines so near to each other that a tip lies on signs of other lines
+            below = [sign for sign in below if distance_from_line(centre(sign), way) < 0.05]
+        assert below == [], (part.sign, tip)
+
+
+def signs_of(picture: Picture) -> Iterator[tuple]:
+    """The dots, rings, squares and diamonds of a picture: what they are, and whether a point lies in them."""
+    for part in picture.inside:
+        if isinstance(part, Disc) and part.sign in SIGNS:
+            yield part, lambda at, disc=part: math.dist(at, disc.centre) < disc.radius
+        elif isinstance(part, Area) and part.sign in SIGNS:
+            for polygon in part.polygons:
+                yield part, lambda at, own=polygon: is_inside(at, own)
+
+
+def centre(sign: Disc | Area) -> Pixel:
+    if isinstance(sign, Disc):
+        return sign.centre
+    xs, ys = zip(*sign.polygons[0], strict=True)
+    return sum(xs) / len(xs), sum(ys) / len(ys)
+
+
+def distance_from_line(point: Pixel, way: tuple[Pixel, Pixel]) -> float:
+    (x, y), (end_x, end_y) = way
+    across = (end_x - x) * (point[1] - y) - (end_y - y) * (point[0] - x)
+    return abs(across) / math.dist(*way)
+
+
+def is_inside(point: Pixel, polygon: Path) -> bool:
+    """Whether a point lies in a convex polygon, or in one of a star's corners."""
+    x, y = point
+    crossings = [
+        (a[1] > y) != (b[1] > y) and x < a[0] + (y - a[1]) / (b[1] - a[1]) * (b[0] - a[0])
+        for a, b in zip(polygon, (*polygon[1:], polygon[0]), strict=True)
+    ]
+    return sum(crossings) % 2 == 1
+
+
+def test_a_head_gives_way_to_a_ring_as_soon_as_that_is_drawn():
+    """P2 records in step 13: until then the tip of what F received is at its dot, then at its ring."""
+    own, found = scene("lecture"), {}
+    for step in (8, own.last):
+        picture = drawn(own, View.of(own, step=step)).picture
+        arrows = [part for part in picture.inside if isinstance(part, Arrows) and part.sign == "message"]
+        (_, tip), *_ = sorted(way for part in arrows for way in part.ways)
+        dots = [part for part in picture.inside if isinstance(part, Disc) and part.sign == "event"]
+        found[step] = min(math.dist(dot.centre, tip) - dot.radius for dot in dots)
+    at_the_dot, at_the_ring = found.values()
+    assert at_the_dot < 1 and 5 < at_the_ring < 10
+
+
+@pytest.mark.parametrize("name", [*NAMES, "lai_yang", "phones"])
+@pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
+def test_without_colour_every_sign_is_told_from_every_other(name, drawing):
+    """Two signs of the same form differ in lightness, by what is seen on white paper."""
+    try:
+        picture = figure(name, drawing=drawing, theme="grey")
+    except InputError:
+        pytest.skip(f"{name} has no {drawing}")
+    looks: dict[tuple, dict[str, float]] = {}
+    for part in parts_of(picture):
+        if part.sign and not isinstance(part, Text):
+            looks.setdefault(form_of(part), {})[part.sign] = lightness(seen(part))
+    near = [
+        (one, other, round(abs(a - b), 1))
+        for signs in looks.values()
+        for (one, a), (other, b) in combinations(signs.items(), 2)
+        if abs(a - b) < (5 if {one, other} == {"past", "future"} else 10)
+    ]
+    assert near == []
+
+
+def form_of(part: Primitive) -> tuple:
+    """What tells a sign without any colour: its kind, its dash, its corners, whether it is broad, hollow, curved."""
+    match part:
+        case Line():
+            return "line", bool(part.dash) and round(part.dash[0] / part.dash[1], 1), round(math.log2(part.width))
+        case Arrows():
+            dash = bool(part.dash) and round(part.dash[0] / part.dash[1], 1)
+            return "arrow", dash, part.fill == "@paper", round(math.log2(part.width))
+        case Area():
+            return "area", len(part.polygons[0]) if part.width or not part.curved else "side of a cut", bool(part.fill)
+        case Disc():
+            return "disc", part.fill in ("", "@paper", "@white")
+    raise AssertionError(part)
+
+
+def seen(part: Primitive) -> Colour:
+    """The colour of a primitive on white paper."""
+    assert isinstance(part, Line | Arrows | Area | Disc)
+    token = part.colour if isinstance(part, Line | Arrows) else part.fill or part.outline
+    name, _, opacity = token[1:].partition("/")
+    return over(colour_of(theme.GREY[name]), float(opacity or 1), colour_of(theme.GREY["paper"]))
+
+
+def test_bands_and_sides_of_a_cut_stay_apart_in_grey():
+    """A band lies on the past, on the future, and on paper; two pasts lie on each other."""
+    paper, black = colour_of(theme.GREY["paper"]), colour_of(theme.GREY["s0"])
+    past = over(black, 0.13, paper)
+    future = over(colour_of(theme.GREY["line"]), 0.09, paper)
+    band = colour_of(theme.GREY["band"])
+    steps = [lightness(colour) for colour in (band, past, future, paper)]
+    assert all(darker + 3 < lighter for darker, lighter in pairwise(steps))
+    assert steps[1] - steps[0] > 12 and steps[2] - steps[1] > 6
+    assert all(len({red, green, blue}) == 1 for red, green, blue in map(colour_of, theme.GREY.values()))
+
+
+# ------------------------------------------------------------------ what is asked
+
+
+def test_letters_keep_their_size_at_every_width():
+    for width in ("60mm", "84mm", "170mm", "12cm", "5in", "400pt"):
+        sizes = {text.size for text, _ in texts_of(figure("lecture", width, "right"))}
+        assert sizes == {8.0}
+    larger = drawn(scene("lecture"), View.of(scene("lecture"), width="84mm", **{"font-size": "9.5pt"})).picture
+    assert {round(text.size, 6) for text, _ in texts_of(larger)} == {9.5}
+
+
+def test_without_times_there_are_none_and_the_plot_is_wider():
+    own = scene("lecture")
+    plain, bare = (drawn(own, View.of(own, width="84mm", **asked)).picture for asked in ({}, {"no-axis": True}))
+    assert {"400", "600"} <= {text.letters for text, _ in texts_of(plain)}
+    assert {text.letters for text, _ in texts_of(plain)} - {text.letters for text, _ in texts_of(bare)} == {
+        "400", "600", "800", "1000"
+    }  # fmt: skip
+    widths = [max(x for x, _ in next(p for p in pic.inside if p.sign == "past").polygons[0]) for pic in (plain, bare)]
+    lefts = [min(x for x, _ in next(p for p in pic.inside if p.sign == "past").polygons[0]) for pic in (plain, bare)]
+    assert widths[1] - lefts[1] > widths[0] - lefts[0] + 10
+
+
+def test_a_legend_explains_what_is_seen_and_nothing_else():
+    def legend(name: str, **asked) -> list[str]:
+        own = scene(name)
+        parts = parts_of(drawn(own, View.of(own, legend=True, **asked)).picture)
+        return [part.letters for part in parts if isinstance(part, Text) and part.sign == "legend"]
+
+    assert legend("lecture") == [
+        "event", "message", "marker", "records", "in process state", "in channel state", "cut"
+    ]  # fmt: skip
+    assert legend("lecture", step=1) == ["event", "now"]
+    assert legend("lecture", cut="3.3.1") == ["event", "message", "marker", "records", "in process state",
+                                              "in channel state", "cut"]  # fmt: skip
+    assert legend("lai_yang")[:3] == ["event", "white message", "red message"]
+    assert legend("lecture", drawing=LATTICE) == [
+        "consistent cut", "states of the run", "state at this step", "recorded state"
+    ]  # fmt: skip
+    assert legend("lecture", drawing=PROOF) == [
+        "white action", "red action", "white message", "red message", "in channel state", "turns red"
+    ]  # fmt: skip
+
+
+def test_a_crop_shows_the_part_between_two_steps_of_the_finished_diagram():
+    own = scene("lecture")
+    picture = drawn(own, View.of(own, width="84mm", crop=(9, 13))).picture
+    names = {text.letters for text, _ in texts_of(picture)}
+    assert "H" in names and not names & {"A", "B", "E", "K"}
+    assert picture.clip is not None
+    for bad in ((13, 9), (0, 19)):
+        with pytest.raises(InputError, match=r"--crop \d+\.\.\d+: lecture has steps 0 to 18; give two of them"):
+            drawn(own, View.of(own, crop=bad))
+
+
+def test_the_processes_that_are_named_are_drawn_in_their_order():
+    own = scene("overlapping")
+    picture = drawn(own, View.of(own, width="84mm", processes="P4, P1")).picture
+    assert [text.letters for text, _ in texts_of(picture) if text.sign == "process"] == ["P4", "P1"]
+    with pytest.raises(InputError, match=r"--processes 'P9': no such process; did you mean"):
+        drawn(own, View.of(own, processes="P9"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        ({"width": "84"}, "--width '84' is not possible; give a length from 72pt to 2400pt with its unit"),
+        ({"width": "1mm"}, "--width '1mm' is not possible"),
+        ({"font-size": "80pt"}, "--font-size '80pt' is not possible; give a length from 5pt to 36pt"),
+        ({"crop": "5"}, "--crop '5' is no range of steps; give the first and the last one, such as 3..7"),
+        ({"legend": "perhaps"}, "--legend 'perhaps' is neither yes nor no"),
+    ],
+)
+def test_what_is_no_length_is_refused_in_a_sentence(asked, complaint):
+    with pytest.raises(InputError, match=complaint):
+        read_options("svg", asked)
+
+
+def test_letters_too_large_for_the_width_are_refused():
+    with pytest.raises(InputError, match=r"--width 85pt is too narrow for letters of 20pt; make .* 240pt wide"):
+        exported("lecture", "svg", width="30mm", **{"font-size": "20pt"})
