@@ -190,7 +190,6 @@ ORIENTATION = Option(
 )  # fmt: skip
 THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PRINTED), "light",
-    begins="scheme",
 )  # fmt: skip
 PROCESSES = Option(
     "processes", "Processes", "the processes to show, such as P1,P2,P5, in this order (default: all; on the page those "
@@ -234,7 +233,7 @@ PICTURE = (  # for a picture of a step
 
 def pages(most: int) -> tuple[Option, ...]:
     """The options of a file with a page for each step; the form suggests at most `most` pages."""
-    return replace(STEPS, most=most), ORIENTATION, THEME
+    return replace(STEPS, most=most), ORIENTATION, replace(THEME, begins="scheme")
 
 
 def shown(option: Option) -> Option:

@@ -11,6 +11,7 @@ export class Asked {
     this.option = option;
     this.query = query;
     this.fields = fields.map(({ label, control, isOpen }) => ({ node: labelled(label, control), control, isOpen }));
+    for (const { node } of this.fields) node.dataset.kind = option.kind;
   }
 
   get nodes() {
