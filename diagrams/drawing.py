@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
@@ -46,7 +46,8 @@ Place = tuple[float, float] | None  # a point of a figure; None: a gap
 class Picture:
     """A drawing: `inside`, cut off at the box `clip` (None: nowhere), then `around` on it.
 
-    Its lengths are in `unit`: "px", or "pt" (1/72 inch) on paper.
+    Its lengths are in `unit`: "px", or "pt" (1/72 inch) on paper. `nodes` are the points that have a name
+    (diagrams/nodes.py).
     """
 
     width: float
@@ -55,6 +56,7 @@ class Picture:
     inside: tuple[Primitive, ...]
     around: tuple[Primitive, ...]
     unit: str = "px"
+    nodes: Mapping[str, Pixel] = field(default_factory=dict)
 
     def on(self, sheet: Sheet) -> Picture:
         """The finished picture: on paper in points."""
@@ -68,6 +70,7 @@ class Picture:
             tuple(scaled(part, by) for part in self.inside),
             tuple(scaled(part, by) for part in self.around),
             "pt",
+            {name: (x * by, y * by) for name, (x, y) in self.nodes.items()},
         )
 
 
@@ -144,6 +147,11 @@ class Drawing:
         clip = None if self.scene.is_whole else self.frame.plot
         return Picture(self.frame.width, self.frame.height, clip, tuple(inside), tuple(around))
 
+    def point(self, lane: float, position: float) -> Pixel:
+        """Where a point of the scene lies: of a lane on show, and of the time axis."""
+        across, along = self.scene.layout.place(lane), round(position, 4)
+        return self.frame.pixel(across, along) if self.down else self.frame.pixel(along, across)
+
     def _is_inside(self, point: Place) -> bool:
         """Whether a point lies in the plot; of a whole run all do."""
         if point is None or self.scene.is_whole:
@@ -192,8 +200,7 @@ class Drawing:
 
 def still(figure: Mapping[str, Any], step: int, width: float, height: float, margin: float = MARGIN) -> Picture:
     """A figure that has neither names nor times along its sides, as it looks at a step: the lattice."""
-    box = Box(margin, margin, width - margin, height - margin)
-    frame = _frame(figure["layout"], width, height, box)
+    frame = still_frame(figure, width, height, margin)
     parts: list[Primitive] = []
     for trace in figure["data"]:
         points = seen(trace, step, 0.0)
@@ -201,6 +208,11 @@ def still(figure: Mapping[str, Any], step: int, width: float, height: float, mar
         if "text" in trace["mode"]:
             parts += _texts(trace, points, frame)
     return Picture(width, height, None, tuple(parts), ())
+
+
+def still_frame(figure: Mapping[str, Any], width: float, height: float, margin: float = MARGIN) -> Frame:
+    """Where the points of such a figure lie."""
+    return _frame(figure["layout"], width, height, Box(margin, margin, width - margin, height - margin))
 
 
 def sketch(scene: Scene) -> Picture:
@@ -278,16 +290,17 @@ def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -
 def _arrows(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
     """The arrows of a trace, each with the room that its tip leaves at its end."""
     look, marker = trace["line"], trace["marker"]
-    ways = []
+    ways, ends = [], []
     for place in range(0, len(points) - 1, 3):
         start, end = points[place], points[place + 1]
         if start is not None and end is not None:
-            ways.append(_up_to(frame.pixel(*start), frame.pixel(*end), marker["standoff"][place + 1] * scale))
+            ends.append(frame.pixel(*end))
+            ways.append(_up_to(frame.pixel(*start), ends[-1], marker["standoff"][place + 1] * scale))
     if ways:
         width, head = max(look["width"] * scale, 0.5), max(marker["size"]) * HEAD * scale
         outline, dash = marker["line"]["width"] * scale, _dash(look.get("dash", ""))
         sign = trace["meta"].get("sign", "")
-        yield Arrows(tuple(ways), look["color"], width, dash, head, marker["color"], outline, sign)
+        yield Arrows(tuple(ways), look["color"], width, dash, head, marker["color"], outline, sign, tuple(ends))
 
 
 def _up_to(start: Pixel, end: Pixel, off: float) -> tuple[Pixel, Pixel]:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 import networkx as nx
 
 from diagrams.cut_counts import Counts, counts
+from diagrams.export_options import PREDICATE
 from diagrams.scene import Scene
+from diagrams.view import View
 from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
@@ -134,6 +136,14 @@ class Lattice:
     def is_consistent(self, cut: Clock) -> bool:
         """Whether a cut is consistent."""
         return self.history.is_consistent(dict(zip(self.history.processes, cut, strict=True)))
+
+
+def lattice_of(scene: Scene, view: View) -> Lattice:
+    """The lattice that a picture shows. Raises InputError for a predicate that cannot be asked."""
+    lattice = Lattice(scene, view.step, PREDICATE.of(view))
+    if lattice.asked and lattice.asked.problem:
+        raise InputError(f"--{PREDICATE.name}: {lattice.asked.problem}")
+    return lattice
 
 
 @once

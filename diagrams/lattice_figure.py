@@ -80,12 +80,12 @@ class _Drawn:
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
         own = [cut for _, cut in self.lattice.own]
         data = [
-            self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1),
+            self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1, "edge"),
             self.ways(
                 [own], "@accent" if self.is_dense else "@accent/0.45", max(3.0, 0.8 * self.size), "states of the run"
             ),
             self.ways([avoiding], "@bad", 3, "way that avoids it", dash="dash"),
-            *(self.here([held], "@ink", self.size + wider, "circle-open") for wider in (13, 19) if held in self.at),
+            *(self.ring(held, wider) for wider in (13, 19) if held in self.at),
             self.now(),
             *self.nodes(),
             *(self.states(mark) for mark in self.lattice.marks if mark.cut in self.at),
@@ -93,10 +93,8 @@ class _Drawn:
         ]
         return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
-    def ways(
-        self, ways: Iterable[Sequence[Clock]], colour: str, width: float, sign: str = "", dash: str = "solid"
-    ) -> Trace:
-        """Lines along ways, as far as they are drawn."""
+    def ways(self, ways: Iterable[Sequence[Clock]], colour: str, width: float, sign: str, dash: str = "solid") -> Trace:
+        """Lines along ways, as far as they are drawn. `sign` says what they stand for, as a primitive does."""
         points: list[Place | None] = []
         for point in (point for way in ways for point in (*map(self.at.get, way), None)):
             if point or (points and points[-1]):
@@ -165,6 +163,11 @@ class _Drawn:
         marker = {"symbol": symbol, "size": size, "color": colour, "line": {"color": colour, "width": 2.5}}
         return self.trace([self.at[cut] for cut in cuts], mode="markers", marker=marker, hoverinfo="skip", **look)
 
+    def ring(self, held: Clock | None, wider: float) -> Trace:
+        """A ring round the cut that one holds."""
+        cuts = [held] if held is not None else []
+        return self.here(cuts, "@ink", self.size + wider, "circle-open", meta={"sign": "held cut"})
+
     def names(self) -> Trace:
         """The names of the cuts where there is room, and those of the states of snapshots."""
         marked: dict[Clock, list[str]] = {}
@@ -186,6 +189,7 @@ class _Drawn:
             textfont={"size": self.letters, "color": "@ink"},
             hoverinfo="skip",
             cliponaxis=False,
+            meta={"sign": "label"},
         )
 
     def trace(self, points: Sequence[tuple[float, float] | None], **look: Any) -> Trace:

@@ -34,6 +34,10 @@ class Box:
         """From the top to the bottom."""
         return self.bottom - self.top
 
+    def wider(self, by: float) -> Box:
+        """The rectangle with every side `by` farther out."""
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
     def meets(self, other: Box) -> bool:
         """Whether two rectangles overlap."""
         return (
@@ -41,19 +45,26 @@ class Box:
         )
 
     def is_crossed(self, start: Pixel, end: Pixel) -> bool:
-        """Whether a straight line from `start` to `end` passes through (Liang and Barsky's clipping)."""
+        """Whether a straight line from `start` to `end` passes through."""
+        return self.part_of(start, end) is not None
+
+    def part_of(self, start: Pixel, end: Pixel) -> tuple[Pixel, Pixel] | None:
+        """The part of a straight line from `start` to `end` in the rectangle, if any (Liang and Barsky's clipping)."""
         (x, y), (dx, dy) = start, (end[0] - start[0], end[1] - start[1])
         enter, leave = 0.0, 1.0
         sides = ((-dx, x - self.left), (dx, self.right - x), (-dy, y - self.top), (dy, self.bottom - y))
         for slope, distance in sides:
             if slope == 0:
                 if distance < 0:
-                    return False
+                    return None
             elif slope < 0:
                 enter = max(enter, distance / slope)
             else:
                 leave = min(leave, distance / slope)
-        return enter < leave
+        if enter >= leave:
+            return None
+        first = start if enter == 0 else (x + dx * enter, y + dy * enter)
+        return first, end if leave == 1 else (x + dx * leave, y + dy * leave)
 
 
 @dataclass(frozen=True)
@@ -77,7 +88,8 @@ class Arrows:
     """Straight arrows of one look, each from its start to its tip, with a head of `head` from its base to the tip.
 
     The shaft, `width` wide, ends where the head begins; an arrow no longer than its head has no shaft. `fill` is the
-    head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none).
+    head's inside; its outline has the arrow's `colour` and is `outline` wide (0: none). `ends` are the points to which
+    the arrows lead, beyond their tips where a sign is drawn there (none: the tips).
     """
 
     ways: tuple[tuple[Pixel, Pixel], ...]
@@ -88,6 +100,7 @@ class Arrows:
     fill: str
     outline: float = 0.0
     sign: str = ""
+    ends: Path = ()
 
     def shaft(self, way: tuple[Pixel, Pixel]) -> tuple[Pixel, Pixel] | None:
         """The two ends of a shaft; None where there is none."""
@@ -185,7 +198,8 @@ def _at(part: Primitive, place: Callable[[Pixel], Pixel]) -> Primitive:
         case Line():
             return replace(part, strokes=tuple(tuple(map(place, stroke)) for stroke in part.strokes))
         case Arrows():
-            return replace(part, ways=tuple((place(start), place(tip)) for start, tip in part.ways))
+            ways = tuple((place(start), place(tip)) for start, tip in part.ways)
+            return replace(part, ways=ways, ends=tuple(map(place, part.ends)))
         case Area():
             return replace(part, polygons=tuple(tuple(map(place, polygon)) for polygon in part.polygons))
         case Disc():

@@ -225,7 +225,7 @@ def _cut(canvas: Canvas, whole: Rearranged) -> list[tuple[str, Spot]]:
         if low <= at <= high:
             names[at] = f"{names[at]} = {name}" if at in names else name
     ends: list[list[Point | None]] = [[(-0.5, at), (last + 0.5, at), None] for at in names]
-    canvas.add(ends, mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
+    canvas.add(ends, sign="state", mode="lines", line={"color": "@faint", "width": 1.6, "dash": "2px,4px"})
     told = [f"<b>{name}</b>" for name in names.values()]
     spots = [Spot((-0.5, at), _side_of_state(canvas, at, at == proof.begin)) for at in names]
     sides = [spot.side for spot in spots]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
 from diagrams.lettering import fitted, width_of, wrapped
+from diagrams.nodes import nodes_of_run
 from diagrams.primitives import Area, Disc, Primitive, Text
 from diagrams.proof import STRAIGHT, Proof, Swaps, proof_of
 from diagrams.proof_figure import Rearranged, figure
@@ -28,8 +29,8 @@ RADIUS = 8.0  # pixels of an action
 MOST_LINES = 3  # of the sentence
 
 
-def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Picture, str]:
-    """The picture, and what it shows in words. Raises InputError where there is no argument, or so many swaps."""
+def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> Picture:
+    """The picture. Raises InputError where there is no argument, or so many swaps."""
     proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
     swaps = read_swaps(proof, SWAPS.of(view))
     row = row_after(proof, swaps)
@@ -42,7 +43,8 @@ def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> tuple[Pict
     drawing = Drawing(whole, view.orientation, sheet, footroom=strip.height, make=make)
     picture = drawing.at(scene.last)
     below = strip.drawn(picture.height - strip.height)
-    return replace(picture, around=(*picture.around, *below)), told(row, proof)
+    named = nodes_of_run(drawing, scene.last)
+    return replace(picture, around=(*picture.around, *below), nodes=named)
 
 
 def read_swaps(proof: Proof, text: str) -> Swaps:

@@ -89,10 +89,9 @@ def _bars(canvas: Canvas, runs: Sequence[Dot], size: float) -> None:
         "hoverinfo": "text",
     }
     ahead = {"color": "@faint/0.5", "width": size * 0.8}
-    canvas.add(bars, [(0, run.step) for run in runs], mode="lines", line=ahead, **hover)
-    canvas.add(
-        bars, [(run.step, None) for run in runs], mode="lines", line={"color": "@ink", "width": size * 0.8}, **hover
-    )
+    canvas.add(bars, [(0, run.step) for run in runs], "internal events ahead", mode="lines", line=ahead, **hover)
+    there = {"color": "@ink", "width": size * 0.8}
+    canvas.add(bars, [(run.step, None) for run in runs], "internal events", mode="lines", line=there, **hover)
     middles = [(run.lane, (run.position + run.until) / 2) for run in runs]
     counts = [f"\u00a0\u00a0×{run.count}" for run in runs]
     write(canvas, middles, counts, "middle right" if canvas.down else "top center", "@ink", 13, None)

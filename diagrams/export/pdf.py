@@ -1,4 +1,7 @@
-"""Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel."""
+"""Scene -> PDF of any step: the SVG picture as one page, fonts embedded; on a screen a point for a pixel.
+
+It is tagged: its alternative text says what is seen.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from diagrams.export import svg
 from diagrams.export_options import PICTURE
 from diagrams.pictures import drawn
 from diagrams.scene import Scene
+from diagrams.tagged_pdf import tagged
 from diagrams.view import View
 
 TITLE = "PDF picture"
@@ -25,4 +29,5 @@ def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
     picture, told = drawn(scene, view)
     in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
-    return vl_convert.svg_to_pdf(svg.document(in_points, view.palette, scene.execution.scenario.title, told))
+    page = vl_convert.svg_to_pdf(svg.document(in_points, view.palette))
+    return tagged([(page, told)], scene.execution.scenario.title)

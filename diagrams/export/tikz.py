@@ -1,18 +1,27 @@
-"""Scene -> TikZ, of any step: a complete LaTeX document that plain pdflatex compiles, the primitives as paths.
+"""Scene -> TikZ, of any step: a tikzpicture to \input into a paper, as wide as it says, or a document of its own.
 
-It needs LaTeX's base packages and TikZ (Debian: texlive-latex-base, texlive-pictures). A pixel is a point (bp).
-Characters that TeX's own fonts lack are transliterated, or written as their numbers, such as [U+6F22].
+It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
+compiles it. Every point that has a name (diagrams/nodes.py) is a node of that name, and all that is drawn there refers
+to it: who moves a node moves its arrows. Every look is a style, after which an author's own style for the same sign
+comes, such as cut/message. Characters that TeX's own fonts lack are transliterated, or written as their numbers, such
+as [U+6F22].
 """
 
 from __future__ import annotations
 
+import math
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
+from diagrams.caption import caption
+from diagrams.clipping import inside
 from diagrams.drawing import Picture
-from diagrams.export_options import PICTURE
+from diagrams.export_options import PICTURE, WIDTH, Option
+from diagrams.nodes import START, node_name
 from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Disc, Line, Path, Primitive, Text
+from diagrams.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
@@ -23,27 +32,38 @@ SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
 PREVIEW = "text"
 ORDER = 50
-OPTIONS = PICTURE
 
+COLUMN = "84mm"  # of a paper: the width where none is given
+_OWN_WIDTH = replace(WIDTH, default=COLUMN, help=WIDTH.help.replace("as on a screen", COLUMN))
+STANDALONE = Option(
+    "standalone", "As a document of its own", "a whole document, not a tikzpicture to input", "flag", default=False
+)  # fmt: skip
+CAPTION = Option("caption", "With a caption", "what is seen, as a caption below the picture", "flag", default=False)
+OPTIONS = (*(_OWN_WIDTH if option is WIDTH else option for option in PICTURE), STANDALONE, CAPTION)
+
+MOST_LINES = 10_000  # pdflatex's memory, 5 million words, holds about 12,000 paths and texts
+BEYOND = 200.0  # points beyond a clipped picture in which something is drawn: TeX's dimensions end at 16,383
+NEAR = 40.0  # points at most from an event to its name
+ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
+FONTS = {"": "", "bold": r"\bfseries", "italic": r"\slshape"}
+
+ABOUT = r"""%% %(title)s
+%% %(width)s mm wide, by Consistent Cut. In the preamble: \usepackage{tikz} \usetikzlibrary{arrows.meta}
+%% Before it, \tikzset{cut/message/.style={blue}} changes all messages, and so it is for each sign below;
+%% \definecolor{cutband}{HTML}{CCCCCC} changes a colour, \tikzset{cut/picture/.style={node font=\rmfamily}} the font.
+"""
 HEAD = r"""\documentclass{article}
 \usepackage[paperwidth=%(width)sbp,paperheight=%(height)sbp,margin=0bp,noheadfoot]{geometry}
 \usepackage{fix-cm}
 \usepackage{tikz}
-%(colours)s
-\newcommand\say[4]{\node[anchor=#1,inner sep=1bp,fill=paper,fill opacity=0.7,text opacity=1,#3] at (#2) {#4};}
+\usetikzlibrary{arrows.meta}
 \pagestyle{empty}
 \begin{document}
-\noindent\sffamily
-\begin{tikzpicture}[x=1bp,y=-1bp,line join=round]
-\fill[paper] (0,0) rectangle (%(width)s,%(height)s);
-\useasboundingbox (0,0) rectangle (%(width)s,%(height)s);
+\noindent
 """
-TAIL = r"""\end{tikzpicture}
-\end{document}
-"""
-ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
-MOST_LINES = 10_000  # pdflatex's memory, 5 million words, holds about 12,000 paths and texts
-STYLES = {"": "", "bold": r"\bfseries", "italic": r"\slshape"}
+TAIL = "\\end{document}\n"
+BEGIN = r"\begin{tikzpicture}[x=1bp,y=-1bp,line join=round,node font=\sffamily,cut/picture/.try]"
+END = r"\end{tikzpicture}"
 
 _SIGNS = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -60,79 +80,204 @@ _ACCENTS = {
 
 
 def export(scene: Scene, view: View) -> bytes:
-    """The view's drawing after its step as a LaTeX document (ASCII).
+    """The view's drawing after its step (ASCII).
 
-    Raises InputError where TeX's memory would not hold the picture.
+    Raises InputError where TeX's memory would not hold the picture, and for a caption in a document of its own.
     """
-    picture = drawn(scene, view).picture
-    colours = "\n".join(rf"\definecolor{{{name}}}{{HTML}}{{{hue[1:].upper()}}}" for name, hue in view.palette.items())
-    head = HEAD % {"width": f"{picture.width:g}", "height": f"{picture.height:g}", "colours": colours}
-    lines = [*_inside(picture), *(line for part in picture.around for line in _written(part))]
+    if STANDALONE.of(view) and CAPTION.of(view):
+        raise InputError("--caption belongs to a picture in a paper; leave out --standalone, or give it no caption")
+    picture = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options})).picture
+    lines = list(_Writer(picture, view.palette).written())
     if len(lines) > MOST_LINES:
         raise InputError(
             f"TeX's memory holds a picture of at most {MOST_LINES} lines, and these are {len(lines)}: "
             "export it as pdf, or a run with fewer messages"
         )
-    return (head + "\n".join(lines) + "\n" + TAIL).encode("ascii")
+    if CAPTION.of(view):
+        lines.append(latex_caption(caption(scene, view)))
+    title = " ".join(scene.execution.scenario.title.encode("ascii", "replace").decode().split())
+    size = {"width": _number(picture.width), "height": _number(picture.height)}
+    whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
+    return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")
 
 
-def _inside(picture: Picture) -> Iterator[str]:
-    if picture.clip is not None:
-        clip = picture.clip
-        yield rf"\begin{{scope}}\clip ({clip.left:g},{clip.top:g}) rectangle ({clip.right:g},{clip.bottom:g});"
-    for part in picture.inside:
-        yield from _written(part)
-    if picture.clip is not None:
-        yield r"\end{scope}"
+def latex_caption(text: str) -> str:
+    """A text as the caption of a figure in LaTeX."""
+    return rf"\caption{{{typeset(text)}}}"
 
 
-def _written(part: Primitive) -> Iterator[str]:
-    match part:
-        case Line():
-            dash = "".join(f"{'off' if index % 2 else 'on'} {length:g}bp " for index, length in enumerate(part.dash))
-            look = f"{_paint('draw', part.colour)},line width={part.width:.2f}bp"
-            yield rf"\begin{{scope}}[{look}{f',dash pattern={dash.strip()}' if dash else ''}]"
-            yield from (rf"\draw {_path(stroke, part.curved)};" for stroke in part.strokes)
+class _Writer:
+    """Writes a picture: its colours, its looks and its nodes as its shapes need them, and then the shapes."""
+
+    def __init__(self, picture: Picture, palette: Mapping[str, str]) -> None:
+        self.picture, self.palette = picture, palette
+        self.name_at = {_rounded(at): name for name, at in reversed(list(picture.nodes.items()))}
+        self.drawn: dict[str, Pixel] = {}  # nodes that something refers to
+        self.bordered: set[str] = set()  # those that have a shape by now
+        self.looks: dict[tuple[str, str], str] = {}  # names of looks, by sign and style
+        self.styles: list[str] = []
+        self.colours = {"paper"}
+
+    def written(self) -> Iterator[str]:
+        """The tikzpicture. All that it defines ends with it."""
+        shapes = [*self._inside(), *(line for part in self.picture.around for line in self._shape(part))]
+        box = f"(0,0) rectangle ({_number(self.picture.width)},{_number(self.picture.height)})"
+        yield BEGIN
+        for name in sorted(self.colours):
+            yield rf"\providecolor{{cut{name}}}{{HTML}}{{{self.palette[name][1:].upper()}}}"
+        yield from (r"\tikzset{", *self.styles, "}")
+        yield rf"\path[fill=cutpaper,cut/paper/.try] {box};"
+        yield rf"\useasboundingbox {box};"
+        yield from (rf"\coordinate ({name}) at {_at(point)};" for name, point in self.drawn.items())
+        yield from shapes
+        yield END
+
+    def _inside(self) -> Iterator[str]:
+        clip = self.picture.clip
+        if clip is not None:
+            yield r"\begin{scope}"
+            yield rf"\clip {_at((clip.left, clip.top))} rectangle {_at((clip.right, clip.bottom))};"
+        for part in self.picture.inside if clip is None else inside(self.picture.inside, clip.wider(BEYOND)):
+            yield from self._shape(part)
+        if clip is not None:
             yield r"\end{scope}"
-        case Arrows():
-            shafts = tuple(shaft for way in part.ways if (shaft := part.shaft(way)))
-            yield from _written(Line(shafts, part.colour, part.width, part.dash))
-            yield from _written(Area(tuple(map(part.corners, part.ways)), part.fill, part.colour, part.outline))
-        case Area():
-            yield rf"\begin{{scope}}[{_filled(part)}]"
-            yield from (rf"{_verb(part)} {_path(polygon, part.curved)}--cycle;" for polygon in part.polygons)
-            yield r"\end{scope}"
-        case Disc():
-            x, y = part.centre
-            yield rf"{_verb(part)}[{_filled(part)}] ({x:.1f},{y:.1f}) circle[radius={part.radius:.2f}];"
-        case Text():
-            font = rf"{_paint('text', part.colour)},font=\fontsize{{{part.size:.1f}bp}}{{{part.size:.1f}bp}}\selectfont"
-            x, y = part.at
-            letters = typeset(part.letters)
-            yield rf"\say{{{ANCHORS[part.anchor]}}}{{{x:.1f},{y:.1f}}}{{{font}{STYLES[part.style]}}}{{{letters}}}"
+
+    def _shape(self, part: Primitive) -> Iterator[str]:
+        match part:
+            case Line():
+                look = self._look(part.sign or "line", _rank(part.colour), self._stroked(part))
+                yield from (rf"\draw[{look}] {self._path(stroke, part.curved)};" for stroke in part.strokes)
+            case Arrows():
+                ends = part.ends or [tip for _, tip in part.ways]
+                yield from (self._arrow(part, way, end) for way, end in zip(part.ways, ends, strict=True))
+            case Area():
+                look = self._look(part.sign or "area", _rank(part.fill or part.outline), self._filled(part))
+                yield from (rf"\path[{look}{self._polygon(polygon, part.curved)};" for polygon in part.polygons)
+            case Disc():
+                yield self._disc(part)
+            case Text():
+                yield self._text(part)
+
+    def _arrow(self, part: Arrows, way: tuple[Pixel, Pixel], end: Pixel) -> str:
+        """An arrow to the node at its end, which it does not touch; one that is a head only as a triangle."""
+        start, tip = way
+        if part.shaft(way) is None:
+            alone = Area((part.corners(way),), part.fill, part.colour, part.outline, sign=f"{part.sign} head")
+            return next(self._shape(alone))
+        long, wide = part.head + part.outline, 2 * HALF_WIDTH * part.head + part.outline  # half of it lies outside
+        size = f"length={_number(long)}bp,width={_number(wide)}bp,line width={_number(part.outline)}bp"
+        fill = f",{self._paint('fill', part.fill)}" if part.fill != part.colour else ""
+        head = f"-{{Triangle[{size}{fill}]}}"
+        look = self._look(part.sign or "arrow", _rank(part.colour), f"{self._stroked(part)},{head}")
+        if _rounded(end) not in self.name_at:
+            return rf"\draw[{look}] {self._place(start)} -- {_at(tip)};"
+        short = f",shorten >={_number(math.dist(tip, end))}bp" if tip != end else ""
+        return rf"\draw[{look}{short}] {self._place(start)} -- {self._place(end)};"
+
+    def _disc(self, disc: Disc) -> str:
+        """A disc as a node, which gets its name unless it is a ring or has been drawn before."""
+        size = f"circle,inner sep=0bp,outer sep=0bp,minimum size={_number(2 * disc.radius)}bp"
+        look = self._look(disc.sign or "disc", _rank(disc.fill or disc.outline), f"{size},{self._filled(disc)}")
+        place, name = self._place(disc.centre), self.name_at.get(_rounded(disc.centre), "")
+        if not name or not disc.fill or name in self.bordered:
+            return rf"\node[{look}] at {place} {{}};"
+        self.bordered.add(name)
+        return rf"\node[{look}] ({name}) at {place} {{}};"
+
+    def _text(self, text: Text) -> str:
+        size = _number(text.size)
+        font = rf"font=\fontsize{{{size}pt}}{{{size}pt}}\selectfont{FONTS[text.style]}"
+        ground = "inner sep=0.6bp,fill=cutpaper,fill opacity=0.7,text opacity=1"
+        sign = text.sign if text.sign in ("label", "process") else f"{text.sign} label".strip()
+        look = self._look(sign, text.style, f"{self._paint('text', text.colour)},{font},{ground}")
+        return rf"\node[{look},anchor={ANCHORS[text.anchor]}] at {self._beside(text)} {{{typeset(text.letters)}}};"
+
+    def _beside(self, text: Text) -> str:
+        """Where a text is: the name of an event or a process is beside its node."""
+        name = node_name(text.letters) + (f"-{START}" if text.sign == "process" else "")
+        node = self.picture.nodes.get(name) if text.sign in ("label", "process") else None
+        if node is None or math.dist(node, text.at) > NEAR:
+            return _at(text.at)
+        self.drawn[name] = node
+        return f"([shift={{{_at((text.at[0] - node[0], text.at[1] - node[1]))}}}]{name})"
+
+    def _path(self, points: Path, curved: bool = False) -> str:
+        if not curved:
+            return " -- ".join(map(self._place, points))
+        told = self._place(points[0])
+        for place in range(1, len(points), 3):
+            start, one, other, end = points[place - 1 : place + 3]
+            is_straight = start == one and other == end
+            bend = f"controls +{_at(_from(start, one))} and +{_at(_from(end, other))}"
+            told += f" {'--' if is_straight else f'.. {bend} ..'} {self._place(end)}"
+        return told
+
+    def _polygon(self, polygon: Path, curved: bool) -> str:
+        """The end of the options of a polygon, and its path; that of a symbol lies about its node."""
+        middle = tuple((min(side) + max(side)) / 2 for side in zip(*polygon, strict=True))
+        name = self.name_at.get(_rounded((middle[0], middle[1])))
+        if name is None or curved:
+            return f"] {self._path(polygon, curved)} -- cycle"
+        self.drawn[name] = (middle[0], middle[1])
+        corners = " -- ".join(_at(_from(self.drawn[name], corner)) for corner in polygon)
+        return f",shift={{({name})}}] {corners} -- cycle"
+
+    def _place(self, point: Pixel) -> str:
+        """A point of a path: its node, else its numbers."""
+        name = self.name_at.get(_rounded(point))
+        if name is None:
+            return _at(point)
+        self.drawn[name] = point
+        return f"({name}.center)" if name in self.bordered else f"({name})"
+
+    def _look(self, sign: str, kind: str, style: str) -> str:
+        """The name of a look. An author's styles come after it: those for the sign, and for this kind of it."""
+        if (sign, style) not in self.looks:
+            own = [sign, f"{sign} {kind}"] if kind else [sign]
+            count = sum(known == own[-1] or known.startswith(f"{own[-1]} look ") for known in self.looks.values())
+            name = f"{own[-1]} look {count + 1}" if count else own[-1]
+            self.looks[sign, style] = name
+            self.styles.append(f"  look/{name}/.style={{{style},{','.join(f'cut/{hook}/.try' for hook in own)}}},")
+        return f"look/{self.looks[sign, style]}"
+
+    def _stroked(self, part: Line | Arrows) -> str:
+        dash = " ".join(f"{'off' if index % 2 else 'on'} {_number(on)}bp" for index, on in enumerate(part.dash))
+        pattern = f",dash pattern={dash}" if dash else ""
+        return f"{self._paint('draw', part.colour)},line width={_number(part.width)}bp{pattern}"
+
+    def _filled(self, shape: Area | Disc) -> str:
+        fill = [self._paint("fill", shape.fill)] if shape.fill else []
+        outline = [self._paint("draw", shape.outline), f"line width={_number(shape.width)}bp"] if shape.width else []
+        return ",".join(fill + outline)
+
+    def _paint(self, use: str, token: str) -> str:
+        name, _, opacity = token[1:].partition("/")
+        self.colours.add(name)
+        return f"{use}=cut{name}" + (f",{use} opacity={opacity}" if opacity else "")
 
 
-def _path(points: Path, curved: bool = False) -> str:
-    told = [f"({x:.1f},{y:.1f})" for x, y in points]
-    if not curved:
-        return "--".join(told)
-    parts = (told[place : place + 3] for place in range(1, len(points), 3))
-    return told[0] + "".join(f" .. controls {one} and {other} .. {end}" for one, other, end in parts)
+def _rank(token: str) -> str:
+    """The name of a colour that tells a process (p0) or a snapshot (s0) from others; "" of another colour."""
+    name = token[1:].partition("/")[0]
+    return name if re.fullmatch("[ps][0-9]", name) else ""
 
 
-def _verb(shape: Area | Disc) -> str:
-    return r"\fill" if not shape.width else r"\filldraw" if shape.fill else r"\draw"
+def _rounded(point: Pixel) -> Pixel:
+    return round(point[0], 2), round(point[1], 2)
 
 
-def _filled(shape: Area | Disc) -> str:
-    fill = [_paint("fill", shape.fill)] if shape.fill else []
-    outline = [_paint("draw", shape.outline), f"line width={shape.width:.2f}bp"] if shape.width else []
-    return ",".join(fill + outline)
+def _from(start: Pixel, end: Pixel) -> Pixel:
+    """The way from one point to another."""
+    return end[0] - start[0], end[1] - start[1]
 
 
-def _paint(use: str, token: str) -> str:
-    name, _, opacity = token[1:].partition("/")
-    return f"{use}={name}" + (f",{use} opacity={opacity}" if opacity else "")
+def _at(point: Pixel) -> str:
+    return f"({_number(point[0])},{_number(point[1])})"
+
+
+def _number(value: float) -> str:
+    """A length, to a hundredth."""
+    return f"{round(value, 2) + 0.0:.2f}".rstrip("0").rstrip(".")
 
 
 def typeset(text: str) -> str:

@@ -154,7 +154,7 @@ def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette
 def test_all_of_the_page_of_a_snapshot_stands_out(name, palette):
     run = scene(name)
     for swaps in ("0", "straight"):
-        picture, _ = proof_picture(run, View.of(run, swaps=swaps))
+        picture = proof_picture(run, View.of(run, swaps=swaps))
         assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set(), swaps
 
 

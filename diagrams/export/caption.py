@@ -1,0 +1,35 @@
+"""Scene -> the caption of its picture, as plain text in UTF-8 or for LaTeX."""
+
+from __future__ import annotations
+
+from diagrams import caption
+from diagrams.export.tikz import latex_caption
+from diagrams.export_options import (
+    CROP,
+    CUT,
+    DRAWING,
+    PREDICATE,
+    PROOF_SNAPSHOT,
+    STEP,
+    SWAPS,
+    menu,
+)
+from diagrams.scene import Scene
+from diagrams.view import View
+
+TITLE = "Caption, what a picture shows in words"
+FOR = "For below a figure, or beside it for those who cannot see it."
+SUFFIX = ".txt"
+MEDIA_TYPE = "text/plain; charset=utf-8"
+PREVIEW = "text"
+ORDER = 55
+
+PLAIN, LATEX = "plain", "latex"
+MARKUP = menu("markup", "Written as", ((PLAIN, "plain text"), (LATEX, "LaTeX")), PLAIN)
+OPTIONS = (DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, MARKUP)
+
+
+def export(scene: Scene, view: View) -> bytes:
+    """The caption of the view's picture, a line."""
+    told = caption.caption(scene, view)
+    return f"{latex_caption(told) if MARKUP.of(view) == LATEX else told}\n".encode()
