@@ -27,7 +27,7 @@ from diagrams.view import View
 from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"
-FOR = "For a paper in LaTeX, whose letters it takes: text that you can change."
+FOR = "For a paper in LaTeX: \\input it; it has the paper's own fonts, and every part of it can be changed."
 SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
 PREVIEW = "text"

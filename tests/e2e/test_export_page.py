@@ -259,6 +259,20 @@ def test_a_picture_takes_the_same_as_the_command_line(exporting):
     assert file.path().read_bytes() == svg.export(lecture, View.of(lecture, step=0, **options))
 
 
+def test_the_caption_stands_beside_the_picture_and_can_be_copied(exporting):
+    dialog = exported(exporting, "svg", [("Step", "18")])
+    caption = dialog.get_by_role("textbox", name="Caption")
+    previewed(dialog)
+    assert "C21 holds" in caption.input_value()
+    exporting.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    dialog.get_by_role("button", name="Copy caption").click()
+    dialog.get_by_text("Copied ✓").wait_for()
+    assert exporting.page.evaluate("navigator.clipboard.readText()") == caption.input_value()
+    dialog.get_by_label("Format").select_option("csv")
+    previewed(dialog)
+    assert not caption.is_visible()
+
+
 def test_what_is_wrong_is_said_in_the_place_of_the_preview_and_nothing_is_lost(exporting):
     dialog = exported(exporting, "svg", [("Step", "999")])
     dialog.get_by_label("Width", exact=True).select_option("84mm")

@@ -102,14 +102,15 @@ export class Preview {
   }
 
   /** The caption of a picture, where the server writes captions. */
-  async showCaption({ options: known }, options, signal) {
+  async showCaption({ name: own, options: known }, options, signal) {
     const format = this.explorer.data.formats.find(({ name }) => name === CAPTION);
-    const isPicture = known.some(({ name }) => name === "drawing");
+    const isPicture = own !== CAPTION && known.some(({ name }) => name === "drawing");
     this.captioned.hidden = !format || !isPicture;
     setText(this.copied, "");
     if (this.captioned.hidden) return;
-    const own = Object.entries(options).filter(([key]) => format.options.some(({ name }) => name === key));
-    this.caption.value = await (await fileOf(this.explorer, CAPTION, Object.fromEntries(own), signal)).text();
+    const asked = Object.entries(options).filter(([key]) => format.options.some(({ name }) => name === key));
+    const told = await (await fileOf(this.explorer, CAPTION, Object.fromEntries(asked), signal)).text();
+    this.caption.value = told.trim();
   }
 
   async copy() {
