@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from playwright.sync_api import expect
 
 from diagrams.export import exporter, formats, svg
 from diagrams.export.html import export
@@ -268,6 +270,8 @@ def test_the_caption_stands_beside_the_picture_and_can_be_copied(exporting):
     dialog.get_by_role("button", name="Copy caption").click()
     dialog.get_by_text("Copied ✓").wait_for()
     assert exporting.page.evaluate("navigator.clipboard.readText()") == caption.input_value()
+    dialog.get_by_label("Caption written as").select_option("latex")
+    expect(caption).to_have_value(re.compile(r"^\\caption\{.*C21 holds.*\}$"))
     dialog.get_by_label("Format").select_option("csv")
     previewed(dialog)
     assert not caption.is_visible()

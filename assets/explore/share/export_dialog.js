@@ -129,7 +129,7 @@ export class ExportDialog {
     }
     this.work = null;
     this.button.disabled = false;
-    if (this.dialog.node.open) this.preview.resume();
+    if (this.dialog.node.open && !this.preview.isThere) this.preview.resume();
   }
 
   stop() {

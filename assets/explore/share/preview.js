@@ -1,6 +1,6 @@
 /* The preview of an export: the very file that would be saved, and beside a picture its caption. */
 
-import { copied, el, setText } from "../page/dom.js";
+import { copied, el, fillMenu, setText } from "../page/dom.js";
 import { fileOf, firstLines } from "./files.js";
 import { spaced } from "./asked.js";
 
@@ -17,10 +17,12 @@ export class Preview {
     this.shown = el("div", { class: "cc-preview-shown", tabindex: "0", role: "group", "aria-label": "The file" });
     this.said = el("p", { class: "cc-preview-said", role: "status" });
     this.caption = el("textarea", { readonly: true, rows: "4", "aria-label": "Caption", onfocus: () => this.caption.select() });
+    this.markup = el("select", { "aria-label": "Caption written as", onchange: () => this.resume() });
     this.copied = el("span", { class: "cc-said-so", role: "status" });
     this.captioned = el("div", { class: "cc-caption", hidden: true },
       el("div", { class: "cc-row" },
         el("h3", {}, "Caption"),
+        this.markup,
         el("button", { type: "button", onclick: () => this.copy() }, "Copy caption"),
         this.copied,
       ),
@@ -34,6 +36,7 @@ export class Preview {
   follow(format, options, pause = REST_MS) {
     this.stop();
     this.wanted = [format, options];
+    this.isThere = false;
     this.work = new AbortController();
     const { signal } = this.work;
     this.timer = setTimeout(() => this.load(format, options, signal), pause);
@@ -46,9 +49,9 @@ export class Preview {
     this.node.setAttribute("aria-busy", "false");
   }
 
-  /** Go on after a stop, where the file was not on show yet. */
+  /** Go on after a stop, or show the same anew. */
   resume() {
-    if (this.wanted) this.follow(...this.wanted, 0);
+    this.follow(...this.wanted, 0);
   }
 
   async load(format, options, signal) {
@@ -59,7 +62,7 @@ export class Preview {
       if (!signal.aborted) this.put([el("p", { class: "cc-preview-problem" }, problem.message)]);
     }
     if (signal.aborted) return;
-    this.wanted = null;
+    this.isThere = true;
     this.node.setAttribute("aria-busy", "false");
   }
 
@@ -102,14 +105,18 @@ export class Preview {
   }
 
   /** The caption of a picture, where the server writes captions. */
-  async showCaption({ name: own, options: known }, options, signal) {
+  async showCaption({ name: own, suffix, options: known }, options, signal) {
     const format = this.explorer.data.formats.find(({ name }) => name === CAPTION);
     const isPicture = own !== CAPTION && known.some(({ name }) => name === "drawing");
     this.captioned.hidden = !format || !isPicture;
     setText(this.copied, "");
     if (this.captioned.hidden) return;
-    const asked = Object.entries(options).filter(([key]) => format.options.some(({ name }) => name === key));
-    const told = await (await fileOf(this.explorer, CAPTION, Object.fromEntries(asked), signal)).text();
+    fillMenu(this.markup, format.options.find(({ name }) => name === "markup").choices);
+    if (this.captioned.dataset.suffix !== suffix) this.markup.value = suffix === ".tex" ? "latex" : "plain";
+    this.captioned.dataset.suffix = suffix;
+    const shared = Object.entries(options).filter(([key]) => format.options.some(({ name }) => name === key));
+    const asked = { ...Object.fromEntries(shared), markup: this.markup.value };
+    const told = await (await fileOf(this.explorer, CAPTION, asked, signal)).text();
     this.caption.value = told.trim();
   }
 
