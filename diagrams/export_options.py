@@ -168,8 +168,8 @@ CROP = Option(
 )  # fmt: skip
 WIDTH = Option(
     "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen)",
-    "length", (("84mm", "one column"), ("170mm", "two columns")), least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm",
-    otherwise="as on a screen",
+    "length", (("84mm", "one column"), ("80.6mm", "one of LaTeX's article"), ("170mm", "two columns")),
+    least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm", otherwise="as on a screen",
 )  # fmt: skip
 FONT_SIZE = Option(
     "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt)", "length",

@@ -4,8 +4,9 @@ A module has
     TITLE, SUFFIX, MEDIA_TYPE
                         its name in a menu, the suffix and the media type of its files
     FOR                 a sentence that says what it is for
-    PREVIEW             how the page shows the file before it is saved: "text" (its first lines), or the name of a format
-                        with the same pictures that browsers show, maybe itself; may be left out: not at all
+    PREVIEW             how the page shows the file before it is saved: "text" (its first lines), the name of a format
+                        with the same pictures that browsers show, maybe itself, or both with a blank between; may be
+                        left out: not at all
     OPTIONS             its options (diagrams.export_options); may be left out
     ORDER               a number that sorts the menu; may be left out: then it is at the end
     IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.

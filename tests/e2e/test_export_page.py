@@ -164,7 +164,7 @@ def downloaded(dialog):
 def previewed(dialog):
     """Wait until the file of what is chosen now is on show."""
     dialog.locator(".cc-preview[aria-busy=false]").wait_for()
-    return dialog.locator(".cc-preview-shown > *")
+    return dialog.locator(".cc-preview-shown > *").last
 
 
 @pytest.fixture
@@ -219,12 +219,12 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     dialog.get_by_label("Width", exact=True).select_option("own")
     dialog.get_by_label("Width: another", exact=True).fill("12 in")
     dialog.get_by_text("12 in wide on paper, shown smaller here.").wait_for()
-    assert dialog.get_by_text("a PDF cannot be shown inside a page").is_visible() == (name == "pdf")
+    assert dialog.get_by_text("the same picture as PNG").is_visible() == (name == "pdf")
 
 
 def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
     dialog = exported(exporting, "tikz")
-    dialog.get_by_text("Its first 40 lines.").wait_for()
+    dialog.get_by_text("This is the same picture as SVG. Its first 40 lines.").wait_for()
     shown = previewed(dialog).inner_text().split("\n")
     saved = downloaded(dialog).path().read_text("utf-8").split("\n")
     assert shown == saved[:40] and len(saved) > 41

@@ -29,7 +29,7 @@ export class Preview {
       this.caption,
     );
     this.node = el("section", { class: "cc-preview", "aria-label": "Preview" }, this.shown, this.said, this.captioned);
-    this.sizes = new ResizeObserver(() => this.saySize());
+    this.sizes = new ResizeObserver(() => this.say());
   }
 
   /** Show the file of a format (as the server lists it) with these options, when they have come to rest. */
@@ -55,11 +55,12 @@ export class Preview {
   }
 
   async load(format, options, signal) {
+    this.captioned.hidden = !this.isCaptioned(format);
     try {
       await this.showFile(format, options, signal);
-      await this.showCaption(format, options, signal);
+      if (this.isCaptioned(format)) await this.showCaption(format, options, signal);
     } catch (problem) {
-      if (!signal.aborted) this.put([el("p", { class: "cc-preview-problem" }, problem.message)]);
+      if (!signal.aborted) this.put([{ node: el("p", { class: "cc-preview-problem" }, problem.message) }]);
     }
     if (signal.aborted) return;
     this.isThere = true;
@@ -67,50 +68,57 @@ export class Preview {
   }
 
   async showFile({ name, preview }, options, signal) {
-    if (!preview) return this.put([el("p", { class: "cc-quiet" }, "This file cannot be shown here. Download it, and open it.")]);
-    if (preview === "text") return this.showText(await fileOf(this.explorer, name, options, signal));
-    const { asked, said } = shownOf(name, preview, options);
-    const answer = await fileOf(this.explorer, preview, asked, signal);
-    const url = URL.createObjectURL(await answer.blob());
-    const picture = el("img", { src: url, alt: "The picture as it will be saved" });
-    await picture.decode().catch(() => {}); // the picture before stays until this one can be seen
-    if (signal.aborted) return URL.revokeObjectURL(url);
+    if (!preview) return this.put([{ node: el("p", { class: "cc-quiet" }, "This file cannot be shown here. Download it, and open it.") }]);
+    const parts = [];
+    for (const way of preview.split(" ")) {
+      parts.push(await (way === "text" ? this.text(name, options, signal) : this.picture(name, way, options, signal)));
+    }
+    if (!signal.aborted) this.put(parts);
+  }
+
+  async picture(name, way, options, signal) {
+    const { asked, said } = shownOf(name, way, options);
+    const url = URL.createObjectURL(await (await fileOf(this.explorer, way, asked, signal)).blob());
+    const node = el("img", { src: url, alt: "The picture as it will be saved" });
+    await node.decode().catch(() => {}); // the picture before stays until this one can be seen
+    if (signal.aborted) URL.revokeObjectURL(url);
     const paper = options.width || (options["font-size"] && PAPER);
-    if (paper) picture.style.width = paper;
-    this.put([picture], { url, paper, said });
-    this.sizes.observe(picture);
+    if (paper) node.style.width = paper;
+    return { node, url, paper, said };
   }
 
-  async showText(answer) {
-    const { text, isAll } = await firstLines(answer, MOST_LINES);
-    this.put([el("pre", {}, text)], { said: isAll ? "The whole file." : `Its first ${MOST_LINES} lines.` });
+  async text(name, options, signal) {
+    const { text, isAll } = await firstLines(await fileOf(this.explorer, name, options, signal), MOST_LINES);
+    return { node: el("pre", {}, text), said: isAll ? "The whole file." : `Its first ${MOST_LINES} lines.` };
   }
 
-  /** Put something in place of what is shown. */
-  put(nodes, { url = null, paper = null, said = "" } = {}) {
-    if (this.url) URL.revokeObjectURL(this.url);
+  /** Put parts, each a node and what is said of it, in place of what is shown; at most one is a picture. */
+  put(parts) {
+    if (this.pictured) URL.revokeObjectURL(this.pictured.url);
     this.sizes.disconnect();
-    Object.assign(this, { url, paper, aside: said });
-    this.shown.replaceChildren(...nodes);
-    setText(this.said, said);
+    this.parts = parts;
+    this.pictured = parts.find(({ url }) => url);
+    this.shown.replaceChildren(...parts.map(({ node }) => node));
+    if (this.pictured) this.sizes.observe(this.pictured.node);
+    this.say();
   }
 
-  /** On paper: whether it is seen at its true size, which depends on the room. */
-  saySize() {
-    const [picture] = this.shown.children;
-    if (!this.paper || !picture) return;
-    const isTrue = picture.offsetWidth >= Math.floor(inPixels(this.paper));
-    const size = `${spaced(this.paper)} wide on paper, shown ${isTrue ? "at its true size" : "smaller here"}.`;
-    setText(this.said, [size, this.aside].filter(Boolean).join(" "));
+  /** What is on show; of a picture on paper whether it is seen at its true size, which depends on the room. */
+  say() {
+    const { paper, node } = this.pictured ?? {};
+    const isTrue = paper && node.offsetWidth >= Math.floor(inPixels(paper));
+    const size = paper ? `${spaced(paper)} wide on paper, shown ${isTrue ? "at its true size" : "smaller here"}.` : "";
+    setText(this.said, [size, ...this.parts.map(({ said }) => said)].filter(Boolean).join(" "));
   }
 
-  /** The caption of a picture, where the server writes captions. */
-  async showCaption({ name: own, suffix, options: known }, options, signal) {
+  /** Whether a format is a picture, which has a caption. */
+  isCaptioned({ name, options }) {
+    return name !== CAPTION && options.some((option) => option.name === "drawing");
+  }
+
+  async showCaption({ suffix }, options, signal) {
     const format = this.explorer.data.formats.find(({ name }) => name === CAPTION);
-    const isPicture = own !== CAPTION && known.some(({ name }) => name === "drawing");
-    this.captioned.hidden = !format || !isPicture;
     setText(this.copied, "");
-    if (this.captioned.hidden) return;
     fillMenu(this.markup, format.options.find(({ name }) => name === "markup").choices);
     if (this.captioned.dataset.suffix !== suffix) this.markup.value = suffix === ".tex" ? "latex" : "plain";
     this.captioned.dataset.suffix = suffix;
@@ -126,14 +134,14 @@ export class Preview {
 }
 
 /** What the server is asked for in order to show a file of a format, and what is to be said of the difference. */
-function shownOf(name, preview, options) {
+function shownOf(name, way, options) {
   if (name === "gif") {
     const { from, to } = options;
     const isPart = to - from >= MOST_FRAMES;
     return isPart ? { asked: { ...options, to: Number(from) + MOST_FRAMES - 1 }, said: `Its first ${MOST_FRAMES} steps.` } : { asked: options };
   }
-  if (preview === "gif") return { asked: { ...options, from: options.to }, said: `Its page of step ${options.to}, the last one.` };
-  return { asked: options, said: name === preview ? "" : "Shown as PNG here: a PDF cannot be shown inside a page." };
+  if (way === "gif") return { asked: { ...options, from: options.to }, said: `Its page of step ${options.to}, the last one.` };
+  return { asked: options, said: name === way ? "" : `This is the same picture as ${way.toUpperCase()}.` };
 }
 
 /** A length such as 84mm, in pixels of the screen. */
