@@ -26,6 +26,7 @@ LONGEST_KEPT = 10  # letters of a body before the channel in which it was record
 COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid it
 
 LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
+BLANKS = "\u00a0" * 2  # between a name at the end of a cut and another text
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
@@ -54,7 +55,7 @@ def obstacles(canvas: Canvas) -> Labels:
             line = curve(positions, COARSE)
             labels.avoid_line(line, 1)
             for spot, name in names(scene, canvas.down, cut, line):
-                labels.avoid_text(name, canvas.letters(NAME_SIZE), spot)
+                labels.avoid_text(f"{BLANKS}{name}", canvas.letters(NAME_SIZE), spot)
     low, high = scene.extent
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)

@@ -41,14 +41,14 @@ DARK = {
     "s0": "#fb81cd", "s1": "#dffe61", "s2": "#aeeda2", "s3": "#efb3c9",
 }  # fmt: skip
 GREY = {  # for papers that are printed without colours: symbols, dashes and lightness keep signs apart
-    "ink": "#111111", "paper": "#ffffff", "faint": "#595959", "line": "#757575", "accent": "#4d4d4d",
+    "ink": "#111111", "paper": "#ffffff", "faint": "#404040", "line": "#5f5f5f", "accent": "#4d4d4d",
     "good": "#333333", "bad": "#111111", "holds": "#333333", "fails": "#111111", "fine": "#4d4d4d", "alarm": "#111111",
     "band": "#b4b4b4", "state": "#4d4d4d", "channel": "#9a9a9a", "stripe": "#cfcfcf",
     "mark": "#b4b4b4", "stamped": "#3a3a3a",
     "white": "#ffffff", "white-edge": "#111111", "on-white": "#111111", "red": "#4d4d4d",
     "past": "#4d4d4d", "future": "#6f6f6f", "concurrent": "#6f6f6f", "selection": "#8c8c8c", "shadow": "#000000",
     "p0": "#333333", "p1": "#333333", "p2": "#333333", "p3": "#333333", "p4": "#333333", "p5": "#333333",
-    "s0": "#000000", "s1": "#5c5c5c", "s2": "#2e2e2e", "s3": "#4a4a4a",
+    "s0": "#000000", "s1": "#4a4a4a", "s2": "#2e2e2e", "s3": "#3c3c3c",
 }  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}  # of pages
 PRINTED = {**PALETTES, "grey": GREY}  # of pictures

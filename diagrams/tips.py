@@ -93,9 +93,11 @@ class Tips:
         (x, y), tip = self.canvas.pixels(start), self.canvas.pixels(end)
         length = math.dist((x, y), tip) or 1.0
         back = ((x - tip[0]) / length, (y - tip[1]) / length)
-        least = OFF_LINE * max(self.canvas.scale, 0.4)
-        gaps = [self._gap(near, tip, back) for near in self._near(shaft, arrow) if near.sign.step <= step]
-        return round(min(max([least, *gaps]), length / 2), 2)
+        off = OFF_LINE * max(self.canvas.scale, 0.4)
+        inside = [self._inside(near, tip, back) for near in self._near(shaft, arrow) if near.sign.step <= step]
+        for entered, left in sorted(inside):
+            off = left if entered < off < left else off
+        return round(min(off, length / 2), 2)
 
     def _near(self, shaft: Sequence[Point | None], arrow: Arrow) -> list[_OnLine]:
         """The signs on the line of the receiver that are not far from an arrow's end."""
@@ -108,12 +110,13 @@ class Tips:
             bisect_left(signs, on - NEAR, key=itemgetter(0)) : bisect_left(signs, on + NEAR, key=itemgetter(0))
         ]
 
-    def _gap(self, near: _OnLine, tip: Pixel, back: Pixel) -> float:
-        """How far one has to go back from `tip`, in the direction `back`, to leave a sign."""
+    def _inside(self, near: _OnLine, tip: Pixel, back: Pixel) -> tuple[float, float]:
+        """Between which distances from `tip`, in the direction `back`, one is in a sign; (0, 0) for nowhere."""
         aside, sign = near.on - tip[1 if self.canvas.down else 0], near.sign
         centre = (0.0, aside) if self.canvas.down else (aside, 0.0)
         on_the_way = centre[0] * back[0] + centre[1] * back[1]
         is_own = abs(aside) < AT_ITS_END
         radius = (marks.reach(sign.symbol, sign.radius, back) if is_own else marks.size(sign.symbol, sign.radius)) + GAP
         beside = aside * aside - on_the_way * on_the_way
-        return on_the_way + math.sqrt(radius * radius - beside) if beside < radius * radius else 0.0
+        half = math.sqrt(max(0.0, radius * radius - beside))
+        return (on_the_way - half, on_the_way + half) if half else (0.0, 0.0)

@@ -131,7 +131,7 @@ def _contrast_at(point: Pixel, token: str, grounds: list[Primitive], palette: di
     return contrast(over(*paint(token, palette), below), below)
 
 
-@pytest.mark.parametrize("palette", theme.PALETTES)
+@pytest.mark.parametrize("palette", theme.PRINTED)
 @pytest.mark.parametrize("name", [name for name in library.names() if name != "hundred"])
 def test_all_that_is_drawn_stands_out(name, palette):
     run = scene(name)
@@ -139,29 +139,29 @@ def test_all_that_is_drawn_stands_out(name, palette):
         drawing = Drawing(run, orientation)
         for step in {run.last // 3, 2 * run.last // 3, run.last}:
             picture = drawing.at(step)
-            assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set(), (orientation, step)
+            assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set(), (orientation, step)
 
 
 @pytest.mark.parametrize("cut", [(2, 1, 1), (4, 2, 2)])
-@pytest.mark.parametrize("palette", theme.PALETTES)
+@pytest.mark.parametrize("palette", theme.PRINTED)
 def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette, cut):
     picture = Drawing(scene("lecture").cut_at(cut), "down").at(scene("lecture").last)
-    assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set()
+    assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set()
 
 
-@pytest.mark.parametrize("palette", theme.PALETTES)
+@pytest.mark.parametrize("palette", theme.PRINTED)
 @pytest.mark.parametrize("name", ["lecture", "never_occurred", "star"])
 def test_all_of_the_page_of_a_snapshot_stands_out(name, palette):
     run = scene(name)
     for swaps in ("0", "straight"):
         picture = proof_picture(run, View.of(run, swaps=swaps))
-        assert lost([*picture.inside, *picture.around], theme.PALETTES[palette]) == set(), swaps
+        assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set(), swaps
 
 
 @pytest.mark.parametrize("palette", theme.PALETTES)
 def test_the_band_itself_can_be_seen_and_so_can_every_message_on_it(palette):
     """It is a bright yellow on white, which its hue tells; on black it is as dark as the arrows on it ask."""
-    colours = {name: colour_of(value) for name, value in theme.PALETTES[palette].items()}
+    colours = {name: colour_of(value) for name, value in theme.PRINTED[palette].items()}
     assert difference(colours["band"], colours["paper"]) > 20
     assert contrast(colours["ink"], colours["band"]) >= LEAST_OF_TEXT
     assert contrast(colours["stamped"], colours["band"]) >= LEAST
@@ -174,7 +174,7 @@ OTHERS = [*(theme.process_colour(rank)[1:] for rank in range(theme.PROCESS_COLOU
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("palette", theme.PALETTES)
 def test_no_snapshot_looks_like_a_process_or_another_snapshot(palette, eye):
-    colours = {name: colour_of(value) for name, value in theme.PALETTES[palette].items()}
+    colours = {name: colour_of(value) for name, value in theme.PRINTED[palette].items()}
     pairs = [*((own, other) for own in SNAPSHOTS for other in OTHERS), *combinations(SNAPSHOTS, 2)]
     near = {pair: round(difference(colours[pair[0]], colours[pair[1]], eye), 1) for pair in pairs}
     least = 12 if eye == "all cones" else 7.5
@@ -183,7 +183,7 @@ def test_no_snapshot_looks_like_a_process_or_another_snapshot(palette, eye):
 
 @pytest.mark.parametrize("palette", theme.PALETTES)
 def test_snapshots_stay_apart_in_grey(palette):
-    greys = [lightness(colour_of(theme.PALETTES[palette][name])) for name in SNAPSHOTS]
+    greys = [lightness(colour_of(theme.PRINTED[palette][name])) for name in SNAPSHOTS]
     assert abs(greys[0] - greys[1]) > 20, "two snapshots are what most runs have"
     assert min(abs(a - b) for a, b in combinations(greys, 2)) > 5
 

@@ -84,8 +84,8 @@ def test_the_scan_leaves_words_alone(suffix, text):
 
 
 def test_the_palettes_name_the_same_colours_as_plain_hex():
-    assert set(theme.LIGHT) == set(theme.DARK)
-    for palette in theme.PALETTES.values():
+    assert set(theme.LIGHT) == set(theme.DARK) == set(theme.GREY)
+    for palette in theme.PRINTED.values():
         assert all(re.fullmatch(r"#[0-9a-f]{6}", colour) for colour in palette.values())
 
 
