@@ -163,8 +163,8 @@ STEPS = Option(
     "steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True, is_seen=True
 )
 CROP = Option(
-    "crop", "Only from step", "the part of the diagram from one step to another (default: all of it)", "crop", most=SHOWN,
-    in_name=True, drawing=SPACE_TIME, is_seen=True,
+    "crop", "Only from step", "the part of the diagram from one step to another (default: all of it)", "crop",
+    most=SHOWN, in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
     "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen)",

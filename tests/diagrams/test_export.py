@@ -42,7 +42,7 @@ def test_every_format_names_itself_for_a_menu(name):
 def test_every_format_says_in_a_sentence_what_it_is_for(name):
     said = exporter(name).FOR
     assert said.startswith("For ") and said.endswith(".") and len(said) <= 120
-    assert sum(exporter(other).FOR == said for other in formats()) == 1
+    assert sum(said == exporter(other).FOR for other in formats()) == 1
 
 
 @pytest.mark.parametrize("name", formats())
