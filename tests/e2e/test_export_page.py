@@ -170,9 +170,11 @@ def previewed(dialog):
 @pytest.fixture
 def exporting(explorer):
     """The explorer, in a browser that remembers nothing of the dialog; a refused file is no trouble."""
-    explorer.page.evaluate("localStorage.removeItem('consistent-cut-export')")
+    forget = "localStorage.removeItem('consistent-cut-export')"
+    explorer.page.evaluate(forget)
     yield explorer
     explorer.page.keyboard.press("Escape")
+    explorer.page.evaluate(forget)
     explorer.trouble.found = [text for text in explorer.trouble.found if "status of 400" not in text]
 
 
