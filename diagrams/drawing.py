@@ -11,21 +11,21 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from diagrams import lettering, marks
 from diagrams.labels import OFF
 from diagrams.positions import MOST_TICKS, round_times
-from diagrams.primitives import Area, Arrows, Box, Line, Path, Pixel, Primitive, Text, scaled
+from diagrams.primitives import Area, Arrows, Box, Line, Path, Pixel, Primitive, Text, moved, scaled
 from diagrams.room import Room
 from diagrams.scene import Scene
 from diagrams.sheet import SCREEN, Sheet
 from diagrams.spacetime import NAME_SIZE, TICK_SIZE, Figure, arranged, figure, margins
 
 SKETCH_WIDTH, SKETCH_HEIGHT, SKETCH_SCALE = 240, 150, 0.42
-LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST
+LANE = 5  # pixels of a lane at least, unless the picture would grow beyond MOST; on a page as many as there are
 MOST = 8_000
 MARGIN = 24  # pixels round a figure without names and times, on a screen
 LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
@@ -60,18 +60,22 @@ class Picture:
 
     def on(self, sheet: Sheet) -> Picture:
         """The finished picture: on paper in points."""
-        if sheet.unit is None:
-            return self
-        by, clip = sheet.unit, self.clip
-        return Picture(
-            self.width * by,
-            self.height * by,
-            clip and Box(clip.left * by, clip.top * by, clip.right * by, clip.bottom * by),
-            tuple(scaled(part, by) for part in self.inside),
-            tuple(scaled(part, by) for part in self.around),
-            "pt",
-            {name: (x * by, y * by) for name, (x, y) in self.nodes.items()},
-        )
+        return self if sheet.unit is None else replace(self.scaled(sheet.unit), unit="pt")
+
+    def scaled(self, by: float) -> Picture:
+        """The picture with every length `by` times as long."""
+        inside, around = (tuple(scaled(part, by) for part in parts) for parts in (self.inside, self.around))
+        clip = self.clip and Box(*(side * by for side in astuple(self.clip)))
+        nodes = {name: (x * by, y * by) for name, (x, y) in self.nodes.items()}
+        return Picture(self.width * by, self.height * by, clip, inside, around, self.unit, nodes)
+
+    def moved(self, right: float, down: float) -> Picture:
+        """The picture as a part of a larger one, so far from its top left corner."""
+        inside, around = (tuple(moved(part, right, down) for part in parts) for parts in (self.inside, self.around))
+        left, top, *ends = astuple(self.clip) if self.clip else (0.0, 0.0, 0.0, 0.0)
+        clip = self.clip and Box(left + right, top + down, ends[0] + right, ends[1] + down)
+        nodes = {name: (x + right, y + down) for name, (x, y) in self.nodes.items()}
+        return replace(self, clip=clip, inside=inside, around=around, nodes=nodes)
 
 
 @dataclass(frozen=True)
@@ -99,10 +103,10 @@ class Drawing:
     """The space-time diagram of a scene in one orientation: laid out once, drawn at any step."""
 
     def __init__(
-        self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, headroom: float = 0.0, footroom: float = 0.0,
+        self, scene: Scene, orientation: str, sheet: Sheet = SCREEN, footroom: float = 0.0,
         make: Callable[[Scene, str, Room], Figure] = figure,
     ) -> None:  # fmt: skip
-        """The size of the sheet, more for many lanes; `headroom` pixels at the top stay free, `footroom` at the bottom.
+        """The size of the sheet, more for many lanes where it is no page; `footroom` pixels at the bottom stay free.
 
         `make` makes the figure in this orientation: the space-time diagram, or another one.
         """
@@ -110,10 +114,10 @@ class Drawing:
         self.down = orientation == "down"
         shown, room = arranged(scene), sheet.room
         margin = margins(shown, self.down, room)
-        lanes = min(LANE * len(scene.lanes), MOST)
-        height = sheet.height or self._height(shown, margin) + headroom + footroom
+        lanes = 0 if sheet.is_page else min(LANE * len(scene.lanes), MOST)
+        height = sheet.height or self._height(shown, margin) + footroom
         width, height = (max(sheet.width, lanes), height) if self.down else (sheet.width, max(height, lanes))
-        box = Box(margin["l"], margin["t"] + headroom, width - margin["r"], height - margin["b"] - footroom)
+        box = Box(margin["l"], margin["t"], width - margin["r"], height - margin["b"] - footroom)
         plot = make(scene, orientation, room.size(box.width, box.height))
         self.traces: list[Trace] = plot["data"]
         self.layout: Mapping[str, Any] = plot["layout"]

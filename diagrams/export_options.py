@@ -163,7 +163,7 @@ STEPS = Option(
     "steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True, is_seen=True
 )
 CROP = Option(
-    "crop", "Only from step", "the part of the diagram from one step to another (default: all of it)", "crop",
+    "crop", "Diagram from step", "the part of the diagram from one step to another (default: all of it)", "crop",
     most=SHOWN, in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
@@ -233,7 +233,7 @@ PICTURE = (  # for a picture of a step
 
 def pages(most: int) -> tuple[Option, ...]:
     """The options of a file with a page for each step; the form suggests at most `most` pages."""
-    return replace(STEPS, most=most), ORIENTATION, replace(THEME, begins="scheme")
+    return replace(STEPS, most=most), CROP, PROCESSES, ORIENTATION, NO_AXIS, replace(THEME, begins="scheme")
 
 
 def shown(option: Option) -> Option:

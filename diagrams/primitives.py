@@ -154,7 +154,7 @@ class Disc:
 class Text:
     """One line of text whose base line starts, has its middle or ends (`anchor`) at a point.
 
-    `size` is that of its letters; `style` is "", "bold" or "italic". It has a halo of the paper's colour.
+    `size` is that of its letters; `style` is "", "bold" or "italic". With a `halo` the paper's colour is around it.
     """
 
     at: Pixel
@@ -164,6 +164,7 @@ class Text:
     colour: str
     style: str = ""
     sign: str = ""
+    halo: bool = True
 
 
 Primitive = Line | Arrows | Area | Disc | Text

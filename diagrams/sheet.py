@@ -57,6 +57,11 @@ class Sheet:
         return LETTERS if self.unit else None
 
     @property
+    def is_page(self) -> bool:
+        """Whether both sides have a given length, with letters of a given size."""
+        return self.unit is not None and self.height is not None
+
+    @property
     def room(self) -> Room:
         """The letters of a figure on this sheet; its box is still open."""
         return Room(letters=self.letters, axis=self.axis)

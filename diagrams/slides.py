@@ -1,57 +1,132 @@
-"""The pages of a deck and the frames of an animation: the diagram at each step, below the step's sentence."""
+"""The pages of a deck and the frames of an animation: at each step its sentence, the diagram, and the record so far.
+
+A page is 1280 x 720 pixels, for a projector: no letters of it are smaller than 18 pixels. Time down the page leaves
+room for the record beside the diagram, time across below it (diagrams/record_table.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from diagrams import lettering
+from diagrams.caption import caption
 from diagrams.drawing import Drawing, Picture
-from diagrams.primitives import Text
+from diagrams.export_options import CROP, NO_AXIS, STEPS
+from diagrams.primitives import Box, Pixel, Text
+from diagrams.record_lines import Record
+from diagrams.record_table import board
 from diagrams.scene import Scene
-from diagrams.sheet import Sheet
+from diagrams.sheet import LETTERS, Sheet
+from diagrams.table import Table
 from diagrams.view import View
-from diagrams.window import on_show
+from diagrams.window import on_show, with_processes
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
 
-WIDTH, HEIGHT = 960, 720
+WIDTH, HEIGHT = 1280, 720
 MOST_PAGES = 300
-MOST_LINES = 4  # of a sentence
-SIDE = 24.0  # pixels left and right of the caption
-SIZE, LEADING = 18.0, 24.0
+SIDE, TOP, BOTTOM = 36.0, 20.0, 18.0  # pixels round everything
+GAP = 18.0  # pixels between the sentence, the diagram and the record
+HEAD_SIZE = 20.0  # of the line with the step's number
+SENTENCES = ((26.0, 2), (24.0, 2), (22.0, 2), (22.0, 3), (20.0, 4), (18.0, 6))  # sizes, with the most lines of each
+LEADING = 1.3  # in font sizes
+UNIT = 20.0 / LETTERS  # pixels of the page for one of the diagram, whose letters are 20 pixels high on the page
+MOST_BESIDE, MOST_BELOW = 520.0, 240.0  # pixels of the record beside or below the diagram
 
 
-def slides(scene: Scene, view: View) -> Iterator[Picture]:
-    """A picture for each step of the view's range (None: of all steps), the diagram in the same place on each.
+@dataclass(frozen=True)
+class Slide:
+    """A page: the line with the step's number, the sentence in `lines` of letters of `size`, diagram and record.
 
-    Raises InputError, before the first picture, when there are more than MOST_PAGES.
+    The diagram is in the pixels of the page, and lies in `box`; `told` says what is seen there.
     """
-    first, last = view.steps or (scene.first, scene.until)
+
+    step: int
+    head: str
+    lines: tuple[str, ...]
+    size: float
+    box: Box
+    diagram: Picture
+    told: str
+    record: tuple[Table, ...]
+
+    @property
+    def picture(self) -> Picture:
+        """All of it as primitives."""
+        tables = (part for table in self.record for part in table.drawn())
+        around = (*self.diagram.around, *self._caption(), *tables)
+        return Picture(WIDTH, HEIGHT, self.diagram.clip, self.diagram.inside, around)
+
+    def _caption(self) -> Iterator[Text]:
+        yield Text((SIDE, TOP + HEAD_SIZE), self.head, "start", HEAD_SIZE, "@faint", "bold", halo=False)
+        top = TOP + HEAD_SIZE * LEADING
+        for number, line in enumerate(self.lines):
+            yield Text((SIDE, top + self.size * (1 + LEADING * number)), line, "start", self.size, "@ink", halo=False)
+
+
+def slides(scene: Scene, view: View) -> Iterator[Slide]:
+    """A page for each step of the view's range, everything in the same place on each.
+
+    The range is by default what the diagram is cropped to, else all steps. Raises InputError, before the first page,
+    when there are more than MOST_PAGES, and for steps that are not in the diagram.
+    """
+    crop = CROP.of(view) or (scene.first, scene.until)
+    first, last = view.steps or crop
     if last - first >= MOST_PAGES:
         raise InputError(
             f"a deck or an animation has at most {MOST_PAGES} steps, and these are {last - first + 1}: "
-            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--steps)"
+            f"give a range of steps, such as {first}-{first + MOST_PAGES - 1} (--{STEPS.name})"
         )
-    return _drawn(on_show(scene, view), view.orientation, range(first, last + 1))
+    if not crop[0] <= first <= last <= crop[1]:
+        raise InputError(
+            f"--{STEPS.name} {first}-{last}: the diagram has the steps {crop[0]} to {crop[1]} (--{CROP.name}); "
+            f"give steps among them"
+        )
+    shown = with_processes(on_show(scene, view), view)
+    return _Slides(shown, view, range(first, last + 1)).drawn()
 
 
-def _drawn(scene: Scene, orientation: str, steps: range) -> Iterator[Picture]:
-    captions = {step: _caption(scene, step) for step in steps}
-    headroom = LEADING * (max(map(len, captions.values())) + 0.5)
-    drawing = Drawing(scene, orientation, Sheet(WIDTH, HEIGHT), headroom)
-    for step in in_time(steps, every=1):
-        picture = drawing.at(step)
-        yield replace(picture, around=(*picture.around, *captions[step]))
+class _Slides:
+    """What all pages of a run have in common: the sizes of letters, and where everything lies."""
+
+    def __init__(self, scene: Scene, view: View, steps: range) -> None:
+        self.scene, self.view, self.steps = scene, view, steps
+        self.size, most = _size([scene.steps[step].sentence for step in steps])
+        self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
+        top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
+        right, bottom = WIDTH - SIDE, HEIGHT - BOTTOM
+        down = view.orientation == "down"
+        room = (MOST_BESIDE, bottom - top) if down else (right - SIDE, MOST_BELOW)
+        self.board = board(Record(scene), down, *room)
+        if self.board and down:
+            right -= self.board.width + GAP
+        elif self.board:
+            bottom -= self.board.height + GAP
+        self.corner: Pixel = (right + GAP, top) if down else (SIDE, bottom + GAP)
+        self.box = Box(SIDE, top, right, bottom)
+        sheet = Sheet(self.box.width / UNIT, self.box.height / UNIT, UNIT, axis=not NO_AXIS.of(view))
+        self.drawing = Drawing(scene, view.orientation, sheet)
+
+    def drawn(self) -> Iterator[Slide]:
+        """One page after the other."""
+        for step in in_time(self.steps, every=1):
+            badge = self.scene.steps[step].badge
+            head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
+            record = tuple(self.board.tables(step, self.corner)) if self.board else ()
+            said = f"Step {step} of {self.scene.last}. {self.scene.steps[step].sentence}"
+            told = f"{said} {caption(self.scene, replace(self.view, step=step))}"
+            diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
+            yield Slide(step, head, self.lines[step], self.size, self.box, diagram, told, record)
 
 
-def _caption(scene: Scene, step: int) -> list[Text]:
-    """The number of the step with its rule, and its sentence in as many lines as it takes."""
-    told = scene.steps[step]
-    head = f"Step {step} of {scene.last}" + (f": {told.badge}" if told.badge else "")
-    room = WIDTH - 2 * SIDE
-    lines = [lettering.cropped(head, SIZE, room), *lettering.wrapped(told.sentence, SIZE, room, MOST_LINES)]
-    return [
-        Text((SIDE, LEADING * (number + 1.2)), line, "start", SIZE, "@ink", "" if number else "bold")
-        for number, line in enumerate(lines)
-    ]
+def _size(sentences: list[str]) -> tuple[float, int]:
+    """The largest letters with which no sentence needs more lines than it may, and how many it may."""
+    for size, most in SENTENCES:
+        if all(len(_wrapped(sentence, size, most + 1)) <= most for sentence in sentences):
+            return size, most
+    return SENTENCES[-1]
+
+
+def _wrapped(sentence: str, size: float, most: int) -> list[str]:
+    return lettering.wrapped(sentence, size, WIDTH - 2 * SIDE, most)

@@ -41,10 +41,11 @@ def _stroked(part: Line | Arrows, path: str, palette: Palette) -> str:
 
 def _text(text: Text, palette: Palette) -> str:
     wide = f"{text.size * HALO:.2f}"
-    halo = f'stroke="{palette["paper"]}" stroke-width="{wide}" stroke-linejoin="round" paint-order="stroke"'
+    halo = f' stroke="{palette["paper"]}" stroke-width="{wide}" stroke-linejoin="round" paint-order="stroke"'
     return (
         f'<text x="{text.at[0]:.1f}" y="{text.at[1]:.1f}" font-size="{text.size:.1f}" text-anchor="{text.anchor}" '
-        f"{_paint('fill', text.colour, palette)} {halo}{STYLES[text.style]}>{escaped(text.letters)}</text>"
+        f"{_paint('fill', text.colour, palette)}{halo if text.halo else ''}{STYLES[text.style]}>"
+        f"{escaped(text.letters)}</text>"
     )
 
 

@@ -1,4 +1,4 @@
-"""Scene -> TikZ, of any step: a tikzpicture to \input into a paper, as wide as it says, or a document of its own.
+"""Scene -> TikZ, of any step: a tikzpicture to input into a paper, as wide as it says, or a document of its own.
 
 It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
 compiles it. Every point that has a name (diagrams/nodes.py) is a node of that name, and all that is drawn there refers
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from diagrams.caption import caption
-from diagrams.clipping import inside
+from diagrams.clipping import clipped
 from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE, WIDTH, Option
 from diagrams.nodes import START, node_name
@@ -137,8 +137,9 @@ class _Writer:
         if clip is not None:
             yield r"\begin{scope}"
             yield rf"\clip {_at((clip.left, clip.top))} rectangle {_at((clip.right, clip.bottom))};"
-        for part in self.picture.inside if clip is None else inside(self.picture.inside, clip.wider(BEYOND)):
-            yield from self._shape(part)
+        for part in self.picture.inside:
+            for near in clipped(part, clip.wider(BEYOND)) if clip else [part]:
+                yield from self._shape(near)
         if clip is not None:
             yield r"\end{scope}"
 
@@ -282,7 +283,7 @@ def _number(value: float) -> str:
 
 def typeset(text: str) -> str:
     """`text` as LaTeX (ASCII) that compiles, whatever it is."""
-    return "".join(map(_letter, unicodedata.normalize("NFC", text)))
+    return "".join(map(_letter, unicodedata.normalize("NFC", text.replace("->", "→"))))
 
 
 def _letter(letter: str) -> str:

@@ -252,7 +252,7 @@ def test_a_deck_takes_a_range_of_steps_and_shows_its_last_page(exporting):
 
 
 def test_a_picture_takes_the_same_as_the_command_line(exporting):
-    dialog = exported(exporting, "svg", [("Only from step", "9")])
+    dialog = exported(exporting, "svg", [("Diagram from step", "9")])
     dialog.get_by_label("Width", exact=True).select_option("84mm")
     dialog.get_by_label("Letters", exact=True).select_option("9pt")
     dialog.get_by_label("Without times").check()
@@ -340,7 +340,7 @@ def test_it_can_be_used_without_a_mouse(exporting):
     while len(reached) < 20 and (not reached or reached[-1] != "Reset"):
         exporting.page.keyboard.press("Tab")
         reached.append(exporting.page.evaluate(name))
-    assert reached[:5] == ["Drawing", "Step", "Only from step", "to step", "Cut"]
+    assert reached[:5] == ["Drawing", "Step", "Diagram from step", "diagram to step", "Cut"]
     assert {"Width", "The file", "Copy caption"} <= set(reached) and reached[-2:] == ["Download", "Reset"]
 
 

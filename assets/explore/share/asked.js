@@ -59,7 +59,7 @@ const KINDS = {
   steps: (option, explorer) => {
     const { scene } = explorer;
     const [from, to] = [aStep(explorer, scene.first), aStep(explorer, lastOf(option, scene))];
-    return { fields: range(option.label, from, to), query: () => ({ from: from.value, to: to.value }) };
+    return { fields: range(option.label, from, "to step", to), query: () => ({ from: from.value, to: to.value }) };
   },
   crop: (option, explorer) => {
     const { scene } = explorer;
@@ -67,7 +67,7 @@ const KINDS = {
     const [from, to] = begin.map((value) => aStep(explorer, value, { required: false, placeholder: "all" }));
     const isPart = () => from.value || to.value;
     const part = () => `${from.value || scene.first}..${to.value || scene.until}`;
-    return { fields: range(option.label, from, to), query: () => (isPart() ? { [option.name]: part() } : {}) };
+    return { fields: range(option.label, from, "diagram to step", to), query: () => (isPart() ? { [option.name]: part() } : {}) };
   },
   flag: ({ name, label }) => {
     const box = el("input", { type: "checkbox" });
@@ -97,8 +97,8 @@ function one({ name, label }, control) {
   return { fields: [{ label, control }], query: () => ({ [name]: control.value }) };
 }
 
-function range(label, from, to) {
-  return [{ label, control: from }, { label: "to step", control: to }];
+function range(label, from, toLabel, to) {
+  return [{ label, control: from }, { label: toLabel, control: to }];
 }
 
 /** What the page shows, or the option's default. */

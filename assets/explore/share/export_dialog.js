@@ -91,7 +91,7 @@ export class ExportDialog {
 
   isAsked({ drawing, needs, long_only: isForLong }) {
     const valueOf = (name) => this.asked.find(({ option }) => option.name === name)?.query()[name];
-    const isDrawn = drawing == null || valueOf("drawing") === drawing;
+    const isDrawn = drawing == null || [drawing, undefined].includes(valueOf("drawing")); // others have but one drawing
     return isDrawn && (!needs || Boolean(valueOf(needs))) && (!isForLong || this.explorer.isLong());
   }
 
