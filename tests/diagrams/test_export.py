@@ -8,13 +8,13 @@ import pytest
 
 from diagrams import export, window
 from diagrams.__main__ import main
-from diagrams.export import exporter, formats, options_of
+from diagrams.export import exporter, formats, is_long, options_of
 from diagrams.view import View
 from sim.core.errors import InputError
 from tests.diagrams.tools import exported, scene
 
 PICTURES = ("svg", "png", "pdf", "tikz")
-LIGHTER = [name for name in formats() if name not in ("deck", "gif")]
+LIGHTER = [name for name in formats() if not is_long(name)]
 
 
 def test_formats_come_in_the_order_that_they_declare():

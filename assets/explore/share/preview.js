@@ -6,7 +6,7 @@ import { spaced } from "./asked.js";
 
 const REST_MS = 400; // after a change, before the server is asked
 const MOST_LINES = 40; // of a text
-const MOST_FRAMES = 30; // of an animation
+const MOST_FRAMES = 20; // of an animation
 const CAPTION = "caption"; // the format with a picture's caption
 const PAPER = "170mm"; // as wide as a picture is on paper, where only its letters are said
 
