@@ -79,7 +79,7 @@ def _medians(cells: Rows, across: Axis, measure: Measure, style: Style, told: Se
 
 
 def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style, told: Sequence[Dimension]) -> Trace:
-    """Single runs as dots; those that fail a check as crosses in the warning colour, on top."""
+    """Single runs as small symbols; those that fail a check as crosses in the warning colour, on top."""
     shown = sorted(_with(runs, measure.column), key=lambda row: bool(row["failed"]))
     bad = [bool(row["failed"]) for row in shown]
     return {
@@ -88,7 +88,8 @@ def _cloud(runs: Rows, across: Axis, slot: Slot, measure: Measure, style: Style,
         "marker": {
             "color": ["@bad" if is_bad else style.colour for is_bad in bad],
             "opacity": [1 if is_bad else 0.45 for is_bad in bad],
-            "size": [12 if is_bad else 6 for is_bad in bad], "symbol": ["x" if is_bad else "circle" for is_bad in bad],
+            "size": [12 if is_bad else 6 for is_bad in bad],
+            "symbol": ["x" if is_bad else style.symbol for is_bad in bad],
         },
         **hover(about_run(row, measure, told) for row in shown), **chosen(0.45),
     }  # fmt: skip
@@ -111,7 +112,7 @@ def spread(runs: Rows, by: Dimension, measure: Measure, told: Sequence[Dimension
             "line": {"color": style.colour, "width": 2}, "fillcolor": f"{style.colour}/0.16", "points": False,
             "box": {"visible": True, "width": 0.12}, "spanmode": "hard", "hoverinfo": "skip", "showlegend": False,
         }  # fmt: skip
-        data += [violin, _cloud(mine, across, AWAY, measure, style, [by, *told])]
+        data += [violin, _cloud(mine, across, AWAY, measure, style._replace(symbol="circle"), [by, *told])]
     return frame(data, measure.title, across.layout(), axis("", from_zero=True))
 
 
@@ -128,7 +129,8 @@ def slowest(rows: Rows) -> Figure:
             f"{number(row['latency'])} time units" for row in rows
         ),
     }  # fmt: skip
-    x = axis("Process") | {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)]}
+    places = {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)], "range": [-0.6, len(rows) - 0.4]}
+    x = axis("Process") | places | {"showgrid": False}
     return frame([bars], "Snapshots that the process finished last", x, axis("", from_zero=True))
 
 

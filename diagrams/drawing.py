@@ -144,7 +144,7 @@ class Drawing:
             if "cursor" in trace.get("meta", {}):
                 trace = _moved(trace, position, step == self.scene.last)
             points = seen(trace, step, position)
-            inside += _shapes(trace, points, self.frame, 1.0)
+            inside += shapes(trace, points, self.frame, 1.0)
             if "text" in trace.get("mode", ""):
                 around += _texts(trace, [point if self._is_inside(point) else None for point in points], self.frame)
         around += [*(self._ticks() if self.sheet.axis else ()), *self._names()]
@@ -170,7 +170,7 @@ class Drawing:
         named = sum(map(bool, axis["ticktext"]))
         room = plot.width / (named + 0.2) - 6 if self.down else plot.left - 14
         for lane, name in zip(axis["tickvals"], axis["ticktext"], strict=True):
-            letters, size = (_plain(name), own) if own else lettering.fitted(_plain(name), NAME_SIZE, room)
+            letters, size = (letters_in(name), own) if own else lettering.fitted(letters_in(name), NAME_SIZE, room)
             x, y = self.frame.pixel(lane, 0) if self.down else self.frame.pixel(0, lane)
             at = (x, plot.top - 10) if self.down else (plot.left - 10, y + size / 3)
             if letters:
@@ -208,7 +208,7 @@ def still(figure: Mapping[str, Any], step: int, width: float, height: float, mar
     parts: list[Primitive] = []
     for trace in figure["data"]:
         points = seen(trace, step, 0.0)
-        parts += _shapes(trace, points, frame, 1.0)
+        parts += shapes(trace, points, frame, 1.0)
         if "text" in trace["mode"]:
             parts += _texts(trace, points, frame)
     return Picture(width, height, None, tuple(parts), ())
@@ -228,7 +228,7 @@ def sketch(scene: Scene) -> Picture:
     parts: list[Primitive] = []
     for trace in plot["data"]:
         if "cursor" not in trace.get("meta", {}):
-            parts += _shapes(trace, seen(trace, scene.last, scene.positions[-1]), frame, SKETCH_SCALE)
+            parts += shapes(trace, seen(trace, scene.last, scene.positions[-1]), frame, SKETCH_SCALE)
     return Picture(SKETCH_WIDTH, SKETCH_HEIGHT, None, tuple(parts), ())
 
 
@@ -271,7 +271,8 @@ def _moved(trace: Trace, position: float, hidden: bool) -> Trace:
     return {**trace, axis: [position] * len(trace[axis]), "visible": not hidden}
 
 
-def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
+def shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -> Iterator[Primitive]:
+    """The areas, lines and marks of a trace, with its `points` (None: not seen) and signs enlarged by `scale`."""
     mode, meta = trace.get("mode", "none"), trace.get("meta", {})
     sign, marker = meta.get("sign", ""), trace.get("marker", {})
     if marker.get("symbol") == "arrow":
@@ -282,9 +283,9 @@ def _shapes(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -
         paths = tuple(_curved(path, meta["bends"], frame.down) for path in paths)
     if paths and trace.get("fill"):
         yield Area(paths, trace["fillcolor"], curved=is_curved, sign=sign)
-    if paths and "lines" in mode:
+    if paths and "lines" in mode and trace["line"]["width"]:
         look = trace["line"]
-        width, dash = max(look["width"] * scale, 0.5), _dash(look.get("dash", ""))
+        width, dash = max(look["width"] * scale, 0.5), dash_of(look.get("dash", ""))
         yield Line(paths, look["color"], width, dash, is_curved, sign)
     if "markers" in mode:
         pixels = [frame.pixel(*point) if point else None for point in points]
@@ -302,7 +303,7 @@ def _arrows(trace: Trace, points: Sequence[Place], frame: Frame, scale: float) -
             ways.append(_up_to(frame.pixel(*start), ends[-1], marker["standoff"][place + 1] * scale))
     if ways:
         width, head = max(look["width"] * scale, 0.5), max(marker["size"]) * HEAD * scale
-        outline, dash = marker["line"]["width"] * scale, _dash(look.get("dash", ""))
+        outline, dash = marker["line"]["width"] * scale, dash_of(look.get("dash", ""))
         sign = trace["meta"].get("sign", "")
         yield Arrows(tuple(ways), look["color"], width, dash, head, marker["color"], outline, sign, tuple(ends))
 
@@ -328,7 +329,7 @@ def _curved(path: Path, bends: Sequence[int], down: bool) -> Path:
     return tuple(points)
 
 
-def _dash(name: str) -> tuple[float, ...]:
+def dash_of(name: str) -> tuple[float, ...]:
     """Lengths on and off, in pixels, of a dash: Plotly's word for it, or its list of pixels."""
     lengths = tuple(float(part.removesuffix("px")) for part in name.split(",")) if "px" in name else ()
     return lengths or _DASHES.get(name, ())
@@ -347,7 +348,7 @@ def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text
         if point is None:
             continue
         x, y = frame.pixel(*point)
-        marked, letters = trace["text"][index], _plain(trace["text"][index])
+        marked, letters = trace["text"][index], letters_in(trace["text"][index])
         vertical, horizontal = marks.each(trace["textposition"], index).split()
         aside = OFF + _blanks(marked) * size * 0.28
         aside += marks.each(trace["marker"]["size"], index) / 2 + 2 if "marker" in trace else 0
@@ -372,7 +373,7 @@ def _blanks(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-def _plain(text: str) -> str:
+def letters_in(text: str) -> str:
     """A figure's text without our own tags and control characters, Plotly's entities resolved."""
     letters = html.unescape(_TAGS.sub("", text))
     return "".join(letter for letter in letters if letter.isprintable()).strip()

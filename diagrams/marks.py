@@ -11,6 +11,11 @@ from diagrams.primitives import Area, Disc, Line, Pixel, Primitive
 
 Style = Mapping[str, Any]
 
+_ARM, _HALF = 1.2, 0.4  # of a plus: how long and half as wide as its bars are
+_PLUS: list[Pixel] = [
+    (_HALF, -_ARM), (_HALF, -_HALF), (_ARM, -_HALF), (_ARM, _HALF), (_HALF, _HALF), (_HALF, _ARM), (-_HALF, _ARM),
+    (-_HALF, _HALF), (-_ARM, _HALF), (-_ARM, -_HALF), (-_HALF, -_HALF), (-_HALF, -_ARM),
+]  # fmt: skip
 _CORNERS: dict[str, list[Pixel]] = {
     "diamond": [(0, -1), (1, 0), (0, 1), (-1, 0)],
     "square": [(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
@@ -20,6 +25,13 @@ _CORNERS: dict[str, list[Pixel]] = {
         (1.4 * math.sin(turn) * reach, -1.4 * math.cos(turn) * reach)
         for turn, reach in ((math.pi / 4 * i, 1 if i % 2 == 0 else 0.46) for i in range(8))
     ],
+    "triangle-up": [(0, -1), (math.sqrt(0.75), 0.5), (-math.sqrt(0.75), 0.5)],
+    "star": [
+        (1.4 * math.sin(turn) * reach, -1.4 * math.cos(turn) * reach)
+        for turn, reach in ((math.pi / 5 * i, 1 if i % 2 == 0 else 0.38) for i in range(10))
+    ],
+    "cross": _PLUS,
+    "x": [((x - y) * math.sqrt(0.5), (x + y) * math.sqrt(0.5)) for x, y in _PLUS],
     "hexagon": [(math.sin(math.pi / 3 * i), -math.cos(math.pi / 3 * i)) for i in range(6)],
 }
 
@@ -33,7 +45,8 @@ def marks(style: Style, points: Sequence[Pixel | None], scale: float) -> Iterato
     """The symbols of a trace at its points (pixels; None: not seen), enlarged by `scale`."""
     for index, point in enumerate(points):
         if point is not None:
-            yield from _symbol(style, point, each(style["size"], index) * scale / 2, scale)
+            own = {name: each(value, index) for name, value in style.items()}
+            yield from _symbol(own, point, own["size"] * scale / 2, scale)
 
 
 def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Primitive]:
@@ -41,8 +54,9 @@ def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Pr
     shape, is_open = symbol.removesuffix("-open"), symbol.endswith("-open")
     outline = style.get("line", {})
     width = outline.get("width", 0) * scale
-    stroke = style["color"] if is_open else outline.get("color", "")
-    fill = "" if is_open else style["color"]
+    colour = faded(style["color"], style.get("opacity", 1))
+    stroke = colour if is_open else outline.get("color", "")
+    fill = "" if is_open else colour
     x, y = at
     if shape == "x-thin":
         cross = tuple(((x - radius, y - slope), (x + radius, y + slope)) for slope in (radius, -radius))
@@ -52,6 +66,11 @@ def _symbol(style: Style, at: Pixel, radius: float, scale: float) -> Iterator[Pr
         yield Area((corners,), fill, stroke, width)
     else:
         yield Disc(at, radius, fill, stroke, width)
+
+
+def faded(token: str, opacity: float) -> str:
+    """A colour without an opacity of its own, with this one."""
+    return token if opacity == 1 else f"{token}/{opacity:g}"
 
 
 def reach(symbol: str, radius: float, direction: Pixel) -> float:

@@ -110,8 +110,13 @@ def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> di
 
 def round_times(low: float, high: float, *, whole: bool = False, most: int = MOST_TICKS) -> list[float]:
     """At most `most` round times from 0 on between `low` and `high`, evenly spread; whole ones, to count steps."""
+    return [time for time in round_values(low, high, whole=whole, most=most) if time >= 0]
+
+
+def round_values(low: float, high: float, *, whole: bool = False, most: int = MOST_TICKS) -> list[float]:
+    """At most `most` round values between `low` and `high`, evenly spread."""
     rough = max((high - low) / most, 1.0 if whole else 0.0)
     power = 10.0 ** math.floor(math.log10(rough))
     gap = next(power * factor for factor in (1, 2, 5, 10, 20) if power * factor >= rough)
     first, last = math.ceil(low / gap - NEARLY), math.floor(high / gap + NEARLY)
-    return [gap * number for number in range(max(0, first), last + 1)]
+    return [gap * number for number in range(first, last + 1)]

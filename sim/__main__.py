@@ -1,7 +1,8 @@
-"""python -m sim: run a scenario, write its [expect] table, examine its cuts, run a COS 418 case, list what there is.
+"""python -m sim: run a scenario, write its [expect] table, examine its cuts, explore all its runs, run a COS 418 case,
+list what there is.
 
-Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, or a line of a .snap file
-is not as expected; 2 bad input, with one line on stderr.
+Exit status: 0 done; 1 an expectation is not met, a check fails that is not declared to fail, some run breaks a check,
+or a line of a .snap file is not as expected; 2 bad input, with one line on stderr.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
+from sim.document.writing import dumps
 from sim.exchange import cos418
 from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
+from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.search import MOST_STATES, Explored
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
@@ -103,6 +107,33 @@ def _interchange(arguments: argparse.Namespace) -> int:
     found = interchange_report(run(library.find(arguments.scenario)), arguments.snapshot)
     print(json.dumps(found, ensure_ascii=False) if arguments.json else "\n".join(interchange_in_words(found)))
     return 0
+
+
+def _explore(arguments: argparse.Namespace) -> int:
+    if (arguments.scenario is None) == (arguments.complete is None):
+        raise InputError("give a SCENARIO, or --complete N with --sends K")
+    if arguments.scenario is None:
+        scenario = complete_graph(arguments.complete, arguments.sends)
+    else:
+        scenario = library.find(arguments.scenario)
+    scenario = changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
+    progress = _told_on_a_terminal if sys.stderr.isatty() else lambda found: None
+    done = exploration(scenario, own_order=arguments.own_order, most_states=arguments.max_states, progress=progress)
+    print(json.dumps(done.to_json()) if arguments.json else "\n".join(done.in_words()))
+    if arguments.save and done.runs:
+        _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
+    return 1 if done.runs else 0
+
+
+def _told_on_a_terminal(found: Explored) -> None:
+    print(f"\rdepth {len(found.levels) - 1}: {found.states:,} states", end="", file=sys.stderr, flush=True)
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file of yours") from None
 
 
 def _cos418(arguments: argparse.Namespace) -> int:
@@ -183,6 +214,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--snapshot", metavar="ID", help="default: the first one that every process has recorded")
     command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_interchange)
+    command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
+    command.add_argument("scenario", metavar="SCENARIO", nargs="?")
+    command.add_argument("--complete", type=int, metavar="N", help="instead: N processes that may send to anyone")
+    command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
+    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
+    command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")
+    command.add_argument(
+        "--own-order", action="store_true",
+        help="only each process's own script lines keep their order (default: all of them, as in one run)",
+    )  # fmt: skip
+    command.add_argument("--max-states", type=int, default=MOST_STATES, metavar="M", help="stop when there are more")
+    command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
+    command.add_argument("--json", action="store_true", help="one JSON document")
+    command.set_defaults(act=_explore)
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")
     command.add_argument("events", metavar="CASE.events")

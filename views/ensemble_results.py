@@ -10,7 +10,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from diagrams import charts
+from diagrams import chart_rows, charts
+from diagrams.chart_files import Chart
 from diagrams.chart_parts import amount, number
 from diagrams.measures import DIMENSIONS, MEASURES, Measure, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
@@ -135,8 +136,14 @@ def _curves(store: Store, found: Overview, measure: Measure) -> None:
     series = menus.choose(there, "A line for each", [*others, None], "series") if others else None
     rest = [dimension for dimension in others if dimension != series]
     held = menus.choose_values(there, found.cells, rest, "held")
-    figure = charts.curves(alike(found.cells, held), alike(found.points, held), across, measure, series)
-    chart(store, found, figure, measure, "Line: the median run. Band: eight of ten runs. Dots: single runs.")
+    cells, runs = alike(found.cells, held), alike(found.points, held)
+    drawn = Chart(
+        charts.curves(cells, runs, across, measure, series),
+        "Line: the median run. Band: eight of ten runs. Dots: single runs.",
+        f"{store.name}-{measure.column}",
+        partial(chart_rows.measured, cells, runs, dimensions, measure),
+    )
+    chart(store, found, drawn, measure)
 
 
 def _spread(store: Store, found: Overview) -> None:
@@ -147,9 +154,14 @@ def _spread(store: Store, found: Overview) -> None:
     by = menus.choose(there, "Side by side", dimensions, "by")
     others = [dimension for dimension in dimensions if dimension != by]
     held = menus.choose_values(there, found.cells, others, "among", any_too=True)
-    figure = charts.spread(alike(found.points, held), by, measure, others)
-    told = "Shape: how many runs lie at each height. Box: the middle half, with the median. Dots: single runs."
-    chart(store, found, figure, measure, told)
+    runs = alike(found.points, held)
+    drawn = Chart(
+        charts.spread(runs, by, measure, others),
+        "Shape: how many runs lie at each height. Box: the middle half, with the median. Dots: single runs.",
+        f"{store.name}-{measure.column}-distribution",
+        partial(chart_rows.measured, (), runs, dimensions, measure),
+    )
+    chart(store, found, drawn, measure)
 
 
 def _slowest(store: Store, found: Overview) -> None:
@@ -166,8 +178,13 @@ def _slowest(store: Store, found: Overview) -> None:
         st.info("No process was the slowest: none of these snapshots completed.")
         return
     st.html(f'<p class="cut-told">{who_was_slowest(rows)}</p>')
-    told = "A bar counts the snapshots that this process finished last; a process without a bar never did."
-    chart(store, found, charts.slowest(rows), MEASURES["latency"], told, "Click a bar for the longest of them.")
+    drawn = Chart(
+        charts.slowest(rows),
+        "A bar counts the snapshots that this process finished last; a process without a bar never did.",
+        f"{store.name}-slowest",
+        partial(chart_rows.slowest, rows),
+    )
+    chart(store, found, drawn, MEASURES["latency"], "Click a bar for the longest of them.")
 
 
 def who_was_slowest(rows: Rows) -> str:
@@ -189,8 +206,14 @@ def _heat(store: Store, found: Overview) -> None:
     others = [dimension for dimension in dimensions if dimension != across]
     up = menus.choose(there, "Upwards", others, "heat-up")
     held = menus.choose_values(there, found.cells, [each for each in others if each != up], "heat")
-    figure = charts.heat(alike(found.cells, held), across, up, measure)
-    chart(store, found, figure, measure, "Each field: the median of its runs.", "Click a field to open a run of it.")
+    cells = alike(found.cells, held)
+    drawn = Chart(
+        charts.heat(cells, across, up, measure),
+        "Each field: the median of its runs.",
+        f"{store.name}-{measure.column}-map",
+        partial(chart_rows.measured, cells, (), dimensions, measure),
+    )
+    chart(store, found, drawn, measure, "Click a field to open a run of it.")
 
 
 VIEWS: Mapping[str, Callable[[Store, Overview], None]] = {

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 import streamlit as st
 
 from diagrams import theme
-from diagrams.chart_parts import TITLE_HEIGHT, Figure, amount, number
+from diagrams.chart_files import Chart
+from diagrams.chart_parts import TITLE_HEIGHT, amount, number
 from diagrams.measures import MEASURES, Measure, Row, Rows, alike, varying, with_parameters
 from pipeline.ensembles import queries
 from pipeline.ensembles.queries import KINDS, MOST_ROWS, Overview, RunQuery
 from pipeline.store.folder import Store
 from sim.verify.checks import CHECKS
 from views import menus
+from views.chart_saving import save_menu
 from views.errors import complaining
 from views.opening import open_run
 from views.page_words import as_cells, as_text
 
 
 def chart(
-    store: Store, found: Overview, figure: Figure, measure: Measure, how_to_read: str,
-    what_to_click: str = "Click a dot to open its run.",
-) -> None:  # fmt: skip
-    """Draw a figure, with buttons that open the picked run and the extremes."""
+    store: Store, found: Overview, drawn: Chart, measure: Measure, what_to_click: str = "Click a dot to open its run."
+) -> None:
+    """Draw a chart, with a menu to save it, and buttons that open the picked run and the extremes."""
     palette = theme.PALETTES[st.context.theme.type or "light"]
-    layout = dict(figure["layout"])
-    title = layout.pop("title")["text"]  # beside the chart, where a long one is broken
+    layout = dict(drawn.figure["layout"])
+    del layout["title"]  # it stands beside the chart, where a long one is broken
     layout["margin"] = layout["margin"] | {"t": layout["margin"]["t"] - TITLE_HEIGHT}
-    st.html(f'<h3 class="cut-told">{title}</h3>')
-    figure = {"data": figure["data"], "layout": layout}
+    with st.container(horizontal=True, vertical_alignment="center", key="cut-chart-head"):
+        st.html(f'<h3 class="cut-told">{escape(drawn.title)}</h3>')
+        save_menu(drawn)
+    figure = {"data": drawn.figure["data"], "layout": layout}
     with st.container(key="cut-chart"):
         event = st.plotly_chart(
             theme.resolve(figure, palette), theme=None, key="ensemble-chart", on_select="rerun",
@@ -40,7 +44,7 @@ def chart(
     if picks:
         _picked(store, found, picks[0], measure)
     else:
-        st.caption(f"{how_to_read} {what_to_click}")
+        st.caption(f"{drawn.how_to_read} {what_to_click}")
     _extremes(store, found)
 
 

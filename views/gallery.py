@@ -22,7 +22,6 @@ from views.page_words import as_text, sentence
 from views.tabs import for_this_tab
 from views.uploads import DELAYS, EXPECTED, MOST_MEGABYTES, by_name, shared_from, snaps_in, suffix_of
 
-CARDS_PER_ROW = 4
 TEASER = 120  # letters on a card
 
 Open = Callable[[Shared], None]
@@ -36,9 +35,8 @@ def gallery(open_run: Open) -> None:
     scenarios.sort(key=lambda scenario: groups.index(scenario.group))
     for group, members in groupby(scenarios, key=lambda scenario: scenario.group):
         st.subheader(as_text(group))
-        columns = st.columns(CARDS_PER_ROW)
-        for number, scenario in enumerate(members):
-            with columns[number % CARDS_PER_ROW]:
+        with st.container(key=f"cut-cards-{groups.index(group)}"):  # a grid: assets/page.css
+            for scenario in members:
                 _card(scenario, open_run)
 
 

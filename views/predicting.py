@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from diagrams import charts
+from diagrams import chart_rows, charts
+from diagrams.chart_files import Chart
 from diagrams.measures import MEASURES, varying
 from pipeline.ensembles.predictions import EXAMPLE, QUANTITIES, names_in, quantities_of, read_formula, typical_error
 from pipeline.ensembles.queries import Overview
@@ -35,5 +38,11 @@ def predicting(store: Store, found: Overview) -> None:
     st.markdown(
         "Nothing to compare." if error is None else f"Typically **{error:.0%} off** ({len(pairs)} combinations)."
     )
-    figure = charts.comparison(found.cells, predicted, measure, varying(found.cells))
-    chart(store, found, figure, measure, "Dots: combinations, by their median run; bars: eight of ten of their runs.")
+    dimensions = varying(found.cells)
+    drawn = Chart(
+        charts.comparison(found.cells, predicted, measure, dimensions),
+        "Dots: combinations, by their median run; bars: eight of ten of their runs.",
+        f"{store.name}-{measure.column}-predicted",
+        partial(chart_rows.compared, found.cells, predicted, dimensions, measure),
+    )
+    chart(store, found, drawn, measure)

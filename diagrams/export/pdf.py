@@ -5,10 +5,12 @@ It is tagged: its alternative text says what is seen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import vl_convert
 
+from diagrams.drawing import Picture
 from diagrams.export import svg
 from diagrams.export_options import PICTURE
 from diagrams.pictures import drawn
@@ -28,6 +30,10 @@ OPTIONS = PICTURE
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
     picture, told = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.title, told)
+
+
+def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
+    """A picture as a page, with a title, and `told` for those who cannot see it."""
     in_points = replace(picture, unit="px")  # vl-convert makes a point of a pixel
-    page = vl_convert.svg_to_pdf(svg.document(in_points, view.palette))
-    return tagged([(page, told)], scene.execution.scenario.title)
+    return tagged([(vl_convert.svg_to_pdf(svg.document(in_points, palette)), told)], title)

@@ -25,7 +25,11 @@ POINT = 72 / 96  # vl-convert counts a pixel of the SVG, of which 96 are an inch
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step: twice its size on a screen, or PER_INCH dots for an inch of paper."""
-    picture = svg.export(scene, view).decode("utf-8")
-    if Sheet.of(view).unit is None:
-        return vl_convert.svg_to_png(picture, scale=SCALE)
-    return vl_convert.svg_to_png(picture, scale=POINT, ppi=PER_INCH)
+    return in_dots(svg.export(scene, view).decode("utf-8"), Sheet.of(view))
+
+
+def in_dots(document: str, sheet: Sheet) -> bytes:
+    """An SVG document for a sheet as PNG."""
+    if sheet.unit is None:
+        return vl_convert.svg_to_png(document, scale=SCALE)
+    return vl_convert.svg_to_png(document, scale=POINT, ppi=PER_INCH)

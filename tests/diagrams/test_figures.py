@@ -7,16 +7,16 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from diagrams import lettering, theme
+from diagrams import theme
 from diagrams.drawing import Picture
 from diagrams.export import read_options
 from diagrams.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.primitives import Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
 from diagrams.view import View
 from sim.core.errors import InputError
 from tests.diagrams.colours import Colour, colour_of, lightness, over
-from tests.diagrams.tools import exported, scene
+from tests.diagrams.tools import exported, parts_of, scene, texts_of
 
 NAMES = ["lecture", "star", "overlapping", "widgets", "hundred"]
 WIDTHS = {"84mm": 238.11, "170mm": 481.89}  # in points
@@ -31,20 +31,6 @@ def figure(name: str, width: str = "84mm", orientation: str = "down", drawing: s
     crop = {"crop": CROP[name]} if name in CROP and drawing == SPACE_TIME else {}
     view = View.of(scene(name), width=width, orientation=orientation, drawing=drawing, **crop, **options)
     return drawn(scene(name), view).picture
-
-
-def parts_of(picture: Picture) -> list[Primitive]:
-    return [*picture.inside, *picture.around]
-
-
-def texts_of(picture: Picture) -> list[tuple[Text, Box]]:
-    return [(part, box_of(part)) for part in parts_of(picture) if isinstance(part, Text)]
-
-
-def box_of(text: Text) -> Box:
-    width = lettering.width_of(text.letters, text.size)
-    left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
-    return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
 
 
 every_figure = [

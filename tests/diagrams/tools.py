@@ -3,7 +3,10 @@
 from functools import cache
 from typing import Any
 
+from diagrams import lettering
+from diagrams.drawing import Picture
 from diagrams.export import exporter
+from diagrams.primitives import Box, Primitive, Text
 from diagrams.scene import Scene, compose
 from diagrams.view import View
 from sim.document import library
@@ -65,3 +68,20 @@ def scene(name: str) -> Scene:
 def exported(name: str, form: str, **view: Any) -> bytes:
     """A scene in a format; the view's settings are those of View.of."""
     return exporter(form).export(scene(name), View.of(scene(name), **view))
+
+
+def parts_of(picture: Picture) -> list[Primitive]:
+    """All that is drawn."""
+    return [*picture.inside, *picture.around]
+
+
+def texts_of(picture: Picture) -> list[tuple[Text, Box]]:
+    """The texts of a picture, each with its box."""
+    return [(part, box_of(part)) for part in parts_of(picture) if isinstance(part, Text)]
+
+
+def box_of(text: Text) -> Box:
+    """Where the letters of a text lie, estimated rather too wide."""
+    width = lettering.width_of(text.letters, text.size)
+    left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
+    return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from pipeline.store.examples import ENSEMBLE
+from sim.document import library
 from tests.e2e.conftest import ExplorerPage, serving
 from tests.e2e.layout import RESIZED, SIZES, faults
 from tests.tools import check_none
@@ -19,9 +20,28 @@ DRAWN = """(plot) => {
   return drawn && Math.abs(drawn.clientWidth - room.clientWidth) < 3 && drawn.clientHeight <= room.clientHeight;
 }"""
 
+WITHIN = """(selector) => {
+  const { left, top, right, bottom } = document.querySelector(selector).getBoundingClientRect();
+  return left >= 0 && top >= 0 && right <= innerWidth && bottom <= innerHeight;
+}"""  # it follows its button a moment after the page is resized
+
 NARROWED = """() => {
   const main = document.querySelector("[data-testid=stMain]");
   return main.scrollWidth <= main.clientWidth; // the table is drawn anew a moment after the page is resized
+}"""
+
+
+# For each row of cards of the gallery: their heights, and how far below each other their buttons end.
+UNEVEN = """() => {
+  const rows = new Map();
+  for (const button of document.querySelectorAll("[role=dialog] [class*=st-key-open-] button")) {
+    const card = button.closest("[data-testid=stVerticalBlock]").getBoundingClientRect();
+    const row = Math.round(card.top);
+    rows.set(row, [...(rows.get(row) ?? []), [card.height, button.getBoundingClientRect().bottom]]);
+  }
+  const differ = (values) => Math.max(...values) - Math.min(...values) > 1;
+  const uneven = [...rows].filter(([, cards]) => [0, 1].some((part) => differ(cards.map((card) => card[part]))));
+  return { cards: [...rows.values()].flat().length, rows: rows.size, uneven };
 }"""
 
 
@@ -48,6 +68,34 @@ def test_the_views_of_an_ensemble(visit):
         page.get_by_role("radio", name=view).click()
         page.locator(CHART).first.wait_for()
         check_every_screen(visit, view)
+    page.get_by_role("button", name="Save chart").click()
+    page.get_by_role("button", name="Save SVG").wait_for()
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        page.get_by_role("button", name="Save chart").scroll_into_view_if_needed()
+        page.wait_for_function(WITHIN, arg="[data-testid=stPopoverBody]")
+        found += [f"Save chart at {width}x{height}: {fault}" for fault in faults(page, "[data-testid=stPopoverBody]")]
+    check_none(found)
+
+
+def test_the_cards_of_the_gallery(visit):
+    """In a row all cards are equally high, with their buttons on one line; a last row may be shorter."""
+    page = visit.page
+    visit.open("/?scenario=lecture")
+    page.get_by_role("button", name="Scenarios").click()
+    cards = len(library.names())
+    page.wait_for_function(
+        "(count) => document.querySelectorAll('[class*=st-key-open-] button').length === count", arg=cards
+    )
+    found = []
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        told = page.evaluate(UNEVEN)
+        assert told["cards"] == cards and (width < 600) == (told["rows"] == cards)
+        found += [f"{width}x{height}: the row at {row} has cards of {sizes}" for row, sizes in told["uneven"]]
+        found += [f"{width}x{height}: {fault}" for fault in faults(page, "[role=dialog]") if "scrolls" in fault]
+    check_none(found)
 
 
 def test_a_log_and_its_cut(visit):

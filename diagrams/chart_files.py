@@ -1,0 +1,91 @@
+"""A chart as a file: as a picture in the formats of other pictures, or the rows that it is drawn from, as CSV.
+
+Pictures have the options of every picture that mean something to a chart (OPTIONS), by the names of the command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from diagrams.chart_parts import Figure
+from diagrams.chart_picture import chart_picture
+from diagrams.drawing import letters_in
+from diagrams.export import pdf, png, svg
+from diagrams.export_options import FONT_SIZE, LEGEND, THEME, WIDTH
+from diagrams.sheet import Sheet
+from diagrams.view import View
+
+OPTIONS = (WIDTH, FONT_SIZE, replace(LEGEND, default=True), THEME)
+
+
+class File(NamedTuple):
+    """A format of a chart: its title, the suffix and media type of its files, and what it is for."""
+
+    title: str
+    suffix: str
+    media_type: str
+    what_for: str
+    is_picture: bool = True
+
+
+SVG, PNG, PDF, CSV = "svg", "png", "pdf", "csv"
+FILES = {
+    SVG: File(svg.TITLE, svg.SUFFIX, svg.MEDIA_TYPE, "For web pages and drawing programs."),
+    PNG: File(png.TITLE, png.SUFFIX, png.MEDIA_TYPE, "For slides and documents."),
+    PDF: File(pdf.TITLE, pdf.SUFFIX, pdf.MEDIA_TYPE, "For papers in LaTeX."),
+    CSV: File("Data, CSV", ".csv", "text/csv", "For your own charts: the rows that are drawn.", False),
+}
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart that can be saved.
+
+    figure: as diagrams/charts.py draws it. how_to_read: in a sentence. name: that of its files, without a suffix.
+    rows: makes its CSV (diagrams/chart_rows.py).
+    """
+
+    figure: Figure
+    how_to_read: str
+    name: str
+    rows: Callable[[], bytes]
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        return letters_in(self.figure["layout"]["title"]["text"])
+
+    @property
+    def told(self) -> str:
+        """What it shows, for those who cannot see it."""
+        across, up = (letters_in(self.figure["layout"][axis]["title"]["text"]) for axis in ("xaxis", "yaxis"))
+        return f"{self.title}. {f'Upwards: {up}. ' if up else ''}From left to right: {across}. {self.how_to_read}"
+
+
+def view_of(given: Mapping[str, str]) -> View:
+    """What is asked in the texts of options, by name; those that are empty are left out. Raises InputError."""
+    asked = {option.name: option.read(given[option.name]) for option in OPTIONS if given.get(option.name)}
+    colours = str(asked.pop(THEME.name, THEME.default))
+    view = View(0, "down", colours, options={LEGEND.name: True} | asked)
+    Sheet.of(view)  # raises for letters that are too large
+    return view
+
+
+def chart_file(chart: Chart, form: str, view: View) -> bytes:
+    """The file of a chart in a format of FILES. The rows of a chart are the same in every view."""
+    if form == CSV:
+        return chart.rows()
+    sheet = Sheet.of(view)
+    picture = chart_picture(chart.figure, sheet).on(sheet)
+    if form == PDF:
+        return pdf.document(picture, view.palette, chart.title, chart.told)
+    written = svg.document(picture, view.palette, chart.title, chart.told)
+    return png.in_dots(written, sheet) if form == PNG else written.encode("utf-8")
+
+
+def file_name(chart: Chart, form: str, view: View) -> str:
+    """A name such as bank-latency-84mm.svg."""
+    width = WIDTH.of(view)
+    return f"{chart.name}{f'-{width}' if width and FILES[form].is_picture else ''}{FILES[form].suffix}"

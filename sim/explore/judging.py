@@ -1,0 +1,176 @@
+"""Whether what a snapshot recorded is right, looked at where it is completed.
+
+At that moment all is decided: who recorded what, which messages crossed the cut. The order of checks is that of
+sim/verify/checks.py, whose words they share; that code judges the run to which a violation leads once more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.core.model import APP
+from sim.explore.machine import Ints, Keys, Local, Numbers, distinct, frozen
+from sim.explore.space import Move, Space
+
+COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
+NONE = -1  # a process that has not completed its part
+
+Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
+
+
+def _has_begun(name: str, own: Local) -> bool:
+    return name in own.process.snapshots
+
+
+def _is_done(name: str, own: Local) -> bool:
+    part = own.process.snapshots.get(name)
+    return part is not None and part.done
+
+
+def _is_over(name: str, own: Local) -> bool:
+    return name in own.process.aborted or _is_done(name, own)
+
+
+def _has_orphan(name: str, own: Local) -> bool:
+    return name in own.orphans
+
+
+class Judge:
+    """Looks at the steps of one level: what they complete, and what is wrong with it."""
+
+    def __init__(self, space: Space) -> None:
+        self.space, self.engine = space, space.engine
+        self.names = sorted({item.action.snapshot for item in space.engine.agenda if hasattr(item.action, "snapshot")})
+        self.checks = set(space.engine.algorithm.checks)
+        self.parts = Numbers()
+        self.parts.number(None, None)  # of who has recorded nothing
+        self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
+        self._wrong: dict[tuple[str, int, int, int], bool] = {}
+        self.snapshots: Counter[Recorded] = Counter()
+        self.worst: dict[str, int] = {}
+
+    def begin(self) -> None:
+        """A new level: forget what the last one brought."""
+        self.snapshots, self.worst = Counter(), {}
+
+    def look(self, move: Move, after: Keys) -> None:
+        """Judge the snapshots that these steps complete."""
+        if move.node >= len(self.engine.processes) or not len(after):
+            return
+        for name in self.names:
+            done = self._done(name, move.node)
+            column = self.space.packing.column
+            ends = done[column(after, move.node)] & ~done[column(move.keys, move.node)]
+            keys = after[ends]
+            for node in range(len(self.engine.processes)):
+                keys = keys[self._done(name, node)[column(keys, node)]]
+            if len(keys):
+                self._judge(name, keys)
+
+    def look_at_ends(self, keys: Keys) -> None:
+        """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
+        for name in self.names:
+            begun = np.zeros(len(keys), bool)
+            complete = np.ones(len(keys), bool)
+            for node in range(len(self.engine.processes)):
+                locals_ = self.space.packing.column(keys, node)
+                begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
+                complete &= self._told("over", name, node, _is_over)[locals_] > 0
+            self._note(COMPLETION, keys[begun & ~complete])
+
+    def _note(self, check: str, keys: Keys) -> None:
+        if len(keys) and (check == COMPLETION or check in self.checks):
+            self.worst.setdefault(check, int(keys[0]))
+
+    def _told(self, what: str, name: str, node: int, value: Callable[[str, Local], int]) -> NDArray[np.int64]:
+        """Something of each local state of a node, worked out once."""
+        key = what, name, node
+        known = self._kept.get(key, np.zeros(0, np.int64))
+        new = self.space.machines[node].locals.things[len(known) :]
+        if new:
+            known = self._kept[key] = np.concatenate([known, np.array([value(name, own) for own in new], np.int64)])
+        return known
+
+    def _done(self, name: str, node: int) -> NDArray[np.bool_]:
+        """By local state: whether a process has completed its part."""
+        return self._told("done", name, node, _is_done) > 0
+
+    def _judge(self, name: str, keys: Keys) -> None:
+        packing, processes = self.space.packing, range(len(self.engine.processes))
+        columns = [packing.column(keys, node) for node in processes]
+        self._count(name, columns)
+        orphan = np.zeros(len(keys), bool)
+        for node, column in enumerate(columns):
+            orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
+        self._note(CONSISTENCY, keys[orphan])
+        wrong = np.zeros(len(keys), bool)
+        for channel in self.engine.channels:
+            contents = packing.column(keys, self.space.column_of[channel.number])
+            wrong |= self._wrong_channel(name, channel.number, columns[channel.target], contents)
+        self._note(CHANNEL_STATES, keys[wrong])
+        self._note(CONSERVATION, keys[self._lost(name, columns)])
+
+    def _count(self, name: str, columns: Sequence[Ints]) -> None:
+        """Count the recorded states, which differ in fewer things than the states of the system."""
+        parts = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
+        rows, counts = np.unique(np.stack(parts, axis=1), axis=0, return_counts=True)
+        for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
+            self.snapshots[(name, *(self.parts.things[number] for number in row))] += count
+
+    def _part(self, name: str, own: Local) -> int:
+        """The number of what a process recorded, with its incoming channels."""
+        part = own.process.snapshots.get(name)
+        if part is None:
+            return 0
+        kept = frozenset(
+            (channel.name, tuple(frozen(message.body) for message in messages))
+            for channel, messages in part.kept.items()
+            if messages
+        )
+        told = (own.process.name, frozen(part.state), kept)
+        return self.parts.number(told, told)
+
+    def _wrong_channel(self, name: str, number: int, locals_: Ints, contents: Ints) -> NDArray[np.bool_]:
+        """Whether a channel was recorded otherwise than the messages that crossed the cut on it."""
+        pairs = locals_.astype(np.int64) << 32 | contents
+        different = distinct(pairs)
+        found = [self._is_wrong(name, number, pair >> 32, pair & 0xFFFFFFFF) for pair in different.tolist()]
+        return np.array(found)[np.searchsorted(different, pairs)]
+
+    def _is_wrong(self, name: str, number: int, local: int, content: int) -> bool:
+        key = name, number, local, content
+        if key not in self._wrong:
+            channel = self.engine.channels[number]
+            machine = self.space.machines[channel.target]
+            own: Local = machine.locals.things[local]
+            kept = [machine.plain(m) for m in own.process.snapshots[name].kept.get(channel, ())]
+            queue = [self.space.tokens.things[token] for token in self.space.contents[number].numbers.things[content]]
+            white = [machine.plain(m) for m, red in queue if m.kind == APP and name not in red]
+            crossed = [*own.late.get((name, number), ()), *white]
+            self._wrong[key] = kept != crossed if channel.fifo else Counter(kept) != Counter(crossed)
+        return self._wrong[key]
+
+    def _lost(self, name: str, columns: Sequence[Ints]) -> NDArray[np.bool_]:
+        """Whether the conserved goods in a snapshot are not as many as at first."""
+        workload = self.engine.workload
+        whole = sum((Counter(workload.measure(workload.initial(own))) for own in self.engine.processes), Counter[str]())
+        lost = np.zeros(len(columns[0]), bool)
+        for good in whole:
+            amount = partial(self._amount, good)
+            total = np.zeros(len(columns[0]), np.int64)
+            for node, column in enumerate(columns):
+                total += self._told(f"amount of {good}", name, node, amount)[column]
+            lost |= total != whole[good]
+        return lost
+
+    def _amount(self, good: str, name: str, own: Local) -> int:
+        part, workload = own.process.snapshots.get(name), self.engine.workload
+        if part is None:
+            return 0
+        bodies = [workload.measure_body(m.body).get(good, 0) for kept in part.kept.values() for m in kept]
+        return workload.measure(part.state).get(good, 0) + sum(bodies)

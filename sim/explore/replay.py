@@ -1,0 +1,44 @@
+"""A path through the states of a system as a run that every page opens: the choices of a scheduler by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sim.core.engine import Engine
+from sim.core.model import Action, Deliver, Fire, Hear, Start, State
+from sim.core.scheduler import choice_name
+from sim.document.scenario import Scenario, SchedulerChoice
+from sim.explore.search import Explored, path_to
+
+
+def replayed(scenario: Scenario, found: Explored, depth: int, key: int) -> Scenario:
+    """The scenario with the choices of a shortest run to a state; delays mean nothing in it, as it has no time."""
+    names = tuple(_names(found, depth, key))
+    return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
+
+
+def _names(found: Explored, depth: int, key: int) -> Iterator[str]:
+    engine = found.space.engine
+    state = engine.initial()
+    for node, given in path_to(found, depth, key):
+        action = _action(engine, state, node, found.space.machines[node].inputs.things[given])
+        yield choice_name(engine, state, action)
+        engine.perform(state, action, [])
+
+
+def _action(engine: Engine, state: State, node: int, parts: tuple[object, ...]) -> Action:
+    """The action of an input (sim/explore/machine.py) in a whole state."""
+    kind = parts[0]
+    if kind == "start":
+        return Start(node)
+    if kind == "fire":
+        return Fire(state.timers[node, str(parts[1])])
+    if kind == "item":
+        return engine.agenda[int(str(parts[1]))].action
+    if kind == "turn":
+        return engine.workload.options(state.processes[node])[int(str(parts[1]))]
+    channel, overtaken = parts[1], parts[3]
+    if kind == "hear":
+        return Hear(state.control[channel][0])  # type: ignore[index]
+    return Deliver(state.queues[channel.number][len(overtaken)])  # type: ignore[attr-defined, arg-type]
