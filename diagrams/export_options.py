@@ -47,7 +47,8 @@ class Option:
     long_only: the page asks only for runs that are seen through a window.
     drawing: the page asks only for this drawing.
     form: what a text has to look like, as a regular expression, and the advice where it does not.
-    example: a length that somebody may want. Its `choices` are suggestions; `otherwise` is what it means to give none.
+    example: a length that somebody may want. Its `choices` are suggestions; `otherwise` is what it means to give none,
+        where that is a choice of its own: else the page begins with the default, or the example.
     is_seen: it says what is seen in the file, and not how that is set; the page asks for the two apart.
     needs: the page asks only where this other option is given.
     """
@@ -65,7 +66,7 @@ class Option:
     long_only: bool = False
     drawing: str | None = None
     form: tuple[str, str] | None = None
-    example: str | None = None
+    example: str = ""
     otherwise: str | None = None
     is_seen: bool = False
     needs: str | None = None
@@ -127,10 +128,12 @@ class Option:
     def to_json(self) -> dict[str, Any]:
         """The option as the page's form needs it; fields that are None are left out."""
         keys = (
-            "name", "label", "kind", "default", "least", "most", "begins", "drawing", "example", "otherwise", "needs",
+            "name", "label", "kind", "default", "least", "most", "begins", "drawing", "otherwise", "needs",
         )  # fmt: skip
         said = {key: value for key in keys if (value := getattr(self, key)) is not None}
-        return said | {key: value for key in ("choices", "long_only", "is_seen") if (value := getattr(self, key))}
+        return said | {
+            key: value for key in ("choices", "long_only", "is_seen", "example") if (value := getattr(self, key))
+        }
 
 
 def points_in(length: str) -> float | None:
@@ -173,8 +176,8 @@ WIDTH = Option(
 )  # fmt: skip
 FONT_SIZE = Option(
     "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt)", "length",
-    (("7pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
-    otherwise="8 pt", needs=WIDTH.name,
+    (("7pt", ""), ("8pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
+    needs=WIDTH.name,
 )  # fmt: skip
 LEGEND = Option(
     "legend", "Legend of the signs", "the signs of the diagram with their meaning, below it", "flag", default=False,

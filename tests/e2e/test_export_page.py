@@ -215,7 +215,7 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     letters = dialog.get_by_label("Letters", exact=True)
     assert not letters.is_visible()  # they are those of the screen
     dialog.get_by_label("Width", exact=True).select_option("84mm")
-    assert letters.input_value() == ""
+    assert letters.input_value() == "8pt"
     assert abs(previewed(dialog).bounding_box()["width"] - 84 * MM) < 1
     dialog.get_by_text("84 mm wide on paper, shown at its true size.").wait_for()
     dialog.get_by_label("Width", exact=True).select_option("own")

@@ -73,11 +73,11 @@ const KINDS = {
     const box = el("input", { type: "checkbox" });
     return { fields: [{ label, control: box }], query: () => (box.checked ? { [name]: "yes" } : {}) };
   },
-  length: ({ name, label, choices = [], default: unsaid, otherwise, example }) => {
+  length: ({ name, label, choices = [], default: unsaid, otherwise = "", example }) => {
     const chosen = el("select");
     const lengths = choices.map(([value, said]) => [value, said ? `${said}, ${spaced(value)}` : spaced(value)]);
-    fillMenu(chosen, [...(unsaid ? [] : [["", otherwise]]), ...lengths, [OWN, "another …"]]);
-    chosen.value = unsaid ?? "";
+    fillMenu(chosen, [...(otherwise && !unsaid ? [["", otherwise]] : []), ...lengths, [OWN, "another …"]]);
+    chosen.value = unsaid ?? (otherwise ? "" : example);
     const own = el("input", { type: "text", placeholder: `such as ${spaced(example)}` });
     const isOwn = () => chosen.value === OWN;
     const length = () => (isOwn() ? own.value.replaceAll(" ", "") : chosen.value);
