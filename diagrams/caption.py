@@ -16,6 +16,7 @@ from diagrams.proof import proof_of
 from diagrams.proof_picture import read_swaps, row_after, told
 from diagrams.scene import Scene
 from diagrams.view import View
+from diagrams.window import on_show
 from sim.explain.words import capital, counted, listing, sequence
 from sim.run.snapshots import RecordedMessage, Snapshot
 
@@ -45,6 +46,7 @@ def first_sentence(scene: Scene) -> str:
 
 
 def _space_time(scene: Scene, view: View) -> Iterator[str]:
+    on_show(scene, view)  # refuses what the picture refuses
     yield first_sentence(scene)
     crop = CROP.of(view)
     if crop:
@@ -92,9 +94,14 @@ def _states(scene: Scene, snapshot: Snapshot, recorded: Sequence[str]) -> str:
     if len(recorded) > MOST_TOLD:
         return f"{len(recorded)} processes have recorded their states"
     words = scene.whole_run.words
-    told = [words.state(snapshot.local[name].state, snapshot.events[name]) for name in recorded]
-    verbs = [" recorded", *[""] * len(recorded)]
-    return listing([f"{name}{verb} {state}" for name, verb, state in zip(recorded, verbs, told, strict=False)])
+    states = {name: words.state(snapshot.local[name].state, snapshot.events[name]) for name in recorded}
+    return _each("recorded", states)
+
+
+def _each(verb: str, told: Mapping[str, str]) -> str:
+    """What each of some does, the verb said once: `P1 recorded 550 and P2 170`."""
+    verbs = [f" {verb}", *[""] * len(told)]
+    return listing([f"{name}{verb} {what}" for (name, what), verb in zip(told.items(), verbs, strict=False)])
 
 
 def _channels(scene: Scene, found: Sequence[RecordedMessage]) -> str:
@@ -109,8 +116,8 @@ def _channels(scene: Scene, found: Sequence[RecordedMessage]) -> str:
 def _held(held: Mapping[str, Sequence[str]]) -> str:
     if len(held) > MOST_TOLD:
         return f"{counted(sum(map(len, held.values())), 'message')} are in {len(held)} channels"
-    told = [f"{name} {messages[0] if len(messages) == 1 else sequence(messages)}" for name, messages in held.items()]
-    return f"channel {listing(told).replace(' ', ' holds ', 1)}" if told else ""
+    told = {name: messages[0] if len(messages) == 1 else sequence(messages) for name, messages in held.items()}
+    return f"channel {_each('holds', told)}" if told else ""
 
 
 def _rest(found: Sequence[RecordedMessage]) -> str:

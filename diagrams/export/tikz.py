@@ -1,4 +1,4 @@
-"""Scene -> TikZ, of any step: a tikzpicture to input into a paper, as wide as it says, or a document of its own.
+"""Scene -> TikZ, of any step: a tikzpicture for a paper to input, as wide as it says, or a document of its own.
 
 It needs LaTeX's base packages and TikZ with arrows.meta (Debian: texlive-latex-base, texlive-pictures); plain pdflatex
 compiles it. Every point that has a name (diagrams/nodes.py) is a node of that name, and all that is drawn there refers
@@ -41,7 +41,7 @@ STANDALONE = Option(
 CAPTION = Option("caption", "With a caption", "what is seen, as a caption below the picture", "flag", default=False)
 OPTIONS = (*(_OWN_WIDTH if option is WIDTH else option for option in PICTURE), STANDALONE, CAPTION)
 
-MOST_LINES = 10_000  # pdflatex's memory, 5 million words, holds about 12,000 paths and texts
+MOST_LINES = 8_000  # pdflatex's memory, 5 million words, holds 8,100 and not 10,800
 BEYOND = 200.0  # points beyond a clipped picture in which something is drawn: TeX's dimensions end at 16,383
 NEAR = 40.0  # points at most from an event to its name
 ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
@@ -63,10 +63,10 @@ HEAD = r"""\documentclass{article}
 """
 TAIL = "\\end{document}\n"
 BEGIN = r"\begin{tikzpicture}[x=1bp,y=-1bp,line join=round,node font=\sffamily,cut/picture/.try]"
-END = r"\end{tikzpicture}"
+END = r"\end{tikzpicture}%"
 
 _SIGNS = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "\\": r"$\backslash$", "{": r"$\{$", "}": r"$\}$", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\^{}", "~": r"\~{}", "<": "$<$", ">": "$>$", "|": "$|$", '"': "{''}", "'": "{'}", "`": "{`}", "-": "{-}",
     "‘": "{`}", "’": "{'}", "“": "{``}", "”": "{''}", "–": "{--}", "—": "{---}", "…": r"\ldots{}", "\u00a0": "~",
     "→": r"$\to$", "←": r"$\leftarrow$", "×": r"$\times$", "·": r"$\cdot$", "≤": r"$\leq$", "≥": r"$\geq$",

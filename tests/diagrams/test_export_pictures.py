@@ -1,46 +1,20 @@
 """Pictures are opened by programs that read them: an XML parser, Pillow, poppler, pdflatex."""
 
 import re
-import shutil
 import subprocess
 import xml.etree.ElementTree as ElementTree
-from collections import Counter
 from io import BytesIO
-from pathlib import Path
 
 import pytest
 import vl_convert
-from PIL import Image, ImageChops, ImageStat
+from PIL import Image
 from pypdf import PdfReader
 
-from diagrams.drawing import Drawing
-from diagrams.export import tikz
-from diagrams.primitives import Area, Arrows, Disc, Line
 from sim.core.errors import InputError
-from tests.diagrams.tools import exported, scene
+from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
 
 SVG = "{http://www.w3.org/2000/svg}"
 BLEED = 60  # pixels around a picture in which nothing may be drawn
-
-needs_poppler = pytest.mark.skipif(
-    shutil.which("pdftoppm") is None, reason="no pdftoppm on this machine (Debian: poppler-utils)"
-)
-needs_latex = pytest.mark.skipif(
-    shutil.which("pdflatex") is None, reason="no pdflatex on this machine (Debian: texlive-latex-base texlive-pictures)"
-)
-
-
-def is_blank(picture: Image.Image) -> bool:
-    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
-    return colours is None or len(colours) < 20
-
-
-def pages_of(pdf: bytes, folder: Path) -> list[Image.Image]:
-    """The pages of a PDF as poppler draws them."""
-    (folder / "file.pdf").write_bytes(pdf)
-    subprocess.run(["pdftoppm", "-r", "36", "-png", "file.pdf", "page"], cwd=folder, check=True, timeout=120)
-    return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]
-
 
 NAMES = ["lecture", "overlapping", "hundred", "two_banks", "nasty", "star"]
 VIEWS = [{"orientation": "down"}, {"orientation": "right"}, {"drawing": "lattice"}]
@@ -66,9 +40,12 @@ def test_svg_uses_nothing_from_elsewhere():
     assert text.count("http") == 1
 
 
-def test_a_description_tells_the_step():
+def test_a_description_tells_the_step_and_what_is_seen():
     described = ElementTree.fromstring(exported("lecture", "svg", step=5)).find(f"{SVG}desc").text
-    assert described == f"Step 5 of 18. {scene('lecture').steps[5].sentence}"
+    told = exported("lecture", "caption", step=5).decode().strip()
+    assert described == f"Step 5 of 18. {scene('lecture').steps[5].sentence} {told}"
+    last = ElementTree.fromstring(exported("lecture", "svg")).find(f"{SVG}desc").text
+    assert last == exported("lecture", "caption").decode().strip()
 
 
 ASKED = "P1.events == 3 and P2.events == 1"
@@ -136,6 +113,30 @@ def test_pdf_is_one_page_of_the_size_of_the_svg(name, tmp_path):
     assert not is_blank(page)
 
 
+@pytest.mark.parametrize("asked", [{}, {"step": 5}, {"drawing": "lattice"}, {"drawing": "proof"}], ids=str)
+def test_a_pdf_is_tagged_as_a_figure_with_its_description(asked):
+    file = PdfReader(BytesIO(exported("lecture", "pdf", **asked)))
+    catalog, (page,) = file.root_object, file.pages
+    assert catalog["/MarkInfo"]["/Marked"] and catalog["/Lang"] == "en"
+    assert file.metadata.title == scene("lecture").execution.scenario.title
+    assert catalog["/ViewerPreferences"]["/DisplayDocTitle"]
+    (document,) = catalog["/StructTreeRoot"]["/K"]
+    (figure,) = (element.get_object() for element in document.get_object()["/K"])
+    described = ElementTree.fromstring(exported("lecture", "svg", **asked)).find(f"{SVG}desc").text
+    assert (figure["/S"], figure["/Alt"], figure["/Pg"]) == ("/Figure", described, page)
+    number, leads = catalog["/StructTreeRoot"]["/ParentTree"]["/Nums"]
+    assert number == page["/StructParents"] and leads[figure["/K"]].get_object() == figure
+    drawn = page.get_contents().get_data()
+    assert drawn.startswith(b"/Figure <</MCID 0>> BDC") and drawn.rstrip().endswith(b"EMC") and len(drawn) > 3000
+
+
+@needs_poppler
+def test_a_program_that_reads_tags_finds_what_is_seen(tmp_path):
+    (tmp_path / "file.pdf").write_bytes(exported("lecture", "pdf"))
+    told = subprocess.run(["pdfinfo", "-struct", "file.pdf"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert "Figure" in told.stdout and told.stderr == ""
+
+
 @needs_poppler
 @pytest.mark.long
 def test_a_deck_has_a_page_for_each_step(tmp_path):
@@ -166,68 +167,3 @@ def test_gif_has_a_frame_for_each_step_and_loops():
         frames.append((animation.info["duration"], animation.convert("RGB").tobytes()))
     assert [duration for duration, _ in frames] == [1000] * 6 + [4000]
     assert len({pixels for _, pixels in frames}) == 7 and not is_blank(animation)
-
-
-def compiled(document: bytes, folder: Path) -> bytes:
-    """The PDF that pdflatex makes of a document, without a complaint."""
-    (folder / "picture.tex").write_bytes(document)
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "picture.tex"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
-    log = (folder / "picture.log").read_text(encoding="latin-1")
-    assert done.returncode == 0, log[-3000:]
-    assert not re.findall(r"^(?:Overfull|Missing character).*", log, re.MULTILINE)
-    return (folder / "picture.pdf").read_bytes()
-
-
-@needs_latex
-@needs_poppler
-@pytest.mark.parametrize(
-    ("name", "view"),
-    [("lecture", {}), ("nasty", {}), ("hundred", {}), ("lecture", {"drawing": "lattice", "predicate": ASKED})],
-)
-def test_tikz_compiles_to_one_page_that_looks_like_the_svg(name, view, tmp_path):
-    (page,) = pages_of(compiled(exported(name, "tikz", **view), tmp_path), tmp_path)
-    assert page.size == (450, 320)
-    assert not is_blank(page)
-    svg = Image.open(BytesIO(vl_convert.svg_to_png(exported(name, "svg", **view).decode(), scale=0.5))).convert("RGB")
-    blank = Image.new("RGB", page.size, "white")
-    assert difference(page, svg) < 0.3 * difference(page, blank)
-
-
-def difference(one: Image.Image, other: Image.Image) -> float:
-    """The mean difference of two pictures, made coarse, 0 to 255."""
-    coarse = [picture.convert("L").resize((90, 64)) for picture in (one, other)]
-    return ImageStat.Stat(ImageChops.difference(*coarse)).mean[0]
-
-
-@needs_latex
-def test_whatever_a_text_holds_tikz_compiles(tmp_path):
-    """All of ASCII, of Latin-1 and Latin Extended, and a letter of each of many other blocks."""
-    letters = [chr(code) for code in (*range(0x20, 0x250), *range(0x250, 0x3000, 16), 0x6F22, 0x1F600)]
-    texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
-    ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
-    document = tikz.HEAD % {"width": 2000, "height": 900, "colours": r"\definecolor{paper}{HTML}{FFFFFF}"}
-    for number, text in enumerate([*texts, *ligatures]):
-        letters = tikz.typeset("".join(letter for letter in text if letter.isprintable()))
-        document += rf"\say{{base west}}{{10,{12 * number + 12}}}{{}}{{{letters}}}" + "\n"
-    assert compiled((document + tikz.TAIL).encode("ascii"), tmp_path)
-
-
-def test_tikz_fills_and_outlines_each_shape_as_it_says():
-    parts = Drawing(scene("overlapping"), "down").at(38).inside
-    shapes = [part for part in parts if isinstance(part, (Area, Disc)) for _ in getattr(part, "polygons", "1")]
-    verbs = Counter("filldraw" if part.fill and part.width else "fill" if part.fill else "draw" for part in shapes)
-    strokes = sum(len(part.strokes) for part in parts if isinstance(part, Line))
-    arrows = [(part, way) for part in parts if isinstance(part, Arrows) for way in part.ways]
-    strokes += sum(part.shaft(way) is not None for part, way in arrows)
-    verbs.update("filldraw" if part.outline else "fill" for part, _ in arrows)
-    body = exported("overlapping", "tikz", orientation="down").decode().partition(r"\useasboundingbox")[2]
-    found = Counter(re.findall(r"^\\(fill|filldraw|draw)\b", body, re.MULTILINE))
-    ticks = found["draw"] - verbs["draw"] - strokes
-    assert (found["fill"], found["filldraw"]) == (verbs["fill"], verbs["filldraw"]) and 0 < ticks <= 9
-
-
-def test_what_tex_can_write_is_transliterated_and_the_rest_told_by_its_number():
-    assert tikz.typeset("ü Å ĳ ﬁ ²") == r"\"{u} \r{A} ij fi 2"
-    assert tikz.typeset("漢") == "[U+6F22]"
-    assert tikz.typeset("a_b 50% H->D") == r"a\_b 50\% H{-}$>$D"

@@ -1,7 +1,13 @@
 """What the tests of exports share: scenes, and exports of them."""
 
+import shutil
+import subprocess
 from functools import cache
+from pathlib import Path
 from typing import Any
+
+import pytest
+from PIL import Image
 
 from diagrams import lettering
 from diagrams.drawing import Picture
@@ -12,6 +18,10 @@ from diagrams.view import View
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.run.execution import run
+
+needs_poppler = pytest.mark.skipif(
+    shutil.which("pdftoppm") is None, reason="no pdftoppm on this machine (Debian: poppler-utils)"
+)
 
 # Names, labels and bodies that mean something to XML, LaTeX, Mermaid, PlantUML, CSV, JSON or ShiViz.
 NASTY = r"""
@@ -85,3 +95,17 @@ def box_of(text: Text) -> Box:
     width = lettering.width_of(text.letters, text.size)
     left = text.at[0] - {"start": 0.0, "middle": width / 2, "end": width}[text.anchor]
     return Box(left, text.at[1] - 0.75 * text.size, left + width, text.at[1] + 0.2 * text.size)
+
+
+def is_blank(picture: Image.Image) -> bool:
+    """Whether a picture has next to no colours."""
+    colours = picture.convert("RGB").getcolors(maxcolors=1 << 24)
+    return colours is None or len(colours) < 20
+
+
+def pages_of(pdf: bytes, folder: Path, dots_per_inch: int = 36) -> list[Image.Image]:
+    """The pages of a PDF as poppler draws them."""
+    (folder / "file.pdf").write_bytes(pdf)
+    command = ["pdftoppm", "-r", str(dots_per_inch), "-png", "file.pdf", "page"]
+    subprocess.run(command, cwd=folder, check=True, timeout=120)
+    return [Image.open(page).convert("RGB") for page in sorted(folder.glob("page*.png"))]

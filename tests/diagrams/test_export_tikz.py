@@ -1,0 +1,316 @@
+"""TikZ pictures: their nodes, arrows and styles, and what pdflatex makes of them, alone and in a paper."""
+
+import math
+import re
+import shutil
+import subprocess
+from collections import Counter
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image, ImageChops, ImageStat
+from pypdf import PdfReader
+
+from diagrams.__main__ import main
+from diagrams.export import tikz
+from diagrams.nodes import node_name
+from diagrams.pictures import drawn
+from diagrams.primitives import Area, Arrows, Disc, Line, Text
+from diagrams.view import View
+from sim.core.errors import InputError
+from sim.core.model import APP
+from sim.document import library
+from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
+
+COLUMN = 84 / 25.4 * 72  # bp
+MESSAGE = r"(?:(?:open|full) )?message(?: look \d)?"
+ASKED = "P1.events == 3 and P2.events == 1"
+
+needs_latex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None, reason="no pdflatex on this machine (Debian: texlive-latex-base texlive-pictures)"
+)
+
+
+def compiled(document: str, folder: Path) -> bytes:
+    """The PDF that pdflatex makes of a document, without a complaint."""
+    (folder / "paper.tex").write_text(document, encoding="ascii")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, timeout=120)
+    log = log_in(folder)
+    assert done.returncode == 0, log[-3000:]
+    assert not re.findall(r"^(?:Overfull|Missing character|LaTeX Font Warning).*", log, re.MULTILINE)
+    return (folder / "paper.pdf").read_bytes()
+
+
+def compiled_page(document: str, folder: Path) -> Image.Image:
+    """The only page of a document, at 288 dots per inch."""
+    (page,) = pages_of(compiled(document, folder), folder, 288)
+    return page
+
+
+def log_in(folder: Path) -> str:
+    return (folder / "paper.log").read_text(encoding="latin-1")
+
+
+def picture_of(name: str, **view) -> str:
+    return exported(name, "tikz", **view).decode("ascii")
+
+
+def paper(body: str, preamble: str = "") -> str:
+    return (
+        r"\documentclass{article}\usepackage{tikz}\usetikzlibrary{arrows.meta}\pagestyle{empty}"
+        rf"{preamble}\begin{{document}}{body}\end{{document}}"
+    )
+
+
+# ------------------------------------------------------------------ what pdflatex makes of it
+
+LOOKS = [
+    ("lecture", {}),
+    ("lecture", {"step": 9, "theme": "dark"}),
+    ("nasty", {}),
+    ("overlapping", {"legend": True, "width": "170mm"}),
+    ("hundred", {"crop": (1, 60)}),
+    ("hundred", {"crop": (300, 301)}),
+    ("lecture", {"drawing": "lattice", "predicate": ASKED, "cut": "3.1.0"}),
+    ("lecture", {"drawing": "proof"}),
+]
+
+
+@needs_latex
+@needs_poppler
+@pytest.mark.parametrize(("name", "view"), LOOKS, ids=str)
+def test_a_document_of_its_own_compiles_and_looks_like_the_pdf(name, view, tmp_path):
+    width = {"width": "84mm", **view}
+    pdf = compiled(picture_of(name, standalone=True, **view), tmp_path)
+    picture = drawn(scene(name), View.of(scene(name), **width)).picture
+    ((_, _, wide, high),) = (page.mediabox for page in PdfReader(BytesIO(pdf)).pages)
+    assert (float(wide), float(high)) == pytest.approx((picture.width, picture.height), abs=0.02)
+    (page,), (other,) = (pages_of(own, tmp_path, 144) for own in (pdf, exported(name, "pdf", **width)))
+    blank = Image.new("RGB", page.size, page.getpixel((2, 2)))
+    assert not is_blank(page)
+    assert difference(page, other) < 0.3 * difference(page, blank)
+
+
+def difference(one: Image.Image, other: Image.Image) -> float:
+    """The mean difference of two pictures, made coarse, 0 to 255."""
+    coarse = [picture.convert("L").resize((90, 64)) for picture in (one.convert("RGB"), other.convert("RGB"))]
+    return ImageStat.Stat(ImageChops.difference(*coarse)).mean[0]
+
+
+@needs_latex
+def test_whatever_a_text_holds_tikz_compiles(tmp_path):
+    """All of ASCII, of Latin-1 and Latin Extended, and a letter of each of many other blocks."""
+    letters = [chr(code) for code in (*range(0x20, 0x250), *range(0x250, 0x3000, 16), 0x6F22, 0x1F600)]
+    texts = ["".join(letters[start : start + 40]) for start in range(0, len(letters), 40)]
+    ligatures = ["--", "---", "``", "''", "?`", "!`", "<<", ">>", ",,", "%%", "^^M", "\\par", "{", "}", "$", "&", "#1"]
+    lines = [
+        rf"\node at (10,{12 * number + 12}) {{{tikz.typeset(''.join(filter(str.isprintable, text)))}}};"
+        for number, text in enumerate([*texts, *ligatures])
+    ]
+    head = tikz.HEAD % {"width": 2000, "height": 900}
+    assert compiled(head + "\n".join([tikz.BEGIN, *lines, tikz.END, tikz.TAIL]), tmp_path)
+
+
+@needs_latex
+def test_it_is_as_wide_as_it_says_in_a_paper(tmp_path):
+    figures = {"84mm": {}, "170mm": {"width": "170mm"}}
+    boxes = ""
+    for width, asked in figures.items():
+        (tmp_path / f"{width}.tex").write_text(picture_of("overlapping", **asked))
+        boxes += rf"\sbox0{{\input{{{width}}}}}\typeout{{wide \the\wd0}}"
+    compiled(paper(boxes + "x"), tmp_path)
+    found = [float(width) for width in re.findall(r"^wide ([0-9.]+)pt", log_in(tmp_path), re.MULTILINE)]
+    assert found == pytest.approx([84 / 25.4 * 72.27, 170 / 25.4 * 72.27], abs=0.05)
+
+
+@needs_latex
+@needs_poppler
+def test_figures_in_one_paper_do_not_disturb_each_other(tmp_path):
+    pictures = [picture_of("lecture"), picture_of("lecture", theme="dark"), picture_of("lecture")]
+    pages = pages_of(compiled(paper(r"\newpage ".join(pictures)), tmp_path), tmp_path)
+    assert pages[0].tobytes() == pages[2].tobytes() != pages[1].tobytes()
+
+
+@needs_latex
+@needs_poppler
+def test_an_author_changes_looks_and_colours(tmp_path):
+    own = r"\tikzset{cut/message/.style={draw=green,solid},cut/marker p0/.append style={draw=red}}"
+    own += r"\definecolor{cutband}{HTML}{00FFFF}"
+    size = tikz.HEAD % {"width": f"{COLUMN:g}", "height": 167}
+    before, after = (
+        set(compiled_page(size + preamble + picture_of("lecture") + tikz.TAIL, tmp_path).get_flattened_data())
+        for preamble in ("", own)
+    )
+    changed = {(0, 255, 0), (255, 0, 0), (0, 255, 255)}
+    assert changed <= after and not changed & before
+    assert (255, 224, 71) in before - after, "the band"
+
+
+@needs_latex
+@needs_poppler
+def test_who_moves_a_node_moves_all_that_is_drawn_there(tmp_path):
+    """D is moved to the right: its place is empty then, and all that was there is at its new place."""
+    picture = picture_of("lecture")
+    (x, y) = map(float, re.search(r"\\coordinate \(D\) at \((.+),(.+)\);", picture).groups())
+    moved = picture.replace(f"(D) at ({x:g},{y:g})", f"(D) at ({x + 30:g},{y:g})")
+    assert moved != picture
+    size = tikz.HEAD % {"width": f"{COLUMN:g}", "height": 167}
+    before, after = (compiled_page(size + own + tikz.TAIL, tmp_path) for own in (picture, moved))
+    at, there = (before.crop(box(x, y)), after.crop(box(x + 30, y)))
+    assert dark(at) > 100 and abs(dark(there) - dark(at)) < 0.35 * dark(at) and dark(after.crop(box(x, y))) == 0
+    assert yellow(after.crop(box(x + 30, y))) > 0 == yellow(after.crop(box(x, y)))
+
+
+def box(x: float, y: float) -> tuple[int, int, int, int]:
+    """Three points around a point, at 288 dots per inch."""
+    return tuple(round(4 * side) for side in (x - 3, y - 3, x + 3, y + 3))
+
+
+def dark(picture: Image.Image) -> int:
+    return sum(max(colour) < 80 for colour in picture.get_flattened_data())
+
+
+def yellow(picture: Image.Image) -> int:
+    return sum(red > 230 and blue < 120 for red, _, blue in picture.get_flattened_data())
+
+
+# ------------------------------------------------------------------ what is written
+
+
+def test_without_a_width_it_is_a_column_of_eight_point_letters():
+    picture = picture_of("lecture")
+    assert rf"\useasboundingbox (0,0) rectangle ({COLUMN:.2f}," in picture
+    assert set(re.findall(r"\\fontsize{(.*?)}", picture)) == {"8pt"}
+    assert picture_of("lecture", width="84mm") == picture
+    assert set(re.findall(r"\\fontsize{(.*?)}", picture_of("lecture", **{"font-size": "9.5pt"}))) == {"9.5pt"}
+    assert not re.search(r"\\(resizebox|scalebox|documentclass|usepackage)", re.sub("(?m)^%.*", "", picture))
+
+
+def test_the_nodes_of_the_lecture_have_the_names_of_its_figure():
+    nodes = set(re.findall(r"\\coordinate \((.+?)\)", picture_of("lecture")))
+    markers = {f"S1-P{one}-P{other}" for one in (1, 2, 3) for other in (1, 2, 3) if one != other}
+    ends = {f"P{process}-{end}" for process in (1, 2, 3) for end in ("start", "end")}
+    assert nodes == {*"ABCDEFGHIJK", "S1-P1", "S1-P2", "S1-P3", *markers, *ends}
+    lattice = set(re.findall(r"\\coordinate \((.+?)\)", picture_of("lecture", drawing="lattice")))
+    assert len(lattice) == 31 and {"0-0-0", "2-3-1", "5-3-3"} <= lattice
+    proof = set(re.findall(r"\\coordinate \((.+?)\)", picture_of("lecture", drawing="proof")))
+    assert {*"ABCDEFGHIJK", "S1-P1", "S1-P2", "S1-P3"} <= proof
+
+
+@pytest.mark.parametrize("orientation", ["down", "right"])
+@pytest.mark.parametrize("name", [*library.names(), "nasty"])
+def test_every_message_leads_from_node_to_node(name, orientation):
+    """And a label lies beside its node; names are unique, and such that TikZ can read them."""
+    picture = picture_of(name, orientation=orientation)
+    nodes = re.findall(r"^\\coordinate \((.*)\) at \(-?[0-9.]+,-?[0-9.]+\);$", picture, re.MULTILINE)
+    assert len(set(nodes)) == len(nodes) and all(re.fullmatch("[A-Za-z0-9]+(-[A-Za-z0-9]+)*", node) for node in nodes)
+    arrows = re.findall(r"^\\draw\[look/(.*message.*?)(?:,shorten >=.*?)?\] \((.*?)\) -- \((.*?)\);$", picture, re.M)
+    received = [own for own in scene(name).arrows if own.kind == APP and own.received is not None]
+    own = [(start, end) for look, start, end in arrows if re.fullmatch(MESSAGE, look)]
+    heads = len(re.findall(rf"^\\path\[look/{MESSAGE} head", picture, re.MULTILINE))
+    assert len(own) + heads == len(received)
+    assert {node for pair in own for node in pair} <= set(nodes)
+
+
+def test_a_label_of_two_events_names_one_and_the_other_with_its_process(tmp_path):
+    scenario = tmp_path / "twice.toml"
+    lines = [f'{{ process = "{process}", at = {at}, label = "x" }}' for process, at in (("P1", 1), ("P2", 2))]
+    scenario.write_text(f"processes = 2\nscript = [{', '.join(lines)}]\n")
+    target = tmp_path / "twice.tex"
+    done = main(["export", str(scenario), "--format", "tikz", "-o", str(target)])
+    if done == 0:
+        assert re.findall(r"\\node\[.*?\] \((.*?)\)", target.read_text()) == ["x", "P2-x"]
+    assert node_name("ü漢 x_1.2") == "u-x-1-2" and node_name("漢") == ""
+
+
+def test_heads_are_as_large_as_in_every_other_format_and_tips_at_the_same_place():
+    picture = drawn(scene("lecture"), View.of(scene("lecture"), width="84mm")).picture
+    (messages,) = (part for part in picture.inside if isinstance(part, Arrows) and part.sign == "message" and part.ends
+                   and len(part.ways) == 2 and math.dist(part.ways[0][1], part.ends[0]) < 4)  # fmt: skip
+    text = picture_of("lecture")
+    look = re.search(r"look/message/\.style={.*?Triangle\[length=(.*?)bp,width=(.*?)bp,line width=0bp\]", text)
+    assert float(look[1]) == pytest.approx(messages.head, abs=0.01)
+    assert float(look[2]) == pytest.approx(0.8 * messages.head, abs=0.01)
+    short = [math.dist(tip, end) for (_, tip), end in zip(messages.ways, messages.ends, strict=True)]
+    written = [float(gap) for gap in re.findall(r"^\\draw\[look/message,shorten >=(.*?)bp\]", text, re.MULTILINE)]
+    assert written[: len(short)] == pytest.approx(short, abs=0.01)
+
+
+@pytest.mark.parametrize("view", [{}, {"step": 20}, {"drawing": "lattice"}, {"drawing": "proof"}], ids=str)
+def test_every_shape_is_written_once_and_as_it_says(view):
+    picture = drawn(scene("overlapping"), View.of(scene("overlapping"), width="84mm", **view)).picture
+    parts = [*picture.inside, *picture.around]
+    text = picture_of("overlapping", **view)
+    strokes = sum(len(part.strokes) for part in parts if isinstance(part, Line))
+    arrows = [(part, way) for part in parts if isinstance(part, Arrows) for way in part.ways]
+    shafts = sum(part.shaft(way) is not None for part, way in arrows)
+    areas = sum(len(part.polygons) for part in parts if isinstance(part, Area)) + len(arrows) - shafts
+    nodes = sum(isinstance(part, Disc | Text) for part in parts)
+    found = Counter(re.findall(r"^\\(draw|path|node)\[look/", text, re.MULTILINE))
+    assert found == Counter(draw=strokes + shafts, path=areas, node=nodes)
+    styles = dict(re.findall(r"^  look/(.*?)/\.style={(.*)},$", text, re.MULTILINE))
+    assert set(re.findall(r"^\\(?:draw|path|node)\[look/([^,\]]*)", text, re.MULTILINE)) == set(styles)
+    for name, style in styles.items():
+        assert f"cut/{re.sub(' look .*| [ps][0-9].*| bold.*| italic.*', '', name)}/.try" in style
+
+
+def test_curves_are_curves_between_nodes():
+    (cut,) = re.findall(r"^\\draw\[look/cut s0\] (.*);$", picture_of("lecture"), re.MULTILINE)
+    bend = r"\.\. controls \+\(\S+\) and \+\(\S+\) \.\."
+    assert re.fullmatch(rf"\(\S+\) -- \(S1-P1\) {bend} \(S1-P2\) {bend} \(S1-P3\) -- \(\S+\)", cut)
+
+
+def test_what_tex_can_write_is_transliterated_and_the_rest_told_by_its_number():
+    assert tikz.typeset("ü Å ĳ ﬁ ²") == r"\"{u} \r{A} ij fi 2"
+    assert tikz.typeset("漢") == "[U+6F22]"
+    assert tikz.typeset("a_b 50% H->D") == r"a\_b 50\% H$\to$D"
+
+
+def test_a_caption_is_written_where_it_belongs():
+    told = exported("lecture", "caption", markup="latex").decode()
+    assert picture_of("lecture", caption=True) == picture_of("lecture") + told
+    with pytest.raises(InputError, match="--caption belongs to a picture in a paper; leave out --standalone"):
+        picture_of("lecture", caption=True, standalone=True)
+
+
+# ------------------------------------------------------------------ a paper
+
+PAPER = r"""\documentclass[10pt,twocolumn]{article}
+\usepackage[a4paper,textwidth=174mm,columnsep=6mm,textheight=245mm]{geometry}
+\usepackage{tikz}
+\usetikzlibrary{arrows.meta}
+\begin{document}
+\title{Snapshots}\author{A. Author}\maketitle
+%s
+\end{document}
+"""
+WORDS = "A cut is consistent if no message is received inside it and sent outside it. " * 12
+FIGURES = {
+    "lecture": [],
+    "star": [],
+    "overlapping": ["--width", "170mm", "--legend"],
+    "widgets": ["--theme", "grey"],
+    "hundred": ["--crop", "1..60"],
+    "lattice": ["--drawing", "lattice"],
+}
+
+
+@needs_latex
+@needs_poppler
+@pytest.mark.long
+def test_a_paper_of_two_columns_takes_six_figures_as_they_are(tmp_path):
+    body = ""
+    for name, asked in FIGURES.items():
+        target = tmp_path / f"{name}.tex"
+        scenario = "lecture" if name == "lattice" else name
+        assert main(["export", scenario, "--format", "tikz", "--caption", "-o", str(target), *asked]) == 0
+        env = "figure*" if "170mm" in asked else "figure"
+        body += rf"{WORDS}\begin{{{env}}}\centering\input{{{name}}}\end{{{env}}}" + "\n\n" + WORDS + "\n\n"
+    pdf = compiled(PAPER % body, tmp_path)
+    pages = pages_of(pdf, tmp_path, 50)
+    assert 2 <= len(pages) <= 6 and not any(map(is_blank, pages[:-1]))
+    texts = " ".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)
+    assert all(f"Figure {number}:" in texts for number in range(1, 7))
+    assert "Float too large" not in log_in(tmp_path)
