@@ -14,7 +14,7 @@ from math import ceil, inf
 
 from diagrams.lettering import cropped, width_of
 from diagrams.primitives import Pixel
-from diagrams.record_lines import COUNTED, NOT_BEGUN, PHASES, Item, Line, Record
+from diagrams.record_lines import COUNTED, NOT_BEGUN, NOTHING, PHASES, Item, Line, Record
 from diagrams.table import HEIGHT, PAD, Cell, Table
 
 SIZES = (22.0, 20.0, 18.0)  # pixels of the letters
@@ -165,8 +165,8 @@ def _in_width(slots: Block, free: float) -> list[Block]:
 
 
 def _slot(item: Item, size: float, widest: float) -> Slot:
-    told = [value.text for values in item.values for value in values]
-    return _room_for(item.name, size, widest), max((_room_for(text, size, widest) for text in told), default=0.0)
+    told = [NOTHING, *(value.text for values in item.values for value in values)]
+    return _room_for(item.name, size, widest), max(_room_for(text, size, widest) for text in told)
 
 
 def _room_for(text: str, size: float, widest: float = WIDEST) -> float:

@@ -66,10 +66,15 @@ class Slide:
 
 
 def slides(scene: Scene, view: View) -> Iterator[Slide]:
-    """A page for each step of the view's range, everything in the same place on each.
+    """A page for each step of the view's range, everything in the same place on each. Raises InputError."""
+    steps = steps_of(scene, view)
+    return _Slides(with_processes(on_show(scene, view), view), view, steps).drawn()
 
-    The range is by default what the diagram is cropped to, else all steps. Raises InputError, before the first page,
-    when there are more than MOST_PAGES, and for steps that are not in the diagram.
+
+def steps_of(scene: Scene, view: View) -> range:
+    """The steps of a view: by default those that the diagram is cropped to, else all.
+
+    Raises InputError when there are more than MOST_PAGES, and for steps that are not in the diagram.
     """
     crop = CROP.of(view) or (scene.first, scene.until)
     first, last = view.steps or crop
@@ -83,8 +88,7 @@ def slides(scene: Scene, view: View) -> Iterator[Slide]:
             f"--{STEPS.name} {first}-{last}: the diagram has the steps {crop[0]} to {crop[1]} (--{CROP.name}); "
             f"give steps among them"
         )
-    shown = with_processes(on_show(scene, view), view)
-    return _Slides(shown, view, range(first, last + 1)).drawn()
+    return range(first, last + 1)
 
 
 class _Slides:

@@ -13,7 +13,7 @@ from PIL import Image
 from diagrams.export.svg import document
 from diagrams.export_options import pages
 from diagrams.scene import Scene
-from diagrams.slides import MOST_PAGES, slides
+from diagrams.slides import MOST_PAGES, slides, steps_of
 from diagrams.view import View
 
 TITLE = "Animated GIF"
@@ -26,15 +26,18 @@ OPTIONS = pages(MOST_PAGES)
 IS_LONG = True
 
 COLOURS, EXACT = 256, 128  # of a frame, which has its own; those that are kept as they are
+COARSE = 0b11111100  # what counts of the parts of the others
+PACKING = np.array([1 << 16, 1 << 8, 1], np.uint32)  # of red, green and blue into one number
+
+Colours = NDArray[np.uint8]
 STEP_MS, LAST_STEP_MS = 1_000, 4_000
 
 
 def export(scene: Scene, view: View) -> bytes:
     """A frame for each step of the view's range. Raises InputError beyond slides.MOST_PAGES frames."""
-    frames = map(in_few_colours, images(scene, view))
-    first, last = view.steps or (scene.first, scene.until)
+    frames = map(FewColours().of, images(scene, view))
+    times = [STEP_MS] * (len(steps_of(scene, view)) - 1) + [LAST_STEP_MS]
     file = BytesIO()
-    times = [STEP_MS] * (last - first) + [LAST_STEP_MS]
     next(frames).save(file, "GIF", save_all=True, append_images=frames, duration=times, loop=0)
     return file.getvalue()
 
@@ -46,25 +49,46 @@ def images(scene: Scene, view: View) -> Iterator[Image.Image]:
         yield Image.open(BytesIO(written)).convert("RGB")
 
 
-def in_few_colours(image: Image.Image) -> Image.Image:
-    """The image in COLOURS of its own: the most frequent ones as they are, which are those of areas, lines and letters.
+class FewColours:
+    """Draws images in COLOURS of their own: the most frequent ones as they are, those of areas, lines and letters.
 
-    The rest, which is at edges, gets the nearest colour of all that are there.
+    The others, which are at edges, get the nearest of all that are kept.
     """
-    red, green, blue = np.moveaxis(np.asarray(image, np.uint32), 2, 0)
-    packed, place, dots = np.unique(red << 16 | green << 8 | blue, return_inverse=True, return_counts=True)
-    colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1).astype(np.uint8)
-    order = np.argsort(-dots.astype(np.int64), kind="stable")
-    kept = np.concatenate([colours[order[:EXACT]], _between(colours[order[EXACT:]])])
-    apart = np.abs(colours[:, None].astype(np.int16) - kept).sum(axis=2)
-    small = Image.fromarray(apart.argmin(axis=1).astype(np.uint8)[place].reshape(red.shape), "P")
-    small.putpalette(kept.tobytes())
-    return small
+
+    def __init__(self) -> None:
+        self.number = np.zeros(1 << 24, np.uint8)  # of each colour of an image among those that are kept
+
+    def of(self, image: Image.Image) -> Image.Image:
+        """The image with a palette."""
+        counted = image.getcolors(image.width * image.height) or []
+        colours = np.array([colour for _, colour in sorted(counted, reverse=True)], np.uint8)
+        exact, rare = colours[:EXACT], colours[EXACT:]
+        cells, cell = np.unique(rare & COARSE, axis=0, return_inverse=True)
+        kept = np.concatenate([exact, _fewer(cells)])
+        self.number[_packed(exact)] = np.arange(len(exact))
+        self.number[_packed(rare)] = _nearest(cells, kept)[cell.ravel()]
+        small = Image.fromarray(self.number[_packed(np.asarray(image))], "P")
+        small.putpalette(kept.tobytes())
+        return small
 
 
-def _between(colours: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """A few colours for many."""
+def _packed(colours: Colours) -> NDArray[np.uint32]:
+    """Colours (n x 3, or an image) as one number each."""
+    packed: NDArray[np.uint32] = colours.astype(np.uint32) @ PACKING
+    return packed
+
+
+def _fewer(colours: Colours) -> Colours:
+    """As many colours as there is room for, for many."""
     if len(colours) <= COLOURS - EXACT:
         return colours
     few = Image.fromarray(colours[None]).quantize(COLOURS - EXACT, dither=Image.Dither.NONE)
     return np.array(few.getpalette(), np.uint8).reshape(-1, 3)[: COLOURS - EXACT]
+
+
+def _nearest(colours: Colours, kept: Colours) -> NDArray[np.uint8]:
+    """For each colour the number of the nearest one that is kept."""
+    here, there = colours.astype(np.float32), kept.astype(np.float32)
+    squares = (there**2).sum(axis=1) - 2 * here @ there.T  # of the distances, but for what is the same for all
+    nearest: NDArray[np.uint8] = squares.argmin(axis=1).astype(np.uint8)
+    return nearest

@@ -101,7 +101,7 @@ def test_a_hundred_processes_are_no_hindrance(form):
     assert exported("hundred", form)
 
 
-@pytest.mark.parametrize("form", ["deck", "gif"])
+@pytest.mark.parametrize("form", ["deck", "gif", "pptx"])
 def test_too_many_pages_are_refused_with_advice(form):
     with pytest.raises(InputError, match=r"at most 300 steps.*give a range of steps, such as 0-299"):
         exported("hundred", form)

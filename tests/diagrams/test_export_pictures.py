@@ -135,35 +135,3 @@ def test_a_program_that_reads_tags_finds_what_is_seen(tmp_path):
     (tmp_path / "file.pdf").write_bytes(exported("lecture", "pdf"))
     told = subprocess.run(["pdfinfo", "-struct", "file.pdf"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert "Figure" in told.stdout and told.stderr == ""
-
-
-@needs_poppler
-@pytest.mark.long
-def test_a_deck_has_a_page_for_each_step(tmp_path):
-    deck = exported("lecture", "deck")
-    texts = [page.extract_text() for page in PdfReader(BytesIO(deck)).pages]
-    assert len(texts) == 19
-    for step, text in enumerate(texts):
-        told = scene("lecture").steps[step]
-        assert f"Step {step} of 18" in text and told.badge in text
-        assert told.sentence in " ".join(text.split())
-    pages = pages_of(deck, tmp_path)
-    assert len(pages) == 19 and {page.size for page in pages} == {(480, 360)}
-    assert not any(map(is_blank, pages)) and len({page.tobytes() for page in pages}) == 19
-
-
-def test_a_deck_of_a_range_has_its_steps_only():
-    texts = [page.extract_text() for page in PdfReader(BytesIO(exported("lecture", "deck", steps=(3, 6)))).pages]
-    assert [re.search(r"Step (\d+) of 18", text)[1] for text in texts] == ["3", "4", "5", "6"]
-
-
-def test_gif_has_a_frame_for_each_step_and_loops():
-    animation = Image.open(BytesIO(exported("lecture", "gif", steps=(3, 9))))
-    assert (animation.format, animation.n_frames, animation.size) == ("GIF", 7, (960, 720))
-    assert animation.info["loop"] == 0
-    frames = []
-    for number in range(animation.n_frames):
-        animation.seek(number)
-        frames.append((animation.info["duration"], animation.convert("RGB").tobytes()))
-    assert [duration for duration, _ in frames] == [1000] * 6 + [4000]
-    assert len({pixels for _, pixels in frames}) == 7 and not is_blank(animation)

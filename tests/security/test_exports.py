@@ -100,7 +100,7 @@ async def until(is_so: Callable[[], bool]) -> None:
 
 
 def test_the_formats_with_a_picture_of_every_step_say_that_they_are_long():
-    assert {name for name in formats() if is_long(name)} == {"gif", "deck"}
+    assert {name for name in formats() if is_long(name)} == {"gif", "deck", "pptx"}
 
 
 def test_a_short_format_does_not_wait_for_long_ones(sessions, writing):
