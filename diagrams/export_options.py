@@ -180,7 +180,7 @@ FONT_SIZE = Option(
     needs=WIDTH.name,
 )  # fmt: skip
 LEGEND = Option(
-    "legend", "Legend of the signs", "the signs of the diagram with their meaning, below it", "flag", default=False,
+    "legend", "Legend", "the signs of the diagram with their meaning, below it", "flag", default=False,
     is_seen=True,
 )  # fmt: skip
 NO_AXIS = Option(

@@ -311,13 +311,13 @@ def test_how_a_file_is_set_is_remembered_in_this_browser_until_it_is_reset(fresh
     dialog = exported(fresh_explorer, "pdf", [("Step", "7")])
     dialog.get_by_label("Width", exact=True).select_option("own")
     dialog.get_by_label("Width: another", exact=True).fill("3.3in")
-    dialog.get_by_label("Legend of the signs").check()
+    dialog.get_by_label("Legend").check()
     page.reload()
     page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
     page.get_by_role("button", name="Export", exact=True).click()
     assert dialog.get_by_label("Format").input_value() == "pdf"
     assert dialog.get_by_label("Width: another", exact=True).input_value() == "3.3in"
-    assert dialog.get_by_label("Legend of the signs").is_checked()
+    assert dialog.get_by_label("Legend").is_checked()
     assert dialog.get_by_label("Step", exact=True).input_value() == "0"  # what is on show, as ever
     dialog.get_by_label("Format").select_option("svg")  # has the same option
     assert dialog.get_by_label("Width", exact=True).input_value() == "own"
@@ -325,7 +325,7 @@ def test_how_a_file_is_set_is_remembered_in_this_browser_until_it_is_reset(fresh
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Export", exact=True).click()
     assert dialog.get_by_label("Width", exact=True).input_value() == ""
-    assert not dialog.get_by_label("Legend of the signs").is_checked()
+    assert not dialog.get_by_label("Legend").is_checked()
     page.evaluate("localStorage.setItem('consistent-cut-export', '[{]')")  # of somebody else
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Export", exact=True).click()
