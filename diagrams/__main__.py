@@ -33,6 +33,7 @@ def _formats(arguments: Namespace) -> int:
     print("formats")
     for name in formats():
         print(f"  {name:28} {exporter(name).TITLE} ({exporter(name).SUFFIX})")
+        print(f"    {exporter(name).FOR}")
         for option in options_of(name):
             print(f"    --{option.name:24} {option.help}")
     return 0

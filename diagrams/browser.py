@@ -13,7 +13,10 @@ from diagrams import modules, theme
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 EXPLORE = ASSETS / "explore"
-STYLES = ("explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "share", "present", "layout")
+STYLES = (
+    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "share", "export", "present",
+    "layout",
+)  # fmt: skip
 
 
 def script() -> str:

@@ -47,7 +47,10 @@ class Option:
     long_only: the page asks only for runs that are seen through a window.
     drawing: the page asks only for this drawing.
     form: what a text has to look like, as a regular expression, and the advice where it does not.
-    example: a length that somebody may want. Its `choices` are suggestions.
+    example: a length that somebody may want. Its `choices` are suggestions; `otherwise` is what it means to give none,
+        where that is a choice of its own: else the page begins with the default, or the example.
+    is_seen: it says what is seen in the file, and not how that is set; the page asks for the two apart.
+    needs: the page asks only where this other option is given.
     """
 
     name: str
@@ -64,6 +67,9 @@ class Option:
     drawing: str | None = None
     form: tuple[str, str] | None = None
     example: str = ""
+    otherwise: str | None = None
+    is_seen: bool = False
+    needs: str | None = None
 
     @property
     def metavar(self) -> str:
@@ -121,11 +127,13 @@ class Option:
 
     def to_json(self) -> dict[str, Any]:
         """The option as the page's form needs it; fields that are None are left out."""
-        keys = ("name", "label", "kind", "default", "least", "most", "begins", "drawing")
+        keys = (
+            "name", "label", "kind", "default", "least", "most", "begins", "drawing", "otherwise", "needs",
+        )  # fmt: skip
         said = {key: value for key in keys if (value := getattr(self, key)) is not None}
-        return (
-            said | ({"choices": self.choices} if self.choices else {}) | ({"long_only": True} if self.long_only else {})
-        )
+        return said | {
+            key: value for key in ("choices", "long_only", "is_seen", "example") if (value := getattr(self, key))
+        }
 
 
 def points_in(length: str) -> float | None:
@@ -151,30 +159,40 @@ def text(name: str, label: str, default: str = "") -> Option:
     return Option(name, label, f"{label} (default: {default or 'none'})", "text", default=default)
 
 
-STEP = Option("step", "Step", "the step to show (default: the last)", "step", begins="step", in_name=True)
+SPACE_TIME, LATTICE, PROOF = "space-time", "lattice", "proof"
+STEP = Option("step", "Step", "the step to show (default: the last)", "step", begins="step", in_name=True, is_seen=True)
 OPENED = replace(STEP, in_name=False)  # for a file with all steps, which opens at one
-STEPS = Option("steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True)
+STEPS = Option(
+    "steps", "From step", "the first and the last step to show (default: all)", "steps", in_name=True, is_seen=True
+)
 CROP = Option(
-    "crop", "From step", "the part of the diagram from one step to another (default: all of it)", "crop", most=SHOWN,
-    in_name=True,
+    "crop", "Diagram from step", "the part of the diagram from one step to another (default: all of it)", "crop",
+    most=SHOWN, in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
     "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen)",
-    "length", (("84mm", "one column"), ("170mm", "two columns")), least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm",
+    "length", (("84mm", "one column"), ("80.6mm", "one of LaTeX's article"), ("170mm", "two columns")),
+    least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm", otherwise="as on a screen",
 )  # fmt: skip
 FONT_SIZE = Option(
     "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt)", "length",
     (("7pt", ""), ("8pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
+    needs=WIDTH.name,
 )  # fmt: skip
-LEGEND = Option("legend", "Legend", "the signs of the diagram with their meaning, below it", "flag", default=False)
-NO_AXIS = Option("no-axis", "Without times", "leave out the times beside the diagram", "flag", default=False)
+LEGEND = Option(
+    "legend", "Legend", "the signs of the diagram with their meaning, below it", "flag", default=False,
+    is_seen=True,
+)  # fmt: skip
+NO_AXIS = Option(
+    "no-axis", "Without times", "leave out the times beside the diagram", "flag", default=False, drawing=SPACE_TIME,
+    is_seen=True,
+)  # fmt: skip
 ORIENTATION = Option(
     "orientation", "Time runs", "where time runs (default: as the scenario says)", "menu",
     (("down", "from top to bottom"), ("right", "from left to right")), begins="orientation",
 )  # fmt: skip
 THEME = Option(
     "theme", "Colours", "the colours (default: light)", "menu", tuple((name, name) for name in theme.PRINTED), "light",
-    begins="scheme",
 )  # fmt: skip
 PROCESSES = Option(
     "processes", "Processes", "the processes to show, such as P1,P2,P5, in this order (default: all; on the page those "
@@ -182,25 +200,27 @@ PROCESSES = Option(
 )  # fmt: skip
 CUT = Option(
     "cut", "Cut", "a cut to draw: the events inside by process, such as P1=2,P2=3, or of all in order, such as 2.3.1 "
-    "(default: none)", "cut",
+    "(default: none)", "cut", is_seen=True,
 )  # fmt: skip
-SPACE_TIME, LATTICE, PROOF = "space-time", "lattice", "proof"
 DRAWING = replace(  # for a picture: one of diagrams/pictures.py
     menu(
         "drawing", "Drawing",
         ((SPACE_TIME, "space-time diagram"), (LATTICE, "lattice of consistent cuts"), (PROOF, "Dijkstra's page")),
         SPACE_TIME,
     ),
-    in_name=True, begins="drawing",
+    in_name=True, begins="drawing", is_seen=True,
 )  # fmt: skip
-PREDICATE = replace(text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE)
+PREDICATE = replace(
+    text("predicate", "Predicate that the lattice is asked"), begins="predicate", drawing=LATTICE, is_seen=True
+)
 PROOF_SNAPSHOT = Option(
     "snapshot", "Snapshot", "the snapshot of Dijkstra's page (default: the first that every process has recorded)",
-    "text", default="", begins="proof", drawing=PROOF,
+    "text", default="", begins="proof", drawing=PROOF, is_seen=True,
 )  # fmt: skip
 SWAPS = Option(
     "swaps", "Interchanges", "how many interchanges on Dijkstra's page, straight, or their places, such as at-5-4 "
     "(default: 0)", "text", default="0", begins="swaps", drawing=PROOF,
+    is_seen=True,
     form=("straight|[0-9]{1,9}|at(-[0-9]{1,7})+", "give a number, straight, or at- and places, such as at-5-4"),
 )  # fmt: skip
 TAB = Option(
@@ -209,23 +229,14 @@ TAB = Option(
 )  # fmt: skip
 SHARED = (STEP, STEPS, ORIENTATION, THEME)
 SHEET = (WIDTH, FONT_SIZE, LEGEND, NO_AXIS, THEME)  # what a picture is made for (diagrams/sheet.py)
-PICTURE = (
-    DRAWING,
-    STEP,
-    CROP,
-    PROCESSES,
-    ORIENTATION,
-    *SHEET,
-    CUT,
-    PREDICATE,
-    PROOF_SNAPSHOT,
-    SWAPS,
-)  # for a picture of a step
+PICTURE = (  # for a picture of a step
+    DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, *SHEET, ORIENTATION,
+)  # fmt: skip
 
 
 def pages(most: int) -> tuple[Option, ...]:
     """The options of a file with a page for each step; the form suggests at most `most` pages."""
-    return replace(STEPS, most=most), CROP, PROCESSES, ORIENTATION, NO_AXIS, THEME
+    return replace(STEPS, most=most), CROP, PROCESSES, ORIENTATION, NO_AXIS, replace(THEME, begins="scheme")
 
 
 def shown(option: Option) -> Option:

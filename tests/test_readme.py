@@ -13,6 +13,7 @@ from tests.tools import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EXPORTS = "Exports need no browser: "
+SET = "What is seen: "  # and how it is set
 LOGS = "Logs that `ingest` reads: "
 
 
@@ -30,6 +31,13 @@ def test_its_paragraph_has_the_formats_there_are_and_their_options(main, opening
     told = re.findall(r"`([^`]+)`", paragraph.removeprefix(opening))
     assert told and {word for word in told if not word.startswith("--")} <= formats
     assert {word for word in told if word.startswith("--")} <= flags
+
+
+def test_its_paragraph_on_how_files_are_set_has_options_there_are(capsys) -> None:
+    _, flags = printed(diagrams, capsys)
+    (paragraph,) = [part for part in README.split("\n\n") if part.startswith(SET)]
+    told = re.findall(r"`(--\S+?)[ `]", paragraph)
+    assert told and set(told) <= flags
 
 
 @pytest.mark.parametrize(("main", "command"), [(diagrams, "diagrams"), (pipeline, "pipeline")])

@@ -4,8 +4,9 @@ import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { noLineMenu } from "./edit/line_menu.js";
 import { Explorer } from "./explorer.js";
 import { el } from "./page/dom.js";
-import { ExportDialog, ShareDialog } from "./share/dialogs.js";
+import { ExportDialog } from "./share/export_dialog.js";
 import { LogAddress } from "./share/log_address.js";
+import { ShareDialog } from "./share/share_dialog.js";
 import { TabMemory } from "./share/tab_memory.js";
 
 const explorers = new WeakMap(); // by the element that Streamlit gives it

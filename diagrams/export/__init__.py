@@ -3,6 +3,10 @@
 A module has
     TITLE, SUFFIX, MEDIA_TYPE
                         its name in a menu, the suffix and the media type of its files
+    FOR                 a sentence that says what it is for
+    PREVIEW             how the page shows the file before it is saved: "text" (its first lines), the name of a format
+                        with the same pictures that browsers show, maybe itself, or both with a blank between; may be
+                        left out: not at all
     OPTIONS             its options (diagrams.export_options); may be left out
     ORDER               a number that sorts the menu; may be left out: then it is at the end
     IS_LONG             whether a file may take many seconds, as one with a picture of every step does; may be left out.
@@ -31,6 +35,7 @@ class Format(Protocol):
     TITLE: str
     SUFFIX: str
     MEDIA_TYPE: str
+    FOR: str
 
     def export(self, scene: Scene, view: View) -> bytes:
         """The file."""
@@ -77,6 +82,8 @@ def offered(*, of_log: bool = False) -> list[dict[str, Any]]:
             "name": name,
             "title": exporter(name).TITLE,
             "suffix": exporter(name).SUFFIX,
+            "for": exporter(name).FOR,
+            "preview": getattr(exporter(name), "PREVIEW", None),
             "options": [option.to_json() for option in (for_log(options_of(name)) if of_log else options_of(name))],
         }
         for name in formats()

@@ -11,8 +11,10 @@ from sim.core.model import EVENT_TYPES
 from sim.exchange.csv_cells import harmless
 
 TITLE = "Event table, CSV"
+FOR = "For spreadsheets and statistics: a row for each event of the whole run."
 SUFFIX = ".csv"
 MEDIA_TYPE = "text/csv"
+PREVIEW = "text"
 ORDER = 100
 
 

@@ -12,8 +12,10 @@ from diagrams.tagged_pdf import tagged
 from diagrams.view import View
 
 TITLE = "PDF deck, a page for each step"
+FOR = "For a lecture with any projector: a page for each step, with its sentence and what is recorded by then."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
+PREVIEW = "gif"
 ORDER = 40
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True

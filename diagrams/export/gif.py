@@ -17,8 +17,10 @@ from diagrams.slides import MOST_PAGES, slides, steps_of
 from diagrams.view import View
 
 TITLE = "Animated GIF"
+FOR = "For web pages and chats: the run plays by itself, a second for each step."
 SUFFIX = ".gif"
 MEDIA_TYPE = "image/gif"
+PREVIEW = "gif"
 ORDER = 70
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True

@@ -26,6 +26,7 @@ from diagrams.view import View
 from sim.core.errors import InputError
 
 TITLE = "Stand-alone web page"
+FOR = "For students, without any network: a page in which they step through the run, ask and predict."
 SUFFIX = ".html"
 MEDIA_TYPE = "text/html"
 ORDER = 60

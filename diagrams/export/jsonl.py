@@ -8,8 +8,10 @@ from diagrams.scene import Scene
 from diagrams.view import View
 
 TITLE = "Event table, JSON Lines"
+FOR = "For programs: a line of JSON for each event of the whole run."
 SUFFIX = ".jsonl"
 MEDIA_TYPE = "application/jsonl"
+PREVIEW = "text"
 ORDER = 110
 
 

@@ -10,8 +10,10 @@ from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
 
 TITLE = "Mermaid sequence diagram"
+FOR = "For Markdown, as on GitHub: what happens up to a step, as the text of a sequence diagram."
 SUFFIX = ".mmd"
 MEDIA_TYPE = "text/vnd.mermaid"
+PREVIEW = "text"
 ORDER = 80
 OPTIONS = (STEP,)
 

@@ -12,6 +12,7 @@ from diagrams.view import View
 from sim.core.model import EVENT_TYPES
 
 TITLE = "Event table, Parquet"
+FOR = "For pandas and Spark: the events of the whole run as a table whose columns have types."
 SUFFIX = ".parquet"
 MEDIA_TYPE = "application/vnd.apache.parquet"
 ORDER = 120

@@ -19,8 +19,10 @@ from diagrams.tagged_pdf import tagged
 from diagrams.view import View
 
 TITLE = "PDF picture"
+FOR = "For LaTeX, with \\includegraphics, and for printing: a page as large as the figure, with its fonts."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
+PREVIEW = "png"
 ORDER = 30
 OPTIONS = PICTURE
 

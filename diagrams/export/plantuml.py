@@ -9,8 +9,10 @@ from diagrams.view import View
 from sim.core.model import APP, CONTROL
 
 TITLE = "PlantUML sequence diagram"
+FOR = "For documents made with PlantUML: what happens up to a step, as the text of a sequence diagram."
 SUFFIX = ".puml"
 MEDIA_TYPE = "text/plain"
+PREVIEW = "text"
 ORDER = 90
 OPTIONS = (STEP,)
 

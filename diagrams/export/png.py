@@ -11,8 +11,10 @@ from diagrams.sheet import Sheet
 from diagrams.view import View
 
 TITLE = "PNG picture"
+FOR = "For slides, chats and texts that take no SVG or PDF: dots, 300 to an inch on paper."
 SUFFIX = ".png"
 MEDIA_TYPE = "image/png"
+PREVIEW = "png"
 ORDER = 20
 OPTIONS = PICTURE
 

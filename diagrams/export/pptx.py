@@ -26,8 +26,10 @@ from diagrams.view import View
 from sim.explain.rule_book import paragraphs
 
 TITLE = "PowerPoint slides, one for each step"
+FOR = "For a lecture of your own: slides whose shapes and texts you can change, with the story as notes."
 SUFFIX = ".pptx"
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+PREVIEW = "gif"
 ORDER = 45
 OPTIONS = pages(MOST_PAGES)
 IS_LONG = True

@@ -20,8 +20,10 @@ from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS, INTERNAL, RECEIVE, RECORD, SEND, Event
 
 TITLE = "ShiViz log"
+FOR = "For ShiViz, another viewer of executions: the whole run as a log with vector clocks."
 SUFFIX = ".log"
 MEDIA_TYPE = "text/plain"
+PREVIEW = "text"
 ORDER = 130
 
 MOST_ENTRIES = 5_000_000  # of all clocks together

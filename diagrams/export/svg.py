@@ -13,8 +13,10 @@ from diagrams.svg_shapes import Palette, escaped, written
 from diagrams.view import View
 
 TITLE = "SVG picture"
+FOR = "For web pages, slides and papers: sharp at every size, and drawing programs can change it."
 SUFFIX = ".svg"
 MEDIA_TYPE = "image/svg+xml"
+PREVIEW = "svg"
 ORDER = 10
 OPTIONS = PICTURE
 

@@ -27,8 +27,10 @@ from diagrams.view import View
 from sim.core.errors import InputError
 
 TITLE = "TikZ picture (LaTeX)"
+FOR = "For a paper in LaTeX: \\input it; it has the paper's own fonts, and every part of it can be changed."
 SUFFIX = ".tex"
 MEDIA_TYPE = "application/x-tex"
+PREVIEW = "svg text"
 ORDER = 50
 
 COLUMN = "84mm"  # of a paper: the width where none is given

@@ -7,8 +7,10 @@ from diagrams.view import View
 from sim.document.writing import dumps
 
 TITLE = "Scenario file"
+FOR = "For keeping the run and for changing it: Open file shows it again."
 SUFFIX = ".toml"
 MEDIA_TYPE = "application/toml"
+PREVIEW = "text"
 ORDER = 140
 
 

@@ -38,6 +38,21 @@ def test_every_format_names_itself_for_a_menu(name):
     assert sum(exporter(other).TITLE == form.TITLE for other in formats()) == 1
 
 
+@pytest.mark.parametrize("name", formats())
+def test_every_format_says_in_a_sentence_what_it_is_for(name):
+    said = exporter(name).FOR
+    assert said.startswith("For ") and said.endswith(".") and len(said) <= 120
+    assert sum(said == exporter(other).FOR for other in formats()) == 1
+
+
+@pytest.mark.parametrize("name", formats())
+def test_a_format_is_shown_as_a_text_or_as_a_picture_that_takes_the_same_options(name):
+    for preview in {*getattr(exporter(name), "PREVIEW", "").split()} - {"text"}:
+        assert exporter(preview).MEDIA_TYPE.startswith("image/")
+        taken = {option.name for option in options_of(preview)}
+        assert {option.name for option in options_of(name) if option.is_seen} <= taken
+
+
 def test_a_view_shows_the_last_step_as_the_scenario_wants_it():
     view = View.of(scene("lecture"))
     assert (view.step, view.orientation, view.theme, view.steps) == (18, "down", "light", None)

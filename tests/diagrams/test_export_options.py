@@ -88,11 +88,14 @@ def test_a_new_file_is_a_format_in_its_place(sentences: Path) -> None:
 
 
 def test_a_file_that_says_nothing_is_asked_nothing_and_comes_last(tmp_path: Path) -> None:
-    source = 'TITLE, SUFFIX, MEDIA_TYPE = "Bare", ".b", "text/plain"\n\ndef export(scene, view):\n    return b"bare"\n'
+    declared = 'TITLE, FOR, SUFFIX, MEDIA_TYPE = "Bare", "For tests.", ".b", "text/plain"'
+    source = f'{declared}\n\ndef export(scene, view):\n    return b"bare"\n'
     with dropped(export, "a_bare_one", source, tmp_path):
         assert all(hasattr(exporter(name), "ORDER") for name in formats()[: formats().index("a_bare_one")])
         (bare,) = [form for form in offered() if form["name"] == "a_bare_one"]
-        assert bare == {"name": "a_bare_one", "title": "Bare", "suffix": ".b", "options": []}
+        assert bare == {
+            "name": "a_bare_one", "title": "Bare", "suffix": ".b", "for": "For tests.", "preview": None, "options": [],
+        }  # fmt: skip
         assert main(["export", "lecture", "--format", "a_bare_one", "-o", str(tmp_path / "x")]) == 0
     assert "a_bare_one" not in formats()
 

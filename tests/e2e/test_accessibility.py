@@ -55,12 +55,16 @@ def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
 
 
 @pytest.mark.parametrize("color_scheme", SCHEMES)
-@pytest.mark.parametrize("button", ["Scenarios", "Open file"])
+@pytest.mark.parametrize("button", ["Scenarios", "Open file", "Export"])
 def test_dialogs(fresh_explorer, button, color_scheme):
     page = fresh_explorer.page
-    page.get_by_role("button", name=button).click()
+    page.get_by_role("button", name=button, exact=True).click()
     dialog = page.get_by_role("dialog")
-    content = {"Scenarios": "button:has-text('Open')", "Open file": "input[type=file]"}[button]
+    content = {
+        "Scenarios": "button:has-text('Open')",
+        "Open file": "input[type=file]",
+        "Export": ".cc-preview[aria-busy=false] img",
+    }[button]
     dialog.locator(content).first.wait_for(state="attached")
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     found = issues(fresh_explorer, f"{color_scheme}, {button}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
+from playwright.sync_api import expect
 
+from diagrams.export import exporter, formats, svg
 from diagrams.export.html import export
 from diagrams.scene import compose
 from diagrams.view import View
@@ -14,6 +17,7 @@ from sim.document import library
 from sim.explain.words import words_of
 from sim.run.execution import run
 from tests.e2e.conftest import PATIENCE_MS
+from tests.e2e.layout import RESIZED, SIZES, faults
 from tests.tools import check_none
 
 
@@ -138,8 +142,11 @@ def test_it_is_light_or_dark_as_the_reader_has_it_and_can_be_switched(still):
 
 # --------------------------------------------------------------------------- the dialog
 
+MM = 96 / 25.4  # pixels of a page
+
 
 def exported(explorer, name, fill=()):
+    """The dialog with the preview of a format."""
     explorer.page.get_by_role("button", name="Export", exact=True).click()
     dialog = explorer.page.get_by_role("dialog", name="Export this run")
     dialog.get_by_label("Format").select_option(name)
@@ -148,31 +155,204 @@ def exported(explorer, name, fill=()):
     return dialog
 
 
-def test_a_picture_of_this_step_is_downloaded(explorer):
+def downloaded(dialog):
+    with dialog.page.expect_download() as download:
+        dialog.get_by_role("button", name="Download").click()
+    return download.value
+
+
+def previewed(dialog):
+    """Wait until the file of what is chosen now is on show."""
+    dialog.locator(".cc-preview[aria-busy=false]").wait_for()
+    return dialog.locator(".cc-preview-shown > *").last
+
+
+@pytest.fixture
+def exporting(explorer):
+    """The explorer, in a browser that remembers nothing of the dialog; a refused file is no trouble."""
+    forget = "localStorage.removeItem('consistent-cut-export')"
+    explorer.page.evaluate(forget)
+    yield explorer
+    explorer.page.keyboard.press("Escape")
+    explorer.page.evaluate(forget)
+    explorer.trouble.found = [text for text in explorer.trouble.found if "status of 400" not in text]
+
+
+def test_a_picture_of_this_step_is_downloaded(exporting):
     for _ in range(4):
-        explorer.press("ArrowRight")
-    dialog = exported(explorer, "svg")
-    with explorer.page.expect_download() as download:
-        dialog.get_by_role("button", name="Download").click()
-    assert download.value.suggested_filename == "lecture-step-4.svg"
+        exporting.press("ArrowRight")
+    dialog = exported(exporting, "svg")
+    assert downloaded(dialog).suggested_filename == "lecture-step-4.svg"
     dialog.get_by_text("Saved as lecture-step-4.svg").wait_for()
-    explorer.page.keyboard.press("Escape")
+    exporting.page.keyboard.press("Escape")
     assert not dialog.is_visible()
-    assert explorer.step == 4
+    assert exporting.step == 4
 
 
-def test_a_deck_takes_a_range_of_steps(explorer):
-    dialog = exported(explorer, "deck", [("From step", "2"), ("to step", "3")])
+@pytest.mark.parametrize("name", ["svg", "png", "gif"])
+def test_the_preview_is_the_very_file_that_is_saved(exporting, name):
+    page, made = exporting.page, {}
+
+    def note(route):
+        answer = route.fetch()
+        made[route.request.url] = answer.body()
+        route.fulfill(response=answer)
+
+    page.route("**/export/**", note)
+    fields = [("From step", "2"), ("to step", "3")] if name == "gif" else [("Step", "7")]
+    last = "to=3&" if name == "gif" else "step=7&"
+    with page.expect_response(lambda answer: f"/{name}?" in answer.url and last in answer.url) as shown:
+        dialog = exported(exporting, name, fields)
+    picture = previewed(dialog)
+    assert picture.evaluate("picture => picture.complete && picture.naturalWidth > 0")
+    page.unroute("**/export/**")
+    assert downloaded(dialog).path().read_bytes() == made[shown.value.url]
+
+
+@pytest.mark.parametrize("name", ["svg", "png", "pdf"])
+def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
+    dialog = exported(exporting, name)
+    letters = dialog.get_by_label("Letters", exact=True)
+    assert not letters.is_visible()  # they are those of the screen
+    dialog.get_by_label("Width", exact=True).select_option("84mm")
+    assert letters.input_value() == "8pt"
+    assert abs(previewed(dialog).bounding_box()["width"] - 84 * MM) < 1
+    dialog.get_by_text("84 mm wide on paper, shown at its true size.").wait_for()
+    dialog.get_by_label("Width", exact=True).select_option("own")
+    dialog.get_by_label("Width: another", exact=True).fill("12 in")
+    dialog.get_by_text("12 in wide on paper, shown smaller here.").wait_for()
+    assert dialog.get_by_text("the same picture as PNG").is_visible() == (name == "pdf")
+
+
+def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
+    dialog = exported(exporting, "tikz")
+    dialog.get_by_text("This is the same picture as SVG. Its first 40 lines.").wait_for()
+    shown = previewed(dialog).inner_text().split("\n")
+    saved = downloaded(dialog).path().read_text("utf-8").split("\n")
+    assert shown == saved[:40] and len(saved) > 41
+    dialog.get_by_label("Format").select_option("mermaid")  # at step 0
+    dialog.get_by_text("The whole file.").wait_for()
+    for name in ("html", "parquet"):
+        dialog.get_by_label("Format").select_option(name)
+        dialog.get_by_text("This file cannot be shown here.").wait_for()
+
+
+def test_every_format_says_what_it_is_for(exporting):
+    dialog = exported(exporting, "svg")
+    for name in formats():
+        dialog.get_by_label("Format").select_option(name)
+        assert dialog.locator(".cc-export-for").inner_text() == exporter(name).FOR
+
+
+def test_a_deck_takes_a_range_of_steps_and_shows_its_last_page(exporting):
+    dialog = exported(exporting, "deck", [("From step", "2"), ("to step", "3")])
     assert not dialog.get_by_label("Step", exact=True).is_visible()
-    with explorer.page.expect_download() as download:
-        dialog.get_by_role("button", name="Download").click()
-    assert download.value.suggested_filename == "lecture-steps-2-3.pdf"
-    explorer.page.keyboard.press("Escape")
+    dialog.get_by_text("Its page of step 3, the last one.").wait_for()
+    assert downloaded(dialog).suggested_filename == "lecture-steps-2-3.pdf"
 
 
-def test_what_is_wrong_is_said_in_the_dialog(explorer):
-    dialog = exported(explorer, "svg", [("Step", "999")])
+def test_a_picture_takes_the_same_as_the_command_line(exporting):
+    dialog = exported(exporting, "svg", [("Diagram from step", "9")])
+    dialog.get_by_label("Width", exact=True).select_option("84mm")
+    dialog.get_by_label("Letters", exact=True).select_option("9pt")
+    dialog.get_by_label("Without times").check()
+    file = downloaded(dialog)
+    assert file.suggested_filename == "lecture-step-0-crop-9-18.svg"
+    lecture = compose(run(library.load("lecture")))
+    options = {"width": "84mm", "font-size": "9pt", "no-axis": True, "crop": (9, 18)}
+    assert file.path().read_bytes() == svg.export(lecture, View.of(lecture, step=0, **options))
+
+
+def test_the_caption_stands_beside_the_picture_and_can_be_copied(exporting):
+    dialog = exported(exporting, "svg", [("Step", "18")])
+    caption = dialog.get_by_role("textbox", name="Caption")
+    previewed(dialog)
+    assert "C21 holds" in caption.input_value()
+    exporting.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    dialog.get_by_role("button", name="Copy caption").click()
+    dialog.get_by_text("Copied ✓").wait_for()
+    assert exporting.page.evaluate("navigator.clipboard.readText()") == caption.input_value()
+    dialog.get_by_label("Caption written as").select_option("latex")
+    expect(caption).to_have_value(re.compile(r"^\\caption\{.*C21 holds.*\}$"))
+    dialog.get_by_label("Format").select_option("csv")
+    previewed(dialog)
+    assert not caption.is_visible()
+
+
+def test_what_is_wrong_is_said_in_the_place_of_the_preview_and_nothing_is_lost(exporting):
+    dialog = exported(exporting, "svg", [("Step", "999")])
+    dialog.get_by_label("Width", exact=True).select_option("84mm")
+    problem = dialog.locator(".cc-preview-problem")
+    problem.get_by_text("Step 999: this run has steps 0 to 18.").wait_for()
     dialog.get_by_role("button", name="Download").click()
-    dialog.get_by_text("this run has steps 0 to").wait_for()
-    explorer.page.keyboard.press("Escape")
-    explorer.trouble.found = [text for text in explorer.trouble.found if "400" not in text]
+    dialog.locator(".cc-export-said[data-state=error]").get_by_text("this run has steps 0 to 18").wait_for()
+    dialog.get_by_label("Step", exact=True).fill("9")
+    problem.wait_for(state="detached")
+    assert previewed(dialog).get_attribute("src").startswith("blob:")
+    assert dialog.get_by_label("Width", exact=True).input_value() == "84mm"
+
+
+def test_one_preview_is_asked_for_at_a_time(exporting):
+    page = exporting.page
+    page.route("**/export/**/svg?*step=5&*", lambda route: None)  # this answer never comes
+    dialog = exported(exporting, "svg")
+    with page.expect_request(lambda asked: "step=5&" in asked.url):
+        dialog.get_by_label("Step", exact=True).fill("5")
+    with page.expect_event("requestfailed", lambda asked: "step=5&" in asked.url):
+        dialog.get_by_label("Step", exact=True).fill("6")
+    assert previewed(dialog).evaluate("picture => picture.naturalWidth > 0")
+    assert not dialog.locator(".cc-preview-problem").is_visible()
+    page.unroute("**/export/**/svg?*step=5&*")
+
+
+def test_how_a_file_is_set_is_remembered_in_this_browser_until_it_is_reset(fresh_explorer):
+    page = fresh_explorer.page
+    page.evaluate("localStorage.removeItem('consistent-cut-export')")
+    dialog = exported(fresh_explorer, "pdf", [("Step", "7")])
+    dialog.get_by_label("Width", exact=True).select_option("own")
+    dialog.get_by_label("Width: another", exact=True).fill("3.3in")
+    dialog.get_by_label("Legend").check()
+    page.reload()
+    page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
+    page.get_by_role("button", name="Export", exact=True).click()
+    assert dialog.get_by_label("Format").input_value() == "pdf"
+    assert dialog.get_by_label("Width: another", exact=True).input_value() == "3.3in"
+    assert dialog.get_by_label("Legend").is_checked()
+    assert dialog.get_by_label("Step", exact=True).input_value() == "0"  # what is on show, as ever
+    dialog.get_by_label("Format").select_option("svg")  # has the same option
+    assert dialog.get_by_label("Width", exact=True).input_value() == "own"
+    dialog.get_by_role("button", name="Reset").click()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Export", exact=True).click()
+    assert dialog.get_by_label("Width", exact=True).input_value() == ""
+    assert not dialog.get_by_label("Legend").is_checked()
+    page.evaluate("localStorage.setItem('consistent-cut-export', '[{]')")  # of somebody else
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Export", exact=True).click()
+    assert previewed(dialog).get_attribute("src").startswith("blob:")
+    page.evaluate("localStorage.removeItem('consistent-cut-export')")
+
+
+def test_it_can_be_used_without_a_mouse(exporting):
+    previewed(exported(exporting, "svg"))
+    name = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+    reached = []
+    while len(reached) < 20 and (not reached or reached[-1] != "Reset"):
+        exporting.page.keyboard.press("Tab")
+        reached.append(exporting.page.evaluate(name))
+    assert reached[:5] == ["Drawing", "Step", "Diagram from step", "diagram to step", "Cut"]
+    assert {"Width", "The file", "Copy caption"} <= set(reached) and reached[-2:] == ["Download", "Reset"]
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_it_is_laid_out_well(fresh_explorer, width, height):
+    page = fresh_explorer.page
+    page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(RESIZED)
+    if page.locator(".cc-unfold").is_visible():
+        page.locator(".cc-unfold").click()
+    dialog = exported(fresh_explorer, "pdf")
+    dialog.get_by_label("Width", exact=True).select_option("170mm")
+    dialog.get_by_text("170 mm wide on paper").wait_for()
+    check_none(faults(page, ".cc-export-dialog"))
+    page.evaluate("localStorage.removeItem('consistent-cut-export')")

@@ -117,6 +117,32 @@ def test_a_picture_and_a_page_have_the_cut_that_is_on_show_and_one_of_another_ru
         assert "P1 has 5 events" in refused.text
 
 
+def test_a_picture_takes_what_the_page_asks_about_its_sheet(session):
+    asked = {"width": "84mm", "font-size": "9pt", "crop": "9..13", "no-axis": "yes", "step": "12"}
+    answer = get(session, "svg", **asked)
+    assert answer.status_code == 200, answer.text
+    assert 'filename="lecture-step-12-crop-9-13.svg"' in answer.headers["content-disposition"]
+    assert 'width="238.11pt"' in answer.text
+    for given in asked:
+        assert get(session, "svg", **{key: value for key, value in asked.items() if key != given}).text != answer.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"width": "84"}, "give a length from 72pt to 2400pt with its unit, such as 84mm."),
+        ({"width": "80pt", "font-size": "36pt"}, "is too narrow for letters of 36pt"),
+        ({"crop": "3"}, "give the first and the last one, such as 3..7."),
+        ({"crop": "13..9"}, "the first one first."),
+        ({"legend": "perhaps"}, "is neither yes nor no."),
+    ],
+)
+def test_what_a_sheet_cannot_be_is_said_without_flags(session, asked, words):
+    answer = get(session, "svg", **asked)
+    assert answer.status_code == 400
+    assert words in answer.text and "--" not in answer.text
+
+
 def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
     last = session.scene.last
     assert f"lecture-step-{last}.svg" in get(session, "svg").headers["content-disposition"]
@@ -127,7 +153,7 @@ def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
     "asked",
     [
         {"step": "99999"}, {"step": "-1"}, {"step": "x"}, {"step": "1" * 50}, {"step": "1e3"}, {"orientation": "up"},
-        {"theme": "pink"}, {"from": "1"}, {"to": "1"}, {"from": "5", "to": "2"}, {"from": "0", "to": "99999"},
+        {"theme": "pink"}, {"from": "1"}, {"to": "1"}, {"from": "0", "to": "99999"},
         {"from": "<b>", "to": "2"}, {"theme": "../x"},
     ],
 )  # fmt: skip
@@ -140,6 +166,11 @@ def test_bad_parameters_are_answered_in_one_sentence(session, name, asked):
     assert answer.text[0].isupper()
     assert answer.text.endswith(".")
     assert "--" not in answer.text, "a page has no command line"
+
+
+def test_a_range_of_pages_has_its_first_step_first(session):
+    answer = get(session, "deck", **{"from": 5, "to": 2})
+    assert (answer.status_code, "give a range of them" in answer.text) == (400, True)
 
 
 def test_unknown_sessions_and_formats_are_not_found(session):
