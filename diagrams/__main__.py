@@ -40,9 +40,9 @@ def _formats(arguments: Namespace) -> int:
 
 
 def _write(output: Path, content: bytes) -> None:
-    """Writes a file completely or not at all; a pipe or a device is written to directly."""
+    """Writes a file completely or not at all; a pipe, a device or what a link leads to is written to directly."""
     try:
-        if output.exists() and not output.is_file():
+        if output.exists() and (not output.is_file() or output.is_symlink()):
             output.write_bytes(content)
             return
         whole = output.with_name(f".{os.getpid()}")

@@ -214,3 +214,12 @@ def test_a_failure_leaves_the_file_that_was_there(tmp_path, monkeypatch):
     monkeypatch.setattr("pathlib.Path.write_bytes", fail)
     command("lecture", "--format", "svg", "-o", str(target), status=2)
     assert target.read_text() == "before" and os.listdir(tmp_path) == ["picture.svg"]
+
+
+def test_what_a_link_leads_to_is_written_and_the_link_stays(tmp_path):
+    """As /dev/stdout is one: its file is written, and nothing is put in its place."""
+    link, file = tmp_path / "link", tmp_path / "file"
+    file.write_text("before")
+    link.symlink_to(file)
+    command("lecture", "--format", "toml", "-o", str(link), status=0)
+    assert link.is_symlink() and "processes" in file.read_text(encoding="utf-8")

@@ -28,8 +28,9 @@ SECOND_TOO = {"progress", "pills", "radio", "segmented_control"}  # its text; op
 PLAIN = {"as_text", "escape", "len"}  # calls that give a plain text, or a number
 OWN = {  # by page: words of our own sources only, or HTML in which the rest is escaped
     "bring_log": {"option.label", "option.other.capitalize()", "visitors.most_megabytes()", "words"},
+    "chart_saving": {"FILES[form].what_for", "LEGEND.label", "form.upper()", "list(FILES)", "option.label"},
     "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
-    "ensemble_runs": {"how_to_read", "label", "more", "text", "title", "what_to_click"},
+    "ensemble_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
     "ensembles": {"whose", "why"},
     "expected_snaps": {"''.join(_table(comparison))"},
     "explore": {"sentence(YOURS_FOLLOWS)"},
