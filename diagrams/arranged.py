@@ -37,6 +37,11 @@ class Arranged(Scene):
         """As if nothing were hidden."""
         return self.whole.extent
 
+    @property
+    def counted(self) -> str:
+        """The same."""
+        return self.whole.counted
+
     @cached_property
     def dots(self) -> tuple[Dot, ...]:
         """The application events on show."""

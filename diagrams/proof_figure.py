@@ -71,6 +71,11 @@ class Rearranged(Scene):
         first = self.proof.first
         return first - ROOM, first + len(self.proof.actions) - 1 + ROOM
 
+    @property
+    def counted(self) -> str:
+        """Places of the row; without the word where there is no room for it."""
+        return "place " if self.extent[1] < SHORT_NUMBERS else ""
+
     def at(self, process: str, index: int) -> float:
         """The position of an event; beyond the edge for one that is not on show."""
         if (process, index) in self.proof.place_of:
@@ -306,7 +311,5 @@ def _layout(canvas: Canvas) -> Figure:
     low, high = canvas.scene.extent
     ticks = round_times(low, high, whole=True)
     gap = ticks[1] - ticks[0] if len(ticks) > 1 else 1.0
-    prefix = "place " if high < SHORT_NUMBERS else ""  # else there is no room for it
-    prefixed = "last" if canvas.down else "first"
-    layout[times] |= {"tick0": 0, "dtick": gap, "showtickprefix": prefixed, "tickprefix": prefix}
+    layout[times] |= {"tick0": 0, "dtick": gap}
     return layout

@@ -173,6 +173,11 @@ class Scene:
         room = (high - low) * 0.05 or max(1.0, high * 0.05)
         return low - room, high + room
 
+    @property
+    def counted(self) -> str:
+        """What the time axis counts, with a blank, for its first number; "" where it has times."""
+        return "" if self.execution.scenario.scheduler.has_time else "step "
+
     @cached_property
     def steps(self) -> dict[int, StepText]:
         """The text of each step of the window, by its number."""

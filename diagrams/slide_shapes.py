@@ -6,12 +6,12 @@ Lengths of a slide are in EMU, of which a pixel has 9525.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import count
 
 from diagrams.lettering import width_of
 from diagrams.primitives import HALF_WIDTH, Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
-from diagrams.svg_shapes import HALO, escaped
+from diagrams.svg_shapes import HALO, Palette, escaped
 from diagrams.table import PAD, Cell, Table
 
 EMU = 9525  # a pixel of 1/96 inch
@@ -24,13 +24,12 @@ TABLE = "http://schemas.openxmlformats.org/drawingml/2006/table"
 NO_STYLE = "{2D5ABB26-0587-4C30-8999-92F81FD0307C}"  # of a table: no lines, no fill
 FIRST_ID = 100  # of our shapes on a slide, whose title has a small one
 ASCENT, LINE = 0.905, 1.15  # of Arial, in font sizes: from the top of a line to its base, and its height
+MITER = '<a:miter lim="800000"/>'  # corners of shapes are sharp, those of lines round
 SIZES = {"sm": 2, "med": 3, "lg": 5}  # of an arrow's head, in widths of its line
 LEAST_WIDTH = 2 / 0.75  # pixels: thinner lines have the heads of such ones
 LEFT_OF = {"start": 0.0, "middle": 0.5, "end": 1.0}  # the place of a text's point, in its widths
 ALIGNED = {"start": "l", "middle": "ctr", "end": "r"}
 STYLES = {"": "", "bold": ' b="1"', "italic": ' i="1"'}
-
-Palette = Mapping[str, str]
 
 
 class Shapes:
@@ -78,7 +77,7 @@ class Shapes:
     def _written(self, part: Primitive) -> Iterator[str]:
         match part:
             case Line():
-                outline = self._outline(part.colour, part.width, part.dash)
+                outline = self._outline(part.colour, part.width, part.dash, join="<a:round/>")
                 for stroke in part.strokes:
                     if len(stroke) == 2:
                         yield self._connector(stroke[0], stroke[1], outline, part.sign)
@@ -154,13 +153,15 @@ class Shapes:
         font = f'<a:rPr lang="en" sz="{points(size)}"{STYLES[style]} dirty="0">{look}</a:rPr>'
         return f'<a:p><a:pPr algn="{ALIGNED[anchor]}"/><a:r>{font}<a:t>{escaped(letters)}</a:t></a:r></a:p>'
 
-    def _outline(self, token: str, width: float, dash: tuple[float, ...] = (), head: str = "") -> str:
+    def _outline(
+        self, token: str, width: float, dash: tuple[float, ...] = (), head: str = "", join: str = MITER
+    ) -> str:
         if not token or not width:
             return "<a:ln><a:noFill/></a:ln>"
         pairs = zip(dash[::2], dash[1::2], strict=True)
         lengths = "".join(f'<a:ds d="{_share(on, width)}" sp="{_share(off, width)}"/>' for on, off in pairs)
         dashes = f"<a:custDash>{lengths}</a:custDash>" if dash else ""
-        return f'<a:ln w="{_emu(width)}">{self._fill(token)}{dashes}<a:miter lim="800000"/>{head}</a:ln>'
+        return f'<a:ln w="{_emu(width)}">{self._fill(token)}{dashes}{join}{head}</a:ln>'
 
     def _fill(self, token: str) -> str:
         return f"<a:solidFill>{self._colour(token)}</a:solidFill>" if token else "<a:noFill/>"

@@ -139,7 +139,8 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
     names, size = _lane_names(scene, down, room)
     rules = _naming(names, down, room)
     every = next(every for most, every in rules if most is None or len(names) <= most)
-    shown = [name if place % every == 0 else "" for place, name in enumerate(names)]
+    escaped = list(map(plain, names))  # only once they are measured
+    shown = [name if place % every == 0 else "" for place, name in enumerate(escaped)]
     beyond = scene.layout.places[-1] + room.beyond
     lanes = {
         "tickmode": "array", "tickvals": list(scene.layout.places), "ticktext": shown,
@@ -151,15 +152,15 @@ def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
         "tickfont": {"size": room.letters or TICK_SIZE},
         "nticks": 8, "ticks": "outside", "ticklen": 4,
     }  # fmt: skip
-    if not scene.execution.scenario.scheduler.has_time:  # the axis counts steps
+    if scene.counted:
         gaps = [after - before for before, after in pairwise(round_times(low, high, whole=True))]
         times |= {"tick0": 0, "dtick": min(gaps, default=1.0)}
-        times |= {"tickprefix": "step ", "showtickprefix": "last" if down else "first"}
+        times |= {"tickprefix": scene.counted, "showtickprefix": "last" if down else "first"}
     layout: Figure = {
         "margin": margins(scene, down, room),
         "paper_bgcolor": "@paper/0", "plot_bgcolor": "@paper/0", "showlegend": False, "hovermode": "closest",
         "dragmode": "pan", "uirevision": "keep", "font": {"color": "@ink"},
-        "meta": {"names": names, "naming": rules},  # the browser names more lanes where fewer are on show
+        "meta": {"names": escaped, "naming": rules},  # the browser names more lanes where fewer are on show
         "hoverlabel": {"bgcolor": "@paper", "bordercolor": "@line", "font": {"color": "@ink", "size": 14}},
     }  # fmt: skip
     if down:
@@ -175,10 +176,9 @@ def margins(scene: Scene, down: bool, room: Room) -> dict[str, float]:
     if not room.letters:
         return {"l": 46, "r": 26, "t": 34, "b": 12} if down else {"l": _beside(scene, room), "r": 20, "t": 14, "b": 30}
     if down:
-        times = [f"{time:g}" for time in round_times(*scene.extent)]
-        wide = max((width_of(time, room.letters) for time in times), default=0.0)
-        prefix = 0.0 if scene.execution.scenario.scheduler.has_time else width_of("step ", room.letters)
-        return {"l": wide + prefix + 10 if room.axis else 4, "r": 4, "t": room.letters + 10, "b": 4}
+        times = [f"{time:g}" for time in round_times(*scene.extent, whole=bool(scene.counted))]
+        wide = max((width_of(f"{scene.counted}{time}", room.letters) for time in times), default=0.0)
+        return {"l": wide + 10 if room.axis else 4, "r": 4, "t": room.letters + 10, "b": 4}
     return {"l": _beside(scene, room), "r": 4, "t": 4, "b": room.letters + 12 if room.axis else 4}
 
 
@@ -193,7 +193,7 @@ def _lane_names(scene: Scene, down: bool, room: Room) -> tuple[list[str], float]
         wide = room.width / (most + 0.2) - 6 if down else WIDEST_NAME
         size = max(LEAST_NAME_SIZE, min(NAME_SIZE, wide / max(longest, 1)))
     rooms = [wide * FOLDED if down and lane in scene.layout.folded else wide for lane in scene.layout.shown]
-    return [plain(cropped(name, size, own)) for name, own in zip(scene.lanes, rooms, strict=True)], size
+    return [cropped(name, size, own) for name, own in zip(scene.lanes, rooms, strict=True)], size
 
 
 def _naming(names: Sequence[str], down: bool, room: Room) -> list[tuple[int | None, int]]:

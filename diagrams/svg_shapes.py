@@ -36,7 +36,7 @@ def written(part: Primitive, palette: Palette) -> str:
 def _stroked(part: Line | Arrows, path: str, palette: Palette) -> str:
     dash = f' stroke-dasharray="{" ".join(f"{length:g}" for length in part.dash)}"' if part.dash else ""
     stroke = f'{_paint("stroke", part.colour, palette)} stroke-width="{part.width:.2f}"'
-    return f'<path d="{path}" fill="none" {stroke}{dash}/>'
+    return f'<path d="{path}" fill="none" {stroke} stroke-linejoin="round"{dash}/>'
 
 
 def _text(text: Text, palette: Palette) -> str:
