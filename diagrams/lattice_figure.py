@@ -13,8 +13,10 @@ import networkx as nx
 
 from diagrams import theme
 from diagrams.canvas import plain
+from diagrams.labels import Spot
 from diagrams.lattice import Lattice, Mark
 from diagrams.lattice_layout import Place, places
+from diagrams.lattice_names import BESIDE, NEAR, Named, Names
 from diagrams.lattice_words import cut_in_words, mark_name
 from diagrams.room import Room
 from sim.theory.causality import Clock
@@ -32,7 +34,7 @@ SMALLEST, LARGEST = 3.0, 11.0  # pixels of a cut
 LETTERS = 11  # pixels high
 DENSE = 15  # pixels between two cuts beside each other: if there are less, their edges are pale
 BLANKS = "\u00a0" * 4  # between a cut and its name beside it
-WIDER = "\u00a0" * 2  # more of them where a snapshot's state, and perhaps a ring, takes room
+WIDEST_RING = 12  # pixels by which the widest sign of a state is wider than a cut
 RING = 12  # pixels from a cut to the ring that the browser draws round it
 LEAST_APART = 1.5  # heights of a letter between two levels with names
 
@@ -62,7 +64,7 @@ class _Drawn:
     """The places of the cuts, the room between them, and the traces."""
 
     def __init__(self, lattice: Lattice, room: Room) -> None:
-        self.lattice = lattice
+        self.lattice, self.room = lattice, room
         self.letters = room.letters or round(LETTERS * min(1.3, room.width / PANEL.width))
         self.at: dict[Clock, Place] = places(lattice.cuts)
         across, up = [x for x, _ in self.at.values()], [y for _, y in self.at.values()]
@@ -79,6 +81,7 @@ class _Drawn:
         asked = self.lattice.asked
         avoiding = asked.definitely.avoiding if asked and asked.definitely else ()
         own = [cut for _, cut in self.lattice.own]
+        names = self.placed()
         data = [
             self.ways(strokes(self.lattice.graph), "@line/0.15" if self.is_dense else "@line", 1, "edge"),
             self.ways(
@@ -86,10 +89,11 @@ class _Drawn:
             ),
             self.ways([avoiding], "@bad", 3, "way that avoids it", dash="dash"),
             *(self.ring(held, wider) for wider in (13, 19) if held in self.at),
+            self.leads(names),
             self.now(),
             *self.nodes(),
             *(self.states(mark) for mark in self.lattice.marks if mark.cut in self.at),
-            self.names(),
+            self.names(names),
         ]
         return {"data": [trace for trace in data if any(x is not None for x in trace["x"])], "layout": self.layout()}
 
@@ -145,7 +149,7 @@ class _Drawn:
         """A state of a snapshot: the diamond of its recordings, or its ring."""
         is_recorded = mark.role == "recorded"
         symbols = theme.RECORD_SYMBOLS if is_recorded else theme.RING_SYMBOLS
-        size = self.size + (7 if is_recorded else 3)
+        size = self.size + (7 if is_recorded else 5)
         colour = theme.snapshot_colour(mark.rank)
         trace = self.here([mark.cut], colour, size, symbol=symbols[mark.rank % len(symbols)])
         told = f"{self.lattice.written(mark.cut)}: {STATES[mark.role].format(mark.snapshot)}"
@@ -168,24 +172,42 @@ class _Drawn:
         cuts = [held] if held is not None else []
         return self.here(cuts, "@ink", self.size + wider, "circle-open", meta={"sign": "held cut"})
 
-    def names(self) -> Trace:
-        """The names of the cuts where there is room, and those of the states of snapshots."""
+    def placed(self) -> list[Named]:
+        """The names of the cuts where there is room, and those of the states of snapshots, at their places."""
         marked: dict[Clock, list[str]] = {}
         for mark in self.lattice.marks:
-            marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))
+            if mark.cut in self.at:
+                marked.setdefault(mark.cut, []).append(mark_name(self.lattice, mark))
         longest = max(len(self.lattice.written(cut)) for cut in self.lattice.cuts)
         is_roomy = self.beside > self.letters * (0.6 * longest + 2) and self.above >= LEAST_APART * self.letters
-        numbers = {cut: self.lattice.written(cut) for cut in self.lattice.cuts} if is_roomy else {}
-        texts = numbers | {
-            cut: f"{WIDER * is_roomy}<b>{plain(' '.join(names))}</b>" for cut, names in marked.items() if cut in self.at
-        }
-        named = list(texts)
-        higher = 0.0 if is_roomy else RING / self.above
+        numbers = [cut for cut in self.lattice.cuts if cut not in marked] if is_roomy else []
+        names = Names((self.x_range[0], self.y_range[1]), (self.beside, self.above), self.room, self.letters)
+        wide = (self.size + WIDEST_RING) / 2
+        names.avoid_cuts({self.at[cut]: wide if cut in marked else self.size / 2 + 1 for cut in self.at})
+        graph = self.lattice.graph
+        own = [self.at[cut] for _, cut in self.lattice.own if cut in self.at]
+        names.avoid_ways([(self.at[one], self.at[other]) for one, other in graph.edges], own)
+        found = [Named(f"{BLANKS}{self.lattice.written(cut)}", Spot(self.at[cut], "middle right")) for cut in numbers]
+        for number in found:
+            names.labels.avoid_text(number.text, self.letters, number.spot)
+        sides = BESIDE if is_roomy else NEAR
+        placed = [names.place(" ".join(own), self.at[cut], wide, sides) for cut, own in marked.items()]
+        bold = [name._replace(text=f"<b>{plain(name.text)}</b>") for name in placed if name]
+        return [*found, *bold]
+
+    def leads(self, names: Sequence[Named]) -> Trace:
+        """Thin lines from names at the sides to their cuts."""
+        points = [point for name in names if name.leads_to for point in (name.spot.at, name.leads_to, None)]
+        line = {"color": "@ink", "width": 1}
+        return self.trace(points, mode="lines", line=line, hoverinfo="skip", meta={"sign": "leader"})
+
+    def names(self, names: Sequence[Named]) -> Trace:
+        """The names at their places."""
         return self.trace(
-            [(self.at[cut][0], self.at[cut][1] + higher) for cut in named],
+            [name.spot.at for name in names],
             mode="text",
-            text=[f"{BLANKS * is_roomy}{texts[cut]}" for cut in named],
-            textposition="middle right" if is_roomy else "top center",
+            text=[name.text for name in names],
+            textposition=[name.spot.side for name in names],
             textfont={"size": self.letters, "color": "@ink"},
             hoverinfo="skip",
             cliponaxis=False,

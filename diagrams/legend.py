@@ -1,36 +1,112 @@
-"""The legend of a still picture: the signs that are seen in it, with their words, in rows below it."""
+"""The legend of a still picture: the signs that are seen in it, with their words, in rows below it.
+
+Where signs look otherwise for each snapshot, an entry shows the looks that are seen, one beside the other, and the
+names of their snapshots in the same order.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from diagrams.drawing import Picture
-from diagrams.lettering import width_of
-from diagrams.primitives import Primitive, Text, moved, scaled
+from diagrams import theme
+from diagrams.drawing import Picture, dash_of
+from diagrams.lettering import cropped, width_of
+from diagrams.primitives import Area, Arrows, Disc, Line, Primitive, Text, moved, scaled
 from diagrams.scene import Scene
 from diagrams.sheet import Sheet
-from diagrams.signs import ALWAYS, HIGH, RUN, Sign, signs_of
+from diagrams.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_of
 
 LETTERS = 14.0  # pixels, on a screen
 BESIDE = 0.4  # of the size of letters: between an icon and its word
 APART = 1.3  # of the same: between two signs
 ROW = 1.6  # of the same: the height of a row
 MARGIN = 0.5  # of the same: around the legend
+GAP = 5.0  # pixels of an icon: between the looks of two snapshots
+RADIUS, DOT = 6.5, 3.0  # the same: of a symbol, and of the event or the cut in a ring
+SHORTER = 0.6  # of the dashes of an arrow, in its icon
+DASHES = tuple(map(dash_of, theme.SNAPSHOT_DASHES))
+NOT_CONSISTENT = theme.SNAPSHOT_COLOURS  # the rank of the look that the cuts of all snapshots may have
 
 
 def with_legend(picture: Picture, scene: Scene, drawn: str, sheet: Sheet) -> Picture:
     """The picture with a legend below it. `drawn` is the kind of drawing, as Sign says it."""
     kinds = (RUN, ALWAYS) if drawn == RUN else (drawn,)
-    seen = {part.sign for part in (*picture.inside, *picture.around)}
+    names = [] if drawn == PROOF or len(scene.snapshots) < 2 else [snapshot.id for snapshot in scene.snapshots]
+    parts = [part for part in (*picture.inside, *picture.around) if not isinstance(part, Text)]
+    seen = {part.sign for part in parts}
     signs = [sign for sign in signs_of(scene) if sign.drawn in kinds and seen.intersection(sign.explains)]
     size = sheet.letters or LETTERS
-    rows = list(_rows(signs, size, picture.width))
     margin = MARGIN * size
+    own = [_fitted(_as_seen(sign, parts, names), size, picture.width - 2 * margin) for sign in signs]
+    rows = list(_rows(own, size, picture.width))
     top = picture.height + margin
-    parts = [part for number, row in enumerate(rows) for part in _row(row, size, top + ROW * size * number)]
+    around = [part for number, row in enumerate(rows) for part in _row(row, size, top + ROW * size * number)]
     height = top + ROW * size * len(rows) + margin
-    return replace(picture, height=height, around=(*picture.around, *parts))
+    return replace(picture, height=height, around=(*picture.around, *around))
+
+
+def _as_seen(sign: Sign, parts: Sequence[Primitive], names: Sequence[str]) -> Sign:
+    """A sign with its looks in a picture and with the `names` of their snapshots (none: there is one at most)."""
+    looks: dict[int, dict[type[Primitive], Primitive]] = {}
+    for part in parts if sign.as_drawn else ():
+        if part.sign in sign.explains:
+            looks.setdefault(_rank(part), {}).setdefault(type(part), part)
+    if not looks:
+        return sign
+    shapes: list[Primitive] = []
+    width = sign.icon.width
+    for number, (_, own) in enumerate(sorted(looks.items())):
+        left = (width + GAP) * number
+        shapes += [moved(shape, left, 0) for part in own.values() for shape in _look(part, width)]
+    whole = icon((width + GAP) * len(looks) - GAP, *shapes)
+    told = ", ".join(_name(rank, names) for rank in sorted(looks)) if names and max(looks) >= 0 else ""
+    return replace(sign, icon=whole, label=f"{sign.label} ({told})" if told else sign.label)
+
+
+def _rank(part: Primitive) -> int:
+    """Which snapshots a primitive belongs to, by its dash or colour; -1: to none."""
+    if isinstance(part, Arrows):
+        return DASHES.index(part.dash) if part.dash in DASHES else -1
+    token = part.fill or part.outline if isinstance(part, Area | Disc) else part.colour
+    if token == theme.verdict_colour(False):
+        return NOT_CONSISTENT
+    ranks = [theme.snapshot_colour(rank) for rank in range(theme.SNAPSHOT_COLOURS)]
+    return ranks.index(token) if token in ranks else -1
+
+
+def _name(rank: int, names: Sequence[str]) -> str:
+    """The name of the snapshot with a look; of several the first one."""
+    if rank == NOT_CONSISTENT:
+        return "not consistent"
+    own = names[rank :: theme.SNAPSHOT_COLOURS]
+    return own[0] + "…" * (len(own) > 1)
+
+
+def _look(part: Primitive, width: float) -> Iterator[Primitive]:
+    """A primitive as an icon so wide; a ring is round a dot."""
+    middle = (width / 2, HIGH / 2)
+    match part:
+        case Line():
+            yield level(width, part.colour, part.width, *part.dash)
+        case Arrows():
+            yield arrow(part.colour, max(part.width, 2.0), *(length * SHORTER for length in part.dash), width=width - 1)
+        case Disc():
+            yield replace(part, centre=middle, radius=RADIUS)
+        case Area():
+            corners = part.polygons[0]
+            x, y = ((min(side) + max(side)) / 2 for side in zip(*corners, strict=True))
+            by = RADIUS / max(max(abs(across - x), abs(down - y)) for across, down in corners)
+            at = tuple((middle[0] + (across - x) * by, middle[1] + (down - y) * by) for across, down in corners)
+            yield replace(part, polygons=(at,))
+    if isinstance(part, Area | Disc) and not part.fill:
+        yield disc(middle[0], DOT, "@ink")
+
+
+def _fitted(sign: Sign, size: float, room: float) -> Sign:
+    """A sign whose word is cut to the room that a row has."""
+    beside = sign.icon.width * size / HIGH + BESIDE * size
+    return replace(sign, label=cropped(sign.label, size, room - beside))
 
 
 def _width(sign: Sign, size: float) -> float:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from diagrams.caption import described
-from diagrams.drawing import Drawing, Picture, still, still_frame
+from diagrams.drawing import MARGIN, Drawing, Picture, still, still_frame
 from diagrams.export_options import CUT, DRAWING, LATTICE, PROOF, SPACE_TIME
 from diagrams.frontiers import frontier_in
 from diagrams.lattice import lattice_of
@@ -55,7 +55,7 @@ def _lattice(scene: Scene, view: View, sheet: Sheet) -> Picture:
     lattice = lattice_of(scene, view)
     held = lattice.events.cut(frontier_in(scene.execution, CUT.of(view))) if CUT.of(view) else None
     room = Room(sheet.width, sheet.height or LATTICE_HEIGHT * sheet.width, sheet.letters)
-    plot = figure(lattice, room, held)
+    plot = figure(lattice, room.size(room.width - 2 * MARGIN, room.height - 2 * MARGIN), held)
     picture = still(plot, view.step, room.width, room.height)
     return replace(picture, nodes=nodes_of_lattice(lattice, still_frame(plot, room.width, room.height)))
 

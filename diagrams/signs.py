@@ -110,7 +110,8 @@ class Sign:
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
     `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
     snapshot records ("asked"), on Dijkstra's page ("proof"), in a picture of the "lattice", or "always" in the first
-    two. `is_in` says whether a scene has such a sign. `explains` are the signs of primitives that it stands for
+    two. Of one that is `as_drawn` a still picture shows the look that it has there, with several snapshots that of
+    each one. `is_in` says whether a scene has such a sign. `explains` are the signs of primitives that it stands for
     (diagrams/primitives.py).
     """
 
@@ -121,6 +122,7 @@ class Sign:
     rare: bool = False
     of_snapshots: bool = False
     drawn: str = RUN
+    as_drawn: bool = False
     explains: tuple[str, ...] = ()
     is_in: Callable[[Scene], bool] = lambda scene: True
 
@@ -149,7 +151,7 @@ SIGNS = (
         "marker", "{marker}",
         "A dashed arrow is a {marker}, in the colour of the process that sent it; it tells the receiver to record.",
         icon(30, arrow(MARKER, 2.4, 6, 3)), of_snapshots=True, drawn=ALWAYS, is_in=_has_markers,
-        explains=("marker", "marker on its way"),
+        as_drawn=True, explains=("marker", "marker on its way"),
     ),
     Sign(
         "marker-comes", "{marker} comes",
@@ -173,13 +175,13 @@ SIGNS = (
         "records", "records",
         "A diamond is the moment at which a process records its own state.",
         icon(16, diamond(8, 7, SNAPSHOT)), of_snapshots=True,
-        explains=("recording",),
+        as_drawn=True, explains=("recording",),
     ),
     Sign(
         "in-process", "in process state",
         "A ring: this event belongs to the recorded state of its process.",
         icon(18, ring(9, 6.5, SNAPSHOT, 2.4), disc(9, 3, "@ink")), of_snapshots=True,
-        explains=("recorded event",),
+        as_drawn=True, explains=("recorded event",),
     ),
     Sign(
         "in-channel", "in channel state",
@@ -191,7 +193,7 @@ SIGNS = (
         "cut", "cut",
         "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
         icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
-        explains=("cut",),
+        as_drawn=True, explains=("cut",),
     ),
     Sign(
         "held-cut", "cut",
@@ -258,7 +260,8 @@ SIGNS = (
     ),
     Sign(
         "states-of-the-run", "states of the run", "The broad line goes through the states of the run.",
-        icon(28, level(28, "@accent/0.45", 7)), drawn=LATTICE, explains=("states of the run",),
+        icon(28, level(28, "@accent/0.45", 7)), drawn=LATTICE, as_drawn=True,
+        explains=("states of the run",),
     ),
     Sign(
         "avoids", "avoids the predicate", "A dashed line is a way on which the predicate never holds.",
@@ -270,13 +273,22 @@ SIGNS = (
     ),
     Sign(
         "recorded-state", "recorded state", "A diamond is the state that a snapshot recorded.",
-        icon(16, diamond(8, 7, SNAPSHOT)), drawn=LATTICE, explains=("recorded state",),
+        icon(16, diamond(8, 7, SNAPSHOT)), drawn=LATTICE, as_drawn=True, explains=("recorded state",),
+    ),
+    Sign(
+        "outer-state", "snapshot begins, ends", "A ring is the state in which a snapshot began or ended.",
+        icon(18, ring(9, 6.5, SNAPSHOT, 2.4), disc(9, 3, "@ink")), drawn=LATTICE, as_drawn=True,
+        explains=("outer state",),
     ),
     Sign(
         "turns-red", "turns red", "A diamond is where a process turns red; the dashed line joins them.",
         icon(28, level(28, SNAPSHOT, 3, 8, 4), diamond(14, 6, SNAPSHOT)), of_snapshots=True,
-        drawn=PROOF,
-        explains=("turn",),
+        drawn=PROOF, as_drawn=True, explains=("turn",),
+    ),
+    Sign(
+        "state", "S0, S1", "A dotted line is a state of the run: S0, in which the snapshot begins, or S1, in which it ends.",
+        icon(28, level(28, "@faint", 1.6, 2, 4)), of_snapshots=True, drawn=PROOF,
+        explains=("state",),
     ),
 )  # fmt: skip
 

@@ -12,7 +12,8 @@ from diagrams.drawing import Picture
 from diagrams.export import read_options
 from diagrams.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.primitives import Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.signs import SIGNS as SIGNS_OF_LEGEND
 from diagrams.view import View
 from sim.core.errors import InputError
 from tests.diagrams.colours import Colour, colour_of, lightness, over
@@ -23,6 +24,7 @@ WIDTHS = {"84mm": 238.11, "170mm": 481.89}  # in points
 SMALLEST = 7.0  # points of a label
 CROP = {"hundred": (1, 60)}
 TEXTURE = 500  # signs of a picture
+CUTS_OF_A_LATTICE = ("consistent cut", "cut at which it holds", "recorded state", "outer state", "state at the step")
 SIGNS = ("event", "recorded event", "recording", "white action", "red action", "turn")
 
 
@@ -218,13 +220,67 @@ def test_a_legend_explains_what_is_seen_and_nothing_else():
     assert legend("lecture", step=1) == ["event", "now"]
     assert legend("lecture", cut="3.3.1") == ["event", "message", "marker", "records", "in process state",
                                               "in channel state", "cut"]  # fmt: skip
+    assert legend("overlapping") == [
+        "event", "message", "marker (S1, S2)", "records (S1, S2)", "in process state (S1, S2)", "in channel state",
+        "cut (S1, S2)",
+    ]  # fmt: skip
+    assert legend("overlapping", drawing=LATTICE)[3:] == [
+        "recorded state (S1, S2)", "snapshot begins, ends (S1, S2)"
+    ]  # fmt: skip
     assert legend("lai_yang")[:3] == ["event", "white message", "red message"]
     assert legend("lecture", drawing=LATTICE) == [
-        "consistent cut", "states of the run", "state at this step", "recorded state"
+        "consistent cut", "states of the run", "state at this step", "recorded state", "snapshot begins, ends"
     ]  # fmt: skip
     assert legend("lecture", drawing=PROOF) == [
-        "white action", "red action", "white message", "red message", "in channel state", "turns red"
+        "white action", "red action", "white message", "red message", "in channel state", "turns red", "S0, S1"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
+@pytest.mark.parametrize("name", [*NAMES, "never_occurred"])
+def test_a_legend_shows_the_looks_that_are_seen(name, drawing):
+    """Of each snapshot its own dash and symbol, and the colour of a line as it is drawn."""
+    picture = figure(name, drawing=drawing, legend=True, theme="grey")
+    explained = {look_of(part) for part in parts_of(picture) if part.sign == "legend"}
+    varied = {sign for own in SIGNS_OF_LEGEND if own.as_drawn for sign in own.explains}
+    seen = {look_of(part) for part in parts_of(picture) if part.sign in varied}
+    assert seen and seen - explained == set()
+
+
+def look_of(part: Primitive) -> tuple:
+    """What a look has of its own, whatever its size."""
+    match part:
+        case Line():
+            return "line", part.colour, part.dash and round(part.dash[0] / part.dash[1], 1), len(part.dash)
+        case Arrows():
+            return "arrow", part.dash and round(part.dash[0] / part.dash[1], 1), len(part.dash)
+        case Area():
+            return "area", part.fill, part.outline, len(part.polygons[0])
+        case Disc():
+            return "disc", part.fill, part.outline
+    return ()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_name_of_a_lattice_lies_on_a_cut(name, width):
+    picture = figure(name, width, drawing=LATTICE)
+    cuts = [part for part in parts_of(picture) if part.sign in CUTS_OF_A_LATTICE]
+    assert cuts
+    hidden = [(text.letters, part.sign) for text, box in texts_of(picture) for part in cuts if box.meets(around(part))]
+    assert hidden == []
+    names = {text.letters.rpartition(" ")[2] for text, _ in texts_of(picture) if text.style == "bold"}
+    assert name == "hundred" or ({"begins", "ends"} <= names and {"S1", "S2"} & names), "all have their place"
+
+
+def around(sign: Primitive) -> Box:
+    """The rectangle around a disc or a polygon."""
+    assert isinstance(sign, Disc | Area)
+    if isinstance(sign, Disc):
+        (x, y), reach = sign.centre, sign.radius
+        return Box(x - reach, y - reach, x + reach, y + reach)
+    xs, ys = zip(*sign.polygons[0], strict=True)
+    return Box(min(xs), min(ys), max(xs), max(ys))
 
 
 def test_a_crop_shows_the_part_between_two_steps_of_the_finished_diagram():
