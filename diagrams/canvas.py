@@ -45,7 +45,7 @@ class Canvas:
     ) -> Trace:
         """Add a trace of elements, each a list of points (None: a gap); nothing where there are no elements.
 
-        `sign` says what they stand for, as a primitive does (diagrams/primitives.py).
+        `sign` says what they stand for, by a word of SIGN_WORDS (diagrams/primitives.py).
         """
         deadline.check()
         flat = [point for element in points for point in element]

@@ -15,7 +15,7 @@ from diagrams.lettering import cropped, width_of
 from diagrams.primitives import Area, Arrows, Disc, Line, Primitive, Text, moved, scaled
 from diagrams.scene import Scene
 from diagrams.sheet import Sheet
-from diagrams.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_of
+from diagrams.signs import ALWAYS, HIGH, PROOF, RUN, Sign, arrow, disc, icon, level, signs_in
 
 LETTERS = 14.0  # pixels, on a screen
 BESIDE = 0.4  # of the size of letters: between an icon and its word
@@ -35,7 +35,7 @@ def with_legend(picture: Picture, scene: Scene, drawn: str, sheet: Sheet) -> Pic
     names = [] if drawn == PROOF or len(scene.snapshots) < 2 else [snapshot.id for snapshot in scene.snapshots]
     parts = [part for part in (*picture.inside, *picture.around) if not isinstance(part, Text)]
     seen = {part.sign for part in parts}
-    signs = [sign for sign in signs_of(scene) if sign.drawn in kinds and seen.intersection(sign.explains)]
+    signs = [sign for sign in signs_in(scene) if sign.drawn in kinds and seen.intersection(sign.explains)]
     size = sheet.letters or LETTERS
     margin = MARGIN * size
     own = [_fitted(_as_seen(sign, parts, names), size, picture.width - 2 * margin) for sign in signs]

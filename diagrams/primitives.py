@@ -1,7 +1,7 @@
 """The primitives of a drawing: lines, arrows, areas, discs and texts, with colours as tokens of diagrams.theme.
 
-Lengths are in the unit of their picture: pixels, or points on paper. `sign` says what a primitive stands for
-(diagrams/canvas.py, SIGN), for formats in which somebody may change its look; "" for what has no name.
+Lengths are in the unit of their picture: pixels, or points on paper. `sign` says what a primitive stands for, by a word
+of SIGN_WORDS, for formats in which somebody may change its look; "" for what has no name.
 """
 
 from __future__ import annotations
@@ -12,6 +12,22 @@ from dataclasses import dataclass, replace
 
 Pixel = tuple[float, float]  # (x, y) from the top left corner, y grows downwards
 Path = tuple[Pixel, ...]
+SIGN_WORDS = frozenset({
+    # of a run
+    "process", "process line", "event", "event ahead", "internal events", "internal events ahead", "ahead", "message",
+    "message on its way", "message not received", "open message", "open message on its way", "full message",
+    "full message on its way", "before the edits", "now", "time", "label", "legend",
+    # of its snapshots
+    "marker", "marker on its way", "control message", "control message on its way", "recording", "recorded event",
+    "band", "cut", "past", "future",
+    # of a cut that somebody holds
+    "held cut", "offending message",
+    # of the lattice
+    "edge", "consistent cut", "cut at which it holds", "states of the run", "way that avoids it", "state at the step",
+    "outer state", "recorded state", "leader",
+    # of Dijkstra's page
+    "white action", "red action", "white message", "red message", "turn", "state",
+})  # fmt: skip
 HALF_WIDTH = 0.4  # of an arrow's head, in its lengths
 
 

@@ -38,7 +38,7 @@ from diagrams.texts import (
     spots_beside,
     with_a_body,
 )
-from diagrams.tips import Sign, Tips
+from diagrams.tips import Obstacle, Tips
 from sim.core.model import APP
 
 ROOM = 0.7  # places before the first action and after the last one
@@ -167,7 +167,7 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
 
 def _messages(canvas: Canvas, whole: Rearranged) -> None:
     """White messages with open heads, red ones with filled heads; those that never arrive as dotted stubs."""
-    tips = Tips(canvas, _signs(canvas, whole))
+    tips = Tips(canvas, _obstacles(canvas, whole))
     for is_open in (True, False):
         own = [arrow for arrow in canvas.scene.arrows if (arrow.head == "open") == is_open]
         colour = "@ink" if is_open else "@red"
@@ -198,16 +198,16 @@ def _dots(canvas: Canvas, whole: Rearranged) -> None:
         canvas.add(points, _spans(dots), kind, mode="markers", marker=look, text=texts, hoverinfo="text", meta=meta)
 
 
-def _signs(canvas: Canvas, whole: Rearranged) -> Iterator[Sign]:
+def _obstacles(canvas: Canvas, whole: Rearranged) -> Iterator[Obstacle]:
     """The actions, as far as arrows have to keep off them."""
     radius = ACTION * max(canvas.scale, 0.4) / 2
     for dot, number in zip(canvas.scene.dots, _numbers(canvas, whole), strict=True):
         is_red = whole.proof.actions[number].is_red
         symbol, own = ("square", radius) if is_red else ("circle", radius + EDGE / 2)
-        yield Sign(dot.lane, dot.position, 0, symbol, own)
+        yield Obstacle(dot.lane, dot.position, 0, symbol, own)
     symbol = theme.RECORD_SYMBOLS[whole.rank_of(whole.proof.snapshot.id) % len(theme.RECORD_SYMBOLS)]
     for lane, own_lane in enumerate(canvas.scene.layout.shown[: len(canvas.scene.processes)]):
-        yield Sign(lane, whole.places.turns[own_lane], 0, symbol, TURN * max(canvas.scale, 0.45) / 2 + 1)
+        yield Obstacle(lane, whole.places.turns[own_lane], 0, symbol, TURN * max(canvas.scale, 0.45) / 2 + 1)
 
 
 def _numbers(canvas: Canvas, whole: Rearranged) -> list[int]:

@@ -27,6 +27,7 @@ class Sheet:
 
     width: pixels of the drawing; height: the same, or None: as much as it needs.
     unit: the points of one such pixel on paper; None for a screen, whose unit is the pixel.
+    axis: whether the times are written beside it; legend: whether one is drawn below it.
     """
 
     width: float = SCREEN_WIDTH

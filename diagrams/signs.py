@@ -286,7 +286,7 @@ SIGNS = (
         drawn=PROOF, as_drawn=True, explains=("turn",),
     ),
     Sign(
-        "state", "S0, S1", "A dotted line is a state of the run: S0, in which the snapshot begins, or S1, in which it ends.",
+        "state", "S0, S1", "A dotted line is a state of the run: in S0 the snapshot begins, in S1 it ends.",
         icon(28, level(28, "@faint", 1.6, 2, 4)), of_snapshots=True, drawn=PROOF,
         explains=("state",),
     ),
@@ -305,7 +305,7 @@ def _of_stamps(scene: Scene) -> list[Sign]:
     ]  # fmt: skip
 
 
-def signs_of(scene: Scene) -> list[Sign]:
+def signs_in(scene: Scene) -> list[Sign]:
     """The signs of a scene in its algorithm's words, in the order in which they are listed."""
     algorithm = scene.whole_run.words.algorithm
     own = {"marker": algorithm.marker, "control": algorithm.control_message}
@@ -324,6 +324,6 @@ def signs(scene: Scene) -> list[dict[str, Any]]:
             "key": sign.key, "label": sign.label, "title": sign.title, "icon": sign.icon.svg(), "rare": sign.rare,
             "of_snapshots": sign.of_snapshots, "drawn": sign.drawn,
         }
-        for sign in signs_of(scene)
+        for sign in signs_in(scene)
         if sign.drawn != LATTICE
     ]  # fmt: skip

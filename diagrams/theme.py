@@ -48,7 +48,7 @@ GREY = {  # for papers that are printed without colours: symbols, dashes and lig
     "white": "#ffffff", "white-edge": "#111111", "on-white": "#111111", "red": "#4d4d4d",
     "past": "#4d4d4d", "future": "#6f6f6f", "concurrent": "#6f6f6f", "selection": "#8c8c8c", "shadow": "#000000",
     "p0": "#333333", "p1": "#333333", "p2": "#333333", "p3": "#333333", "p4": "#333333", "p5": "#333333",
-    "s0": "#000000", "s1": "#4a4a4a", "s2": "#2e2e2e", "s3": "#3c3c3c",
+    "s0": "#000000", "s1": "#606060", "s2": "#2e2e2e", "s3": "#3c3c3c",
 }  # fmt: skip
 PALETTES = {"light": LIGHT, "dark": DARK}  # of pages
 PRINTED = {**PALETTES, "grey": GREY}  # of pictures

@@ -24,8 +24,8 @@ NEAR = 40.0  # pixels: farther signs are in nobody's way
 AT_ITS_END = 1.0  # pixels: a sign so near to an arrow's end is the one it points to
 
 
-class Sign(NamedTuple):
-    """A sign on a line: its lane and position, from which step on, its symbol and half its size in pixels."""
+class Obstacle(NamedTuple):
+    """A dot, ring or diamond on a line: its lane and position, from which step, its symbol, its radius in pixels."""
 
     lane: int
     position: float
@@ -35,27 +35,27 @@ class Sign(NamedTuple):
 
 
 class _OnLine(NamedTuple):
-    """A sign, and where it lies along its line, in pixels."""
+    """An obstacle, and where it lies along its line, in pixels."""
 
     on: float
-    sign: Sign
+    own: Obstacle
 
 
-def signs_of(canvas: Canvas) -> Iterator[Sign]:
+def signs_of(canvas: Canvas) -> Iterator[Obstacle]:
     """The dots, rings and diamonds of the space-time diagram."""
     scene, scale = canvas.scene, canvas.scale
     ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
     for dot in scene.dots:
-        yield Sign(dot.lane, dot.position, 0, "circle", DOT * max(scale, 0.4) / 2)
+        yield Obstacle(dot.lane, dot.position, 0, "circle", DOT * max(scale, 0.4) / 2)
         for snapshot, step in dot.recorded.items():
             rank = ranks[snapshot]
             radius = ring_size(rank, scale) / 2 + RING_WIDTH * max(scale, 0.5) / 2
             symbol = theme.RING_SYMBOLS[rank % len(theme.RING_SYMBOLS)].removesuffix("-open")
-            yield Sign(dot.lane, dot.position, step, symbol, radius)
+            yield Obstacle(dot.lane, dot.position, step, symbol, radius)
     for snapshot, recordings in scene.recordings.items():
         symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
         for own in recordings:
-            yield Sign(own.lane, own.position, own.step, symbol, DIAMOND * max(scale, 0.45) / 2 + 1)
+            yield Obstacle(own.lane, own.position, own.step, symbol, DIAMOND * max(scale, 0.45) / 2 + 1)
 
 
 def ring_size(rank: int, scale: float) -> float:
@@ -66,19 +66,19 @@ def ring_size(rank: int, scale: float) -> float:
 class Tips:
     """How far before their ends arrows have their tips, for what is drawn on one canvas."""
 
-    def __init__(self, canvas: Canvas, signs: Iterable[Sign]) -> None:
-        """`signs` are those that arrows may end at."""
+    def __init__(self, canvas: Canvas, obstacles: Iterable[Obstacle]) -> None:
+        """`obstacles` are those that arrows may end at."""
         self.canvas = canvas
         found: dict[int, list[_OnLine]] = {}
-        for sign in signs:
-            on = canvas.pixels((sign.lane, sign.position))[1 if canvas.down else 0]
-            found.setdefault(sign.lane, []).append(_OnLine(on, sign))
-        self.signs = {lane: sorted(own, key=itemgetter(0)) for lane, own in found.items()}
+        for own in obstacles:
+            on = canvas.pixels((own.lane, own.position))[1 if canvas.down else 0]
+            found.setdefault(own.lane, []).append(_OnLine(on, own))
+        self.obstacles = {lane: sorted(near, key=itemgetter(0)) for lane, near in found.items()}
 
     def stages(self, shaft: Sequence[Point | None], arrow: Arrow) -> Iterator[tuple[int, int | None, float]]:
         """How far off its end an arrow has its tip once it is received: from a step, until a step, so many pixels."""
         received = arrow.received or 0
-        later = {sign.step for _, sign in self._near(shaft, arrow) if sign.step > received}
+        later = {own.step for _, own in self._near(shaft, arrow) if own.step > received}
         steps = [received, *sorted(later)]
         offs = [self.off(shaft, arrow, step) for step in steps]
         starts = [place for place, off in enumerate(offs) if not place or off != offs[place - 1]]
@@ -94,29 +94,27 @@ class Tips:
         length = math.dist((x, y), tip) or 1.0
         back = ((x - tip[0]) / length, (y - tip[1]) / length)
         off = OFF_LINE * max(self.canvas.scale, 0.4)
-        inside = [self._inside(near, tip, back) for near in self._near(shaft, arrow) if near.sign.step <= step]
+        inside = [self._inside(near, tip, back) for near in self._near(shaft, arrow) if near.own.step <= step]
         for entered, left in sorted(inside):
             off = left if entered < off < left else off
         return round(min(off, length / 2), 2)
 
     def _near(self, shaft: Sequence[Point | None], arrow: Arrow) -> list[_OnLine]:
-        """The signs on the line of the receiver that are not far from an arrow's end."""
+        """The obstacles on the line of the receiver that are not far from an arrow's end."""
         end = shaft[1]
-        signs = self.signs.get(arrow.target, [])
-        if not end or not signs:
+        near = self.obstacles.get(arrow.target, [])
+        if not end or not near:
             return []
         on = self.canvas.pixels(end)[1 if self.canvas.down else 0]
-        return signs[
-            bisect_left(signs, on - NEAR, key=itemgetter(0)) : bisect_left(signs, on + NEAR, key=itemgetter(0))
-        ]
+        return near[bisect_left(near, on - NEAR, key=itemgetter(0)) : bisect_left(near, on + NEAR, key=itemgetter(0))]
 
     def _inside(self, near: _OnLine, tip: Pixel, back: Pixel) -> tuple[float, float]:
-        """Between which distances from `tip`, in the direction `back`, one is in a sign; (0, 0) for nowhere."""
-        aside, sign = near.on - tip[1 if self.canvas.down else 0], near.sign
+        """Between which distances from `tip`, in the direction `back`, one is in an obstacle; (0, 0) for nowhere."""
+        aside, own = near.on - tip[1 if self.canvas.down else 0], near.own
         centre = (0.0, aside) if self.canvas.down else (aside, 0.0)
         on_the_way = centre[0] * back[0] + centre[1] * back[1]
         is_own = abs(aside) < AT_ITS_END
-        radius = (marks.reach(sign.symbol, sign.radius, back) if is_own else marks.size(sign.symbol, sign.radius)) + GAP
+        radius = (marks.reach(own.symbol, own.radius, back) if is_own else marks.size(own.symbol, own.radius)) + GAP
         beside = aside * aside - on_the_way * on_the_way
         half = math.sqrt(max(0.0, radius * radius - beside))
         return (on_the_way - half, on_the_way + half) if half else (0.0, 0.0)

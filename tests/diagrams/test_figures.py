@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 
 import pytest
 
@@ -12,7 +13,7 @@ from diagrams.drawing import Picture
 from diagrams.export import read_options
 from diagrams.export_options import LATTICE, PROOF, SPACE_TIME
 from diagrams.pictures import drawn
-from diagrams.primitives import Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
+from diagrams.primitives import SIGN_WORDS, Area, Arrows, Box, Disc, Line, Path, Pixel, Primitive, Text
 from diagrams.signs import SIGNS as SIGNS_OF_LEGEND
 from diagrams.view import View
 from sim.core.errors import InputError
@@ -23,6 +24,7 @@ NAMES = ["lecture", "star", "overlapping", "widgets", "hundred"]
 WIDTHS = {"84mm": 238.11, "170mm": 481.89}  # in points
 SMALLEST = 7.0  # points of a label
 CROP = {"hundred": (1, 60)}
+TINTS = {frozenset(("past", "future")): 5, frozenset(("past",)): 3}  # of lightness; cuts are between them, too
 TEXTURE = 500  # signs of a picture
 CUTS_OF_A_LATTICE = ("consistent cut", "cut at which it holds", "recorded state", "outer state", "state at the step")
 SIGNS = ("event", "recorded event", "recording", "white action", "red action", "turn")
@@ -132,22 +134,30 @@ def test_a_head_gives_way_to_a_ring_as_soon_as_that_is_drawn():
 @pytest.mark.parametrize("name", [*NAMES, "lai_yang", "phones"])
 @pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
 def test_without_colour_every_sign_is_told_from_every_other(name, drawing):
-    """Two signs of the same form differ in lightness, by what is seen on white paper."""
+    """Two signs of the same form differ in lightness, by what is seen on white paper; those of two snapshots too."""
     try:
         picture = figure(name, drawing=drawing, theme="grey")
     except InputError:
         pytest.skip(f"{name} has no {drawing}")
-    looks: dict[tuple, dict[str, float]] = {}
+    looks: dict[tuple, dict[tuple[str, str], set[float]]] = {}
     for part in parts_of(picture):
         if part.sign and not isinstance(part, Text):
-            looks.setdefault(form_of(part), {})[part.sign] = lightness(seen(part))
+            meaning = (part.sign, snapshot_of(part))
+            looks.setdefault(form_of(part), {}).setdefault(meaning, set()).add(lightness(seen(part)))
     near = [
         (one, other, round(abs(a - b), 1))
         for signs in looks.values()
-        for (one, a), (other, b) in combinations(signs.items(), 2)
-        if abs(a - b) < (5 if {one, other} == {"past", "future"} else 10)
+        for (one, own), (other, others) in combinations(signs.items(), 2)
+        for a, b in product(own, others)
+        if abs(a - b) < TINTS.get(frozenset((one[0], other[0])), 10)
     ]
     assert near == []
+
+
+def snapshot_of(part: Primitive) -> str:
+    """The token of the snapshot to which a sign belongs; "" for none, as for a marker, whose dash tells it."""
+    token = token_of(part).partition("/")[0]
+    return token if token in map(theme.snapshot_colour, range(theme.SNAPSHOT_COLOURS)) else ""
 
 
 def form_of(part: Primitive) -> tuple:
@@ -165,21 +175,22 @@ def form_of(part: Primitive) -> tuple:
     raise AssertionError(part)
 
 
+def token_of(part: Primitive) -> str:
+    assert isinstance(part, Line | Arrows | Area | Disc)
+    return part.colour if isinstance(part, Line | Arrows) else part.fill or part.outline
+
+
 def seen(part: Primitive) -> Colour:
     """The colour of a primitive on white paper."""
-    assert isinstance(part, Line | Arrows | Area | Disc)
-    token = part.colour if isinstance(part, Line | Arrows) else part.fill or part.outline
-    name, _, opacity = token[1:].partition("/")
+    name, _, opacity = token_of(part)[1:].partition("/")
     return over(colour_of(theme.GREY[name]), float(opacity or 1), colour_of(theme.GREY["paper"]))
 
 
 def test_bands_and_sides_of_a_cut_stay_apart_in_grey():
     """A band lies on the past, on the future, and on paper; two pasts lie on each other."""
-    paper, black = colour_of(theme.GREY["paper"]), colour_of(theme.GREY["s0"])
-    past = over(black, 0.13, paper)
-    future = over(colour_of(theme.GREY["line"]), 0.09, paper)
-    band = colour_of(theme.GREY["band"])
-    steps = [lightness(colour) for colour in (band, past, future, paper)]
+    drawn_as = {part.sign: part for part in figure("lecture", theme="grey").inside}
+    steps = [lightness(seen(drawn_as[sign])) for sign in ("band", "past", "future")]
+    steps.append(lightness(colour_of(theme.GREY["paper"])))
     assert all(darker + 3 < lighter for darker, lighter in pairwise(steps))
     assert steps[1] - steps[0] > 12 and steps[2] - steps[1] > 6
     assert all(len({red, green, blue}) == 1 for red, green, blue in map(colour_of, theme.GREY.values()))
@@ -320,3 +331,14 @@ def test_what_is_no_length_is_refused_in_a_sentence(asked, complaint):
 def test_letters_too_large_for_the_width_are_refused():
     with pytest.raises(InputError, match=r"--width 85pt is too narrow for letters of 20pt; make .* 240pt wide"):
         exported("lecture", "svg", width="30mm", **{"font-size": "20pt"})
+
+
+def test_every_sign_has_a_word_of_the_vocabulary():
+    """The same as those that are explained, or that an author may change."""
+    words = {sign for own in SIGNS_OF_LEGEND for sign in own.explains}
+    for name, drawing in product([*NAMES, "lai_yang", "never_occurred", "phones"], [SPACE_TIME, LATTICE, PROOF]):
+        own = scene(name)
+        for asked in ({}, {"step": own.last // 2}):
+            with suppress(InputError):
+                words |= {part.sign for part in parts_of(drawn(own, View.of(own, drawing=drawing, **asked)).picture)}
+    assert words - SIGN_WORDS == {""}

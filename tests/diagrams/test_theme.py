@@ -121,7 +121,7 @@ def test_every_sign_has_a_word_a_sentence_and_a_picture():
         "event, message, marker, records, in process state, in channel state, cut, cut, now, before your changes, held"
     )
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] in ("run", "always")) == labels
-    of_proof = "white action, red action, white message, red message, in channel state, turns red"
+    of_proof = "white action, red action, white message, red message, in channel state, turns red, S0, S1"
     assert ", ".join(sign["label"] for sign in told if sign["drawn"] == "proof") == of_proof
     assert len({sign["key"] for sign in told}) == len(told)
     for sign in told:
