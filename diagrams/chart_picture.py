@@ -181,9 +181,8 @@ def _fields(trace: Trace, letters: float, room: float) -> Iterator[_Entry]:
         yield Text((x, y), low, "start", letters, "@ink", sign="label")
         for rank in range(FIELDS):
             left, top = x + start + field * rank + 1, y - 0.8 * letters
-            right, bottom = left + field - 2, y + 0.1 * letters
-            corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-            yield Area((corners,), chart_shapes.field_colour(trace, trace["zmin"] + step * rank))
+            box = Box(left, top, left + field - 2, y + 0.1 * letters)
+            yield Area((box.corners,), chart_shapes.field_colour(trace, trace["zmin"] + step * rank))
         yield Text((x + start + FIELDS * field + 0.4 * letters, y), high, "start", letters, "@ink", sign="label")
 
     yield _Entry(start + FIELDS * field + end, draw)

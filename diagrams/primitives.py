@@ -50,6 +50,11 @@ class Box:
         """From the top to the bottom."""
         return self.bottom - self.top
 
+    @property
+    def corners(self) -> Path:
+        """The corners, from the top left one on to the top right one."""
+        return (self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom)
+
     def wider(self, by: float) -> Box:
         """The rectangle with every side `by` farther out."""
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)

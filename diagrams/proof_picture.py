@@ -10,7 +10,7 @@ from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
 from diagrams.lettering import fitted, width_of, wrapped
 from diagrams.nodes import nodes_of_run
-from diagrams.primitives import Area, Disc, Primitive, Text
+from diagrams.primitives import Area, Box, Disc, Primitive, Text
 from diagrams.proof import STRAIGHT, Proof, Swaps, proof_of
 from diagrams.proof_figure import Rearranged, figure
 from diagrams.room import Room
@@ -109,9 +109,7 @@ class _Strip:
         for number, action in enumerate(self.part):
             x = left + self.chip * (number + 0.5)
             if action.is_red:
-                corners = ((-radius, -radius), (radius, -radius), (radius, radius), (-radius, radius))
-                polygon = tuple((x + across, y + down) for across, down in corners)
-                yield Area((polygon,), "@red", sign="red action")
+                yield Area((Box(x, y, x, y).wider(radius).corners,), "@red", sign="red action")
             else:
                 yield Disc((x, y), radius, "@white", "@white-edge", 1.8, "white action")
             letters, size = fitted(action.label, self.letters, self.chip - 2)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from diagrams import theme
-from diagrams.primitives import Area, Arrows, Disc, Line, Primitive
+from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
 from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
@@ -72,8 +72,7 @@ def diamond(x: float, radius: float, token: str) -> Area:
 
 def square(x: float, radius: float, token: str) -> Area:
     """A filled square at half the height."""
-    low, high = HIGH / 2 - radius, HIGH / 2 + radius
-    return Area((((x - radius, low), (x + radius, low), (x + radius, high), (x - radius, high)),), token)
+    return Area((Box(x, HIGH / 2, x, HIGH / 2).wider(radius).corners,), token)
 
 
 def disc(x: float, radius: float, token: str) -> Disc:

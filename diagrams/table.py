@@ -50,7 +50,7 @@ class Table:
             top = self.top + self.row * number
             for left, width, cell in zip(lefts, self.widths, row, strict=False):
                 if cell.fill:
-                    yield Area((_corners(Box(left, top, left + width, top + self.row)),), cell.fill)
+                    yield Area((Box(left, top, left + width, top + self.row).corners,), cell.fill)
         rules = (self.top + self.row * number for number in range(1, len(self.rows) + 1))
         yield Line(tuple(((self.left, y), (self.box.right, y)) for y in rules), "@line/0.5", 1.0)
         for number, row in enumerate(self.rows):
@@ -58,7 +58,3 @@ class Table:
             for left, cell in zip(lefts, row, strict=False):
                 if cell.text:
                     yield Text((left + PAD, base), cell.text, "start", self.size, cell.colour, cell.style, halo=False)
-
-
-def _corners(box: Box) -> tuple[tuple[float, float], ...]:
-    return (box.left, box.top), (box.right, box.top), (box.right, box.bottom), (box.left, box.bottom)
