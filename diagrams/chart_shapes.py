@@ -12,7 +12,7 @@ from typing import Any
 
 from diagrams.drawing import Frame, Place, shapes
 from diagrams.lettering import width_of
-from diagrams.primitives import Area, Box, Line, Pixel, Primitive, Text
+from diagrams.primitives import Area, Line, Pixel, Primitive, Text
 
 Trace = Mapping[str, Any]
 
@@ -96,7 +96,7 @@ def _violin(trace: Trace, frame: Frame, size: float) -> Iterator[Primitive]:
     (left, low), (_, middle), (_, high) = (frame.pixel(at, value) for value in quartiles)
     unit = frame.pixel(1, 0)[0] - frame.pixel(0, 0)[0]
     right = left + max(LEAST_BOX, trace["box"]["width"] * reach * unit)
-    yield Area((Box(left, high, right, low).corners,), "@paper", look["color"], look["width"])
+    yield Area((((left, low), (right, low), (right, high), (left, high)),), "@paper", look["color"], look["width"])
     yield Line((((left, middle), (right, middle)),), look["color"], look["width"] * 1.5)
 
 
@@ -139,8 +139,8 @@ def _fields(trace: Trace, frame: Frame, size: float) -> Iterator[Primitive]:
         for x, value in enumerate(row):
             if value is not None:
                 (left, low), (right, high) = frame.pixel(x - 0.5, y - 0.5), frame.pixel(x + 0.5, y + 0.5)
-                field = Box(left + across, high + up, right - across, low - up)
-                yield Area((field.corners,), field_colour(trace, value))
+                left, low, right, high = left + across, low - up, right - across, high + up
+                yield Area((((left, low), (right, low), (right, high), (left, high)),), field_colour(trace, value))
 
 
 def field_colour(trace: Trace, value: float) -> str:
