@@ -7,10 +7,10 @@ room for the record beside the diagram, time across below it (diagrams/record_ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from diagrams import lettering
-from diagrams.caption import caption
+from diagrams.caption import of_run
 from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import CROP, NO_AXIS, STEPS
 from diagrams.primitives import Box, Pixel, Text
@@ -95,7 +95,7 @@ class _Slides:
     """What all pages of a run have in common: the sizes of letters, and where everything lies."""
 
     def __init__(self, scene: Scene, view: View, steps: range) -> None:
-        self.scene, self.view, self.steps = scene, view, steps
+        self.scene, self.steps = scene, steps
         self.size, most = _size([scene.steps[step].sentence for step in steps])
         self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
         top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
@@ -119,7 +119,7 @@ class _Slides:
             head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
             said = f"Step {step} of {self.scene.last}. {self.scene.steps[step].sentence}"
-            told = f"{said} {caption(self.scene, replace(self.view, step=step))}"
+            told = f"{said} {of_run(self.scene, step)}"
             diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
             yield Slide(step, head, self.lines[step], self.size, self.box, diagram, told, record)
 

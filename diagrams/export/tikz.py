@@ -15,7 +15,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.caption import caption
 from diagrams.clipping import clipped
 from diagrams.drawing import Picture
 from diagrams.export_options import PICTURE, WIDTH, Option
@@ -86,7 +85,7 @@ def export(scene: Scene, view: View) -> bytes:
     """
     if STANDALONE.of(view) and CAPTION.of(view):
         raise InputError("--caption belongs to a picture in a paper; leave out --standalone, or give it no caption")
-    picture = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options})).picture
+    picture, caption, _ = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options}))
     lines = list(_Writer(picture, view.palette).written())
     if len(lines) > MOST_LINES:
         raise InputError(
@@ -94,7 +93,7 @@ def export(scene: Scene, view: View) -> bytes:
             "export it as pdf, or a run with fewer messages"
         )
     if CAPTION.of(view):
-        lines.append(latex_caption(caption(scene, view)))
+        lines.append(latex_caption(caption))
     title = " ".join(scene.execution.scenario.title.encode("ascii", "replace").decode().split())
     size = {"width": _number(picture.width), "height": _number(picture.height)}
     whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
