@@ -196,7 +196,7 @@ def test_a_cut_is_told_of_the_processes_on_show():
         ("Messages, e.g. A, may cross. B is sent.", "Messages, e.g. A, may cross."),
         ("The U.S. Treasury pays. P1 is rich.", "The U.S. Treasury pays."),
         ("See Fig. P1 here. Then stop.", "See Fig. P1 here."),
-        ("K. Chandy and L. Lamport (cf. Sect. II) did it. P1 records.", "K. Chandy and L. Lamport (cf. Sect. II) did it."),
+        ("K. Chandy and L. Lamport (cf. Sect. II) say so. P1 is.", "K. Chandy and L. Lamport (cf. Sect. II) say so."),
         ("P1 sends to P. P2 does not.", "P1 sends to P."),
         ("Does it hold? Yes.", "Does it hold?"),
     ],
