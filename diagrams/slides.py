@@ -27,6 +27,7 @@ from sim.core.errors import InputError
 WIDTH, HEIGHT = 1280, 720
 MOST_PAGES = 300
 SIDE, TOP, BOTTOM = 36.0, 20.0, 18.0  # pixels round everything
+WIDE = WIDTH - 2 * SIDE  # pixels of the sentence
 GAP = 18.0  # pixels between the sentence, the diagram and the record
 HEAD_SIZE = 20.0  # of the line with the step's number
 SENTENCES = ((26.0, 2), (24.0, 2), (22.0, 2), (22.0, 3), (20.0, 4), (18.0, 6))  # sizes, with the most lines of each
@@ -97,7 +98,9 @@ class _Slides:
     def __init__(self, scene: Scene, view: View, steps: range) -> None:
         self.scene, self.steps = scene, steps
         self.size, most = _size([scene.steps[step].sentence for step in steps])
-        self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
+        self.lines = {
+            step: tuple(lettering.balanced(scene.steps[step].sentence, self.size, WIDE, most)) for step in steps
+        }
         top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
         right, bottom = WIDTH - SIDE, HEIGHT - BOTTOM
         down = view.orientation == "down"
@@ -127,10 +130,6 @@ class _Slides:
 def _size(sentences: list[str]) -> tuple[float, int]:
     """The largest letters with which no sentence needs more lines than it may, and how many it may."""
     for size, most in SENTENCES:
-        if all(len(_wrapped(sentence, size, most + 1)) <= most for sentence in sentences):
+        if all(len(lettering.wrapped(sentence, size, WIDE, most + 1)) <= most for sentence in sentences):
             return size, most
     return SENTENCES[-1]
-
-
-def _wrapped(sentence: str, size: float, most: int) -> list[str]:
-    return lettering.wrapped(sentence, size, WIDTH - 2 * SIDE, most)
