@@ -40,11 +40,13 @@ def of_proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> str:
     return " ".join(_proof(scene, proof, row))
 
 
-def before_the_end(scene: Scene, step: int, told: str) -> str:
-    """A caption for those who cannot see the picture: before the end of the run with the sentence of the step."""
-    if step == scene.last:
-        return told
-    return f"Step {step} of {scene.last}. {scene.window(step, step).steps[step].sentence} {told}"
+def at_step(scene: Scene, step: int) -> str:
+    """What happens at a step before the end of the run; "" where the picture does not show it."""
+    rows, processes = scene.whole_run.rows(step, step), _on_show(scene)
+    is_seen = scene.first <= step <= scene.until and (not rows or any(row.process in processes for row in rows))
+    if step == scene.last or not is_seen:
+        return ""
+    return f"Step {step} of {scene.last}. {scene.window(step, step).steps[step].sentence}"
 
 
 def first_sentence(scene: Scene) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from diagrams.caption import before_the_end, of_lattice, of_proof, of_run
+from diagrams.caption import at_step, of_lattice, of_proof, of_run
 from diagrams.drawing import Drawing, Picture, still, still_frame
 from diagrams.export_options import CUT, DRAWING, LATTICE, PROOF, PROOF_SNAPSHOT, SPACE_TIME, SWAPS
 from diagrams.frontiers import frontier_in
@@ -31,7 +31,7 @@ LATTICE_HEIGHT = 0.9  # of the width, on paper
 
 
 class Drawn(NamedTuple):
-    """A picture, its caption, and what it says to those who cannot see it (diagrams/caption.py)."""
+    """A picture, its caption, and what it says to those who cannot see it: what happens at its step as well."""
 
     picture: Picture
     caption: str
@@ -39,7 +39,9 @@ class Drawn(NamedTuple):
 
 
 class Subject(Protocol):
-    """What a drawing shows of a run."""
+    """What a drawing shows of a run; `happens` says what happens at its step, where the drawing shows that."""
+
+    happens: str
 
     def picture(self, sheet: Sheet) -> Picture:
         """It on a sheet."""
@@ -56,8 +58,7 @@ def drawn(scene: Scene, view: View) -> Drawn:
     if sheet.legend:
         picture = with_legend(picture, scene, RUN if drawing == SPACE_TIME else drawing, sheet)
     caption = subject.caption()
-    told = before_the_end(scene, view.step, caption) if drawing == SPACE_TIME else caption
-    return Drawn(picture.on(sheet), caption, told)
+    return Drawn(picture.on(sheet), caption, f"{subject.happens} {caption}".strip())
 
 
 def caption(scene: Scene, view: View) -> str:
@@ -74,6 +75,7 @@ class _Run:
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.shown, self.view = on_show(scene, view), view
+        self.happens = at_step(self.shown, view.step)
 
     def picture(self, sheet: Sheet) -> Picture:
         drawing = Drawing(self.shown, self.view.orientation, sheet)
@@ -86,6 +88,8 @@ class _Run:
 
 class _Lattice:
     """The lattice of consistent cuts."""
+
+    happens = ""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.lattice, self.step = lattice_of(scene, view), view.step
@@ -104,6 +108,8 @@ class _Lattice:
 
 class _Proof:
     """Dijkstra's page."""
+
+    happens = ""
 
     def __init__(self, scene: Scene, view: View) -> None:
         self.scene, self.orientation = scene, view.orientation

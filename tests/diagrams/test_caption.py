@@ -184,6 +184,16 @@ def test_processes_that_are_left_out_are_left_out_of_the_words_too(drawing):
     assert exported("overlapping", "caption", **asked).decode() == f"{text}\n"
 
 
+def test_the_sentence_of_a_step_is_said_where_the_picture_shows_it():
+    """To those who cannot see it."""
+    sentence = f"Step 5 of 18. {scene('lecture').steps[5].sentence} "
+    shown = ({}, {"crop": (4, 9)}, {"processes": "P1"})
+    others = ({"crop": (9, 12)}, {"processes": "P2,P3"}, {"drawing": "lattice"})
+    for asked in (*shown, *others):
+        picture = drawn(scene("lecture"), View.of(scene("lecture"), step=5, **asked))
+        assert picture.told == (sentence if asked in shown else "") + picture.caption, asked
+
+
 def test_a_cut_is_told_of_the_processes_on_show():
     text = told("lecture", cut="4.1.2", processes="P1,P3")
     assert "The cut of P1 up to D and P3 up to J is not consistent" in text
