@@ -18,7 +18,7 @@ SCREEN_WIDTH, SCREEN_HEIGHT = 900, 640  # pixels
 LETTERS = 17.0  # pixels of a drawing for paper: its letters, and those of events on a screen
 FONT_POINTS = 8.0  # where a paper says nothing of its letters
 PAPER_MM = 170.0  # where it says nothing of its width
-NARROWEST = 16.0  # letters beside each other: a narrower picture has no room for a diagram and its names
+NARROWEST = 12.0  # letters beside each other: a narrower picture has no room for a diagram
 
 
 @dataclass(frozen=True)

@@ -92,16 +92,17 @@ def letters(canvas: Canvas, labels: Labels) -> None:
         name = cropped(dot.label, size, room)
         spots = spots_beside(canvas, dot.lane, dot.position)
         own = [(dot.lane, dot.position)]
-        spot = labels.place(_off_the_dot(name, canvas.down, spots[0]), size, spots, own, is_needed=True)
+        spot = labels.place(_off_the_dot(name, canvas, spots[0]), size, spots, own, is_needed=True)
         if spot:
-            placed.append((spot, _off_the_dot(plain(name), canvas.down, spot)))
+            placed.append((spot, _off_the_dot(plain(name), canvas, spot)))
     points, sides = [spot.at for spot, _ in placed], [spot.side for spot, _ in placed]
     write(canvas, points, [name for _, name in placed], sides, "@ink", LETTER_SIZE, None)
 
 
-def _off_the_dot(name: str, down: bool, spot: Spot) -> str:
-    """A name with blanks that keep it clear of the ring of its event."""
-    pad = " " * (0 if not down else 4 if spot.side.startswith("middle") else 3)
+def _off_the_dot(name: str, canvas: Canvas, spot: Spot) -> str:
+    """A name with blanks that keep it clear of the ring of its event, which is smaller on paper."""
+    blanks = 0 if not canvas.down else 4 if spot.side.startswith("middle") else 3
+    pad = " " * max(0, blanks - (canvas.room.letters is not None))
     return f"{pad}{name}{pad}"
 
 
