@@ -10,7 +10,7 @@ from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import ACROSS, Arrow, Span
 from diagrams.scene import ON_ITS_WAY, Scene
-from diagrams.tips import Tips, signs_of
+from diagrams.tips import Tips, obstacles_of
 from sim.core.model import APP, CONTROL, MARKER
 
 AHEAD = {"color": "@line", "width": 1.2}  # the way that a message has yet to go
@@ -99,7 +99,7 @@ def _there(
 
 def messages(canvas: Canvas) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
-    arrows, tips = _of_kind(canvas, APP), Tips(canvas, signs_of(canvas))
+    arrows, tips = _of_kind(canvas, APP), Tips(canvas, obstacles_of(canvas))
     _ahead(canvas, arrows, tips)
     for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
@@ -117,7 +117,7 @@ def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
 
 def control(canvas: Canvas) -> None:
     """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
-    tips = Tips(canvas, signs_of(canvas))
+    tips = Tips(canvas, obstacles_of(canvas))
     for (colour, snapshot), own in _grouped(_of_kind(canvas, CONTROL), _look).items():
         line, meta = {"color": colour, "dash": theme.CONTROL_DASH}, canvas.of(snapshot)
         flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
@@ -132,7 +132,7 @@ def markers(canvas: Canvas) -> None:
 
     The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """
-    looks, tips = _grouped(_of_kind(canvas, MARKER), _look), Tips(canvas, signs_of(canvas))
+    looks, tips = _grouped(_of_kind(canvas, MARKER), _look), Tips(canvas, obstacles_of(canvas))
     for (_, snapshot), own in looks.items():
         _ahead(canvas, own, tips, canvas.of(snapshot))
     for (colour, snapshot), own in looks.items():

@@ -156,13 +156,17 @@ def _bands(canvas: Canvas, whole: Rearranged) -> None:
     """Below a message: that it is in the state of its channel; or that it is red and accepted in a white action."""
     wrong = {own["message"] for own in whole.proof.forbidden}
     width = max(canvas.scale, 0.4)
-    for arrows, line in (
-        ([arrow for arrow in canvas.scene.arrows if arrow.kept], {"color": "@band", "width": 15 * width}),
-        ([arrow for arrow in canvas.scene.arrows if arrow.id in wrong], {"color": "@bad/0.5", "width": 11 * width}),
+    for arrows, sign, line in (
+        ([arrow for arrow in canvas.scene.arrows if arrow.kept], "band", {"color": "@band", "width": 15 * width}),
+        (
+            [arrow for arrow in canvas.scene.arrows if arrow.id in wrong],
+            "offending message",
+            {"color": "@bad/0.5", "width": 11 * width},
+        ),
     ):
         anchors = [anchor for arrow in arrows for anchor in _shaft(whole, arrow)]
         shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
-        canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors}, sign="band")
+        canvas.add(shafts, _spans(arrows), mode="lines", line=line, meta={"places": anchors}, sign=sign)
 
 
 def _messages(canvas: Canvas, whole: Rearranged) -> None:

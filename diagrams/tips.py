@@ -41,7 +41,7 @@ class _OnLine(NamedTuple):
     own: Obstacle
 
 
-def signs_of(canvas: Canvas) -> Iterator[Obstacle]:
+def obstacles_of(canvas: Canvas) -> Iterator[Obstacle]:
     """The dots, rings and diamonds of the space-time diagram."""
     scene, scale = canvas.scene, canvas.scale
     ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
