@@ -21,8 +21,8 @@ def on_show(scene: Scene, view: View) -> Scene:
     """
     crop = CROP.of(view)
     if not crop and view.steps and _steps(scene) > MOST_STEPS:
-        first, last = view.steps
-        crop = min(first, scene.until - 1), max(last, first + 1)
+        first = min(view.steps[0], scene.until - 1)
+        crop = first, max(view.steps[1], first + 1)
     if crop and not scene.first <= crop[0] < crop[1] <= scene.until:
         where = f"{scene.execution.scenario.name} has steps {scene.first} to {scene.until}"
         raise InputError(f"--{CROP.name} {crop[0]}..{crop[1]}: {where}; give two of them, the first one first")

@@ -190,7 +190,7 @@ def test_the_command_line_refuses_bad_input_in_one_line(arguments, words, tmp_pa
 def test_an_option_that_means_something_to_the_drawing_is_taken(tmp_path):
     target = str(tmp_path / "x")
     command("lecture", "--format", "svg", "-o", target, "--crop", "2..6", "--no-axis", "--legend", status=0)
-    command("lecture", "--format", "svg", "-o", target, "--drawing", "proof", "--swaps", "2", "--legend", status=0)
+    command("lecture", "--format", "svg", "-o", target, "--drawing", "proof", "--swaps", "1", "--legend", status=0)
     command("lecture", "--format", "deck", "-o", target, "--crop", "2..6", "--no-axis", status=0)
 
 

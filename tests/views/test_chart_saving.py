@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from diagrams.export import png
+
 
 def menu(*traces: dict[str, str]) -> None:
     from diagrams import charts
@@ -43,13 +45,14 @@ def test_letters_are_asked_for_on_paper_only(page):
     assert labels() == []
 
 
-def test_a_picture_of_too_many_dots_is_refused_in_place_of_the_button():
+def test_a_picture_of_too_many_dots_is_refused_in_place_of_the_button(monkeypatch):
     page = AppTest.from_function(menu, default_timeout=60).run()
     page.get("segmented_control")[0].set_value("png").run()
-    page.selectbox[0].set_value("400mm").run()
     assert [button.proto.label for button in page.get("download_button")] == ["Save PNG"]
-    page.selectbox[0].set_value("2400pt").run()
+    monkeypatch.setattr(png, "MOST_DOTS", 1800 * 1000)
+    page.selectbox[1].set_value("dark").run()
     assert not page.get("download_button") and not page.exception
-    assert "10,000 x" in page.error[0].value
+    (complaint,) = page.get("html")
+    assert "1,800 x" in complaint.proto.body
     page.get("segmented_control")[0].set_value("svg").run()
-    assert page.get("download_button") and not page.error
+    assert page.get("download_button") and not page.get("html")
