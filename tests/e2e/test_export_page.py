@@ -221,7 +221,7 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     dialog.get_by_label("Width", exact=True).select_option("own")
     dialog.get_by_label("Width: another", exact=True).fill("12 in")
     dialog.get_by_text("12 in wide on paper, shown smaller here.").wait_for()
-    assert dialog.get_by_text("the same picture as PNG").is_visible() == (name == "pdf")
+    assert dialog.get_by_text("the same picture as SVG").is_visible() == (name == "pdf")
 
 
 def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
