@@ -28,6 +28,7 @@ class Canvas:
         self.down = orientation == "down"
         self.room = room
         self.traces: list[Trace] = []
+        self.left_out = 0  # texts for which there is no room
         self.pixels = room.pixels(scene, self.down)
         self.scale = room.scale(len(scene.lanes), len(scene.dots), self.down)
 

@@ -16,7 +16,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 from diagrams import lettering, marks
-from diagrams.labels import OFF
+from diagrams.labels import BLANK, OFF
 from diagrams.positions import MOST_TICKS, round_times
 from diagrams.primitives import Area, Arrows, Box, Line, Path, Pixel, Primitive, Text, moved, scaled
 from diagrams.room import Room
@@ -30,6 +30,7 @@ MOST = 8_000
 MARGIN = 24  # pixels round a figure without names and times, on a screen
 LANE_ON_PAPER, LEAST_LANE_ON_PAPER = 78.0, 7.0  # pixels between lines across the page: with texts, without
 SIGN_ON_PAPER = 46.0  # pixels on a line down the page for each sign of it
+TALLER = 1.0, 1.25, 1.5  # than the lowest: heights that are tried where texts have no room
 LOWEST, HIGHEST, MOST_HIGH = 0.5, 1.35, 800.0  # of the width, of the width, pixels: the height on paper
 
 _DASHES = {"dash": (9.0, 6.0), "dot": (2.0, 5.0), "dashdot": (9.0, 5.0, 2.0, 5.0), "longdash": (14.0, 6.0),
@@ -115,19 +116,34 @@ class Drawing:
         """
         self.scene, self.sheet = scene, sheet
         self.down = orientation == "down"
-        shown, room = arranged(scene), sheet.room
-        margin = margins(shown, self.down, room)
-        lanes = 0 if sheet.is_page else min(LANE * len(scene.lanes), MOST)
-        height = sheet.height or self._height(shown, margin) + footroom
-        width, height = (max(sheet.width, lanes), height) if self.down else (sheet.width, max(height, lanes))
-        box = Box(margin["l"], margin["t"], width - margin["r"], height - margin["b"] - footroom)
-        plot = make(scene, orientation, room.size(box.width, box.height))
+        shown = arranged(scene)
+        margin = margins(shown, self.down, sheet.room)
+        heights = [sheet.height] if sheet.height else [own + footroom for own in self._heights(shown, margin)]
+        tried = []
+        for height in heights:
+            tried.append(self._laid_out(height, margin, footroom, make))
+            if not _left_out(tried[-1][1]):
+                break
+        size, plot = min(tried, key=lambda own: _left_out(own[1]))  # the lowest of those that leave out least
         self.traces: list[Trace] = plot["data"]
         self.layout: Mapping[str, Any] = plot["layout"]
-        self.frame = _frame(self.layout, width, height, box, self.down)
+        self.frame = _frame(self.layout, *size, self.down)
 
-    def _height(self, scene: Scene, margin: Mapping[str, float]) -> float:
-        """The height of a picture on paper: enough for all lines, or for the signs of the fullest line."""
+    def _laid_out(
+        self, height: float, margin: Mapping[str, float], footroom: float, make: Callable[[Scene, str, Room], Figure]
+    ) -> tuple[tuple[float, float, Box], Figure]:
+        """The width, the height and the plot of a picture that is `height` high, and the figure in it."""
+        lanes = 0 if self.sheet.is_page else min(LANE * len(self.scene.lanes), MOST)
+        width, height = (max(self.sheet.width, lanes), height) if self.down else (self.sheet.width, max(height, lanes))
+        box = Box(margin["l"], margin["t"], width - margin["r"], height - margin["b"] - footroom)
+        plot = make(self.scene, "down" if self.down else "right", self.sheet.room.size(box.width, box.height))
+        return (width, height, box), plot
+
+    def _heights(self, scene: Scene, margin: Mapping[str, float]) -> list[float]:
+        """The heights that a picture on paper may have, the lowest first; a taller one has room for more texts.
+
+        The lowest is enough for all lines across the page, or for the signs of the fullest line down it.
+        """
         around = margin["t"] + margin["b"]
         if self.down:
             signs = Counter(dot.lane for dot in scene.dots)
@@ -136,7 +152,8 @@ class Drawing:
         else:
             needed = LANE_ON_PAPER * (len(scene.lanes) + 0.2)
         highest = max(min(HIGHEST * self.sheet.width, MOST_HIGH), LEAST_LANE_ON_PAPER * len(scene.lanes))
-        return around + max(LOWEST * self.sheet.width, min(highest, needed))
+        lowest = max(LOWEST * self.sheet.width, min(highest, needed))
+        return sorted({around + min(max(highest, lowest), lowest * taller) for taller in TALLER})
 
     def at(self, step: int) -> Picture:
         """The picture after `step`, with the names of the processes and the times."""
@@ -204,6 +221,12 @@ class Drawing:
             if len(times) < 2 or (times[1] - times[0]) / (high - low) * room >= needed:
                 break
         return times
+
+
+def _left_out(plot: Figure) -> int:
+    """How many texts found no room."""
+    left_out: int = plot["layout"].get("meta", {}).get("left_out", 0)
+    return left_out
 
 
 def still(figure: Mapping[str, Any], step: int, width: float, height: float, margin: float = MARGIN) -> Picture:
@@ -354,7 +377,7 @@ def _texts(trace: Trace, points: Sequence[Place], frame: Frame) -> Iterator[Text
         x, y = frame.pixel(*point)
         marked, letters = trace["text"][index], letters_in(trace["text"][index])
         vertical, horizontal = marks.each(trace["textposition"], index).split()
-        aside = OFF + _blanks(marked) * size * 0.28
+        aside = OFF + _blanks(marked, horizontal) * size * BLANK
         aside += marks.each(trace["marker"]["size"], index) / 2 + 2 if "marker" in trace else 0
         x += {"left": -aside, "right": aside, "center": 0}[horizontal]
         y += {"top": -OFF - size * 0.2, "middle": size * 0.35, "bottom": OFF + size * 0.9}[vertical]
@@ -372,9 +395,9 @@ def _within(text: Text, frame: Frame) -> Text:
     return replace(text, at=(x, text.at[1]))
 
 
-def _blanks(text: str) -> int:
-    """The blanks at the front of a text, which keep it off its point."""
-    return len(text) - len(text.lstrip())
+def _blanks(text: str, side: str) -> int:
+    """The blanks that keep a text off its point: at its front, or at its end where it lies on the left."""
+    return len(text) - len(text.rstrip() if side == "left" else text.lstrip())
 
 
 def letters_in(text: str) -> str:

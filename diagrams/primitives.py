@@ -38,6 +38,10 @@ class Box:
         """The rectangle with every side `by` farther out."""
         return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
 
+    def grown(self, by: float) -> Box:
+        """A box larger on each side."""
+        return Box(self.left - by, self.top - by, self.right + by, self.bottom + by)
+
     def meets(self, other: Box) -> bool:
         """Whether two rectangles overlap."""
         return (

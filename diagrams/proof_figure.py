@@ -269,7 +269,8 @@ def _letters(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
         pad = "\u00a0\u00a0" if canvas.down else ""
         name = cropped_name(dot.label, LONGEST)
         spots = spots_beside(canvas, dot.lane, dot.position)
-        spot = labels.place(f"{pad}{name}{pad}", canvas.letters(LETTER_SIZE), spots, [(dot.lane, dot.position)])
+        own = [(dot.lane, dot.position)]
+        spot = labels.place(f"{pad}{name}{pad}", canvas.letters(LETTER_SIZE), spots, own, is_needed=True)
         if spot:
             points.append(spot.at)
             texts.append(f"{pad}{plain(name)}{pad}")
@@ -289,7 +290,7 @@ def _bodies(canvas: Canvas, whole: Rearranged, labels: Labels) -> None:
         name = cropped_name(arrow.name, LONGEST_OF_FEW if len(arrows) <= FEW else LONGEST)
         start, end = (point for point in shaft(canvas.scene, arrow) if point)
         spots = along_arrow(canvas.scene, arrow)
-        spot = labels.place(f"{name}\u00a0", canvas.letters(BODY_SIZE), spots, [start, end])
+        spot = labels.place(f"\u00a0{name}\u00a0", canvas.letters(BODY_SIZE), spots, [start, end])
         if spot:
             share = (spot.at[0] - start[0]) / (end[0] - start[0])
             points.append(spot.at)

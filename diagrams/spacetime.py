@@ -38,7 +38,10 @@ def figure(scene: Scene, orientation: str, room: Room = SCREEN) -> Figure:
     canvas = Canvas(arranged(scene), orientation, room)
     for part in PARTS:
         part(canvas)
-    return {"data": canvas.traces, "layout": layout_of(canvas.scene, canvas.down, room)}
+    layout = layout_of(canvas.scene, canvas.down, room)
+    if room.letters:
+        layout["meta"]["left_out"] = canvas.left_out
+    return {"data": canvas.traces, "layout": layout}
 
 
 def arranged(scene: Scene) -> Scene:

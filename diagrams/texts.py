@@ -12,6 +12,7 @@ from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import Scene
+from diagrams.tips import DOT, ring_size
 from sim.core.model import APP
 
 MOST_NAMED = 160  # events with a letter beside them
@@ -27,11 +28,13 @@ COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid 
 
 LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
 BLANKS = "\u00a0" * 2  # between a name at the end of a cut and another text
+BAND, THIN = 15.0, 4.0  # pixels: the width of a band below a message, and of a message
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
 Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
+MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper, where a text lies on no other arrow
 
 
 def texts(canvas: Canvas) -> None:
@@ -39,6 +42,7 @@ def texts(canvas: Canvas) -> None:
     labels = obstacles(canvas)
     letters(canvas, labels)
     bodies(canvas, labels)
+    canvas.left_out = labels.left_out
 
 
 def obstacles(canvas: Canvas) -> Labels:
@@ -48,7 +52,8 @@ def obstacles(canvas: Canvas) -> Labels:
     for arrow in scene.arrows:
         start, end, *_ = shaft(scene, arrow)
         if start and end:
-            labels.avoid_line([start, end], 12 if arrow.kind == APP else 4)
+            wide = (BAND if arrow.kept else THIN) * canvas.scale / 2
+            labels.avoid_line([start, end], *((12, wide) if arrow.kind == APP else (4, None)))
     for cut in scene.cuts:
         positions = complete(cut)
         if positions:
@@ -60,11 +65,17 @@ def obstacles(canvas: Canvas) -> Labels:
     for lane in range(len(scene.lanes)):
         labels.avoid_line([(lane, low), (lane, high)], 3)
     for dot in scene.dots:
-        labels.avoid_dot((dot.lane, dot.position), (12 if dot.recorded else 6) * canvas.scale, 20)
+        labels.avoid_dot((dot.lane, dot.position), _radius(canvas, dot), 20)
     for recordings in scene.recordings.values():
         for recording in recordings:
             labels.avoid_dot((recording.lane, recording.position), 8 * canvas.scale, 20)
     return labels
+
+
+def _radius(canvas: Canvas, dot: Dot) -> float:
+    """How far a dot reaches with its rings, in pixels."""
+    ranks = [rank for rank, snapshot in enumerate(canvas.scene.snapshots) if snapshot.id in dot.recorded]
+    return max((ring_size(rank, canvas.scale) / 2 for rank in ranks), default=DOT / 2 * canvas.scale)
 
 
 def letters(canvas: Canvas, labels: Labels) -> None:
@@ -80,16 +91,18 @@ def letters(canvas: Canvas, labels: Labels) -> None:
     for dot, room in zip(dots, _rooms(canvas, labels, dots), strict=True):
         name = cropped(dot.label, size, room)
         spots = spots_beside(canvas, dot.lane, dot.position)
-        spot = labels.place(_off_the_dot(name, canvas.down, spots[0]), size, spots, [(dot.lane, dot.position)])
+        own = [(dot.lane, dot.position)]
+        spot = labels.place(_off_the_dot(name, canvas, spots[0]), size, spots, own, is_needed=True)
         if spot:
-            placed.append((spot, _off_the_dot(plain(name), canvas.down, spot)))
+            placed.append((spot, _off_the_dot(plain(name), canvas, spot)))
     points, sides = [spot.at for spot, _ in placed], [spot.side for spot, _ in placed]
     write(canvas, points, [name for _, name in placed], sides, "@ink", LETTER_SIZE, None)
 
 
-def _off_the_dot(name: str, down: bool, spot: Spot) -> str:
-    """A name with blanks that keep it clear of the ring of its event."""
-    pad = " " * (0 if not down else 4 if spot.side.startswith("middle") else 3)
+def _off_the_dot(name: str, canvas: Canvas, spot: Spot) -> str:
+    """A name with blanks that keep it clear of the ring of its event, which is smaller on paper."""
+    blanks = 0 if not canvas.down else 4 if spot.side.startswith("middle") else 3
+    pad = " " * max(0, blanks - (canvas.room.letters is not None))
     return f"{pad}{name}{pad}"
 
 
@@ -146,9 +159,7 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
         if not body and not place:
             continue
         known = min(arrow.kept.values()) if place else None
-        longest = max(body or "", place or "", key=len)
-        ends = [point for point in shaft(canvas.scene, arrow) if point]
-        spot = labels.place(longest + "  ", canvas.letters(BODY_SIZE), along_arrow(canvas.scene, arrow), ends)
+        spot, body, place = _spot_at(canvas, labels, arrow, body, place)
         if spot is None:
             continue
         if body:
@@ -162,6 +173,35 @@ def bodies(canvas: Canvas, labels: Labels) -> None:
     _write_beside(canvas, alone, visible=False, meta={"when_cut": True})
     for snapshots, own in places.items():
         _write_beside(canvas, own, meta={**canvas.of(*snapshots), "unless_cut": True})
+
+
+def _spot_at(
+    canvas: Canvas, labels: Labels, arrow: Arrow, body: str | None, place: str | None
+) -> tuple[Spot | None, str | None, str | None]:
+    """A spot for the body and the place of a message, of which one gives way to the other.
+
+    On paper, where neither has room, it is a spot for a shorter place alone.
+    """
+    ends = [point for point in shaft(canvas.scene, arrow) if point]
+    spots = along_arrow(canvas.scene, arrow, MORE_SHARES if canvas.room.letters else SHARES)
+    left_out, caption = labels.left_out, plain(_caption_of(canvas.scene, arrow))
+    tried = [(body, place)]
+    if place and canvas.room.letters:
+        tried += [(None, told) for told in (f"in {caption}", caption, plain(cropped_name(arrow.name, LONGEST_KEPT)))]
+    for carried, told in tried:
+        longest = max(carried or "", told or "", key=len)
+        spot = labels.place(f"\u00a0{longest}\u00a0", canvas.letters(BODY_SIZE), spots, ends)
+        if spot:
+            labels.left_out = left_out + (told != place)
+            return spot, carried, told
+    labels.left_out = left_out + 2
+    return None, None, None
+
+
+def _caption_of(scene: Scene, arrow: Arrow) -> str:
+    """The name of a message's channel, if that is short."""
+    caption = scene.captions[arrow.channel]
+    return caption if len(caption) <= LONGEST_CHANNEL else "its channel"
 
 
 def _write_beside(canvas: Canvas, texts: Sequence[Text], **look: Any) -> None:
@@ -194,16 +234,15 @@ def cropped_name(name: str, longest: int) -> str:
 
 def _where_kept(scene: Scene, arrow: Arrow, longest: int) -> str:
     """The channel whose recorded state holds a message; with several snapshots also which of them."""
-    caption = scene.captions[arrow.channel]
-    caption = caption if len(caption) <= LONGEST_CHANNEL else "its channel"
+    caption = _caption_of(scene, arrow)
     place = f"in {caption}" if len(scene.snapshots) == 1 else f"in {caption} ({', '.join(arrow.kept)})"
     return place if "->" in arrow.name or len(arrow.name) > longest else f"{arrow.name} {place}"
 
 
-def along_arrow(scene: Scene, arrow: Arrow) -> list[Spot]:
-    """Spots on both sides of an arrow; its slope decides which corners of a text touch it."""
+def along_arrow(scene: Scene, arrow: Arrow, shares: Sequence[float] = SHARES) -> list[Spot]:
+    """Spots on both sides of an arrow, at shares of its way; its slope decides which corners of a text touch it."""
     falls = arrow.target > arrow.source  # time and lanes both grow: down and to the right
     sides = ["top right", "bottom left"] if falls else ["bottom right", "top left"]
     start, end, _ = shaft(scene, arrow)
     assert start is not None and end is not None
-    return along(start, end, SHARES, [*sides, "middle right", "middle left"])
+    return along(start, end, shares, [*sides, "middle right", "middle left"])

@@ -63,6 +63,22 @@ def test_every_label_can_be_read(name, width, orientation, drawing):
     assert beyond == []
 
 
+@pytest.mark.parametrize("orientation", ["down", "right"])
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", [*NAMES, "two_initiators", "phones"])
+def test_no_body_lies_on_a_message_that_it_does_not_belong_to(name, width, orientation):
+    """A text on two arrows would be read as that of either. The names of events have to be somewhere."""
+    picture = figure(name, width, orientation)
+    events = {dot.label for dot in scene(name).dots} | {cut.name for cut in scene(name).cuts} | {"past", "future"}
+    bodies = [(text, box) for text, box in texts_of(picture) if text.sign == "label" and text.letters not in events]
+    messages = [part for part in picture.inside if isinstance(part, Arrows) and part.sign.endswith("message")]
+    ways = [way for part in messages for way in part.ways]
+    dots = [part.centre for part in picture.inside if isinstance(part, Disc) and part.sign == "event"]
+    for text, box in bodies:
+        assert sum(box.is_crossed(*way) for way in ways) <= 1, text.letters
+        assert not any(box.grown(1).is_crossed(dot, (dot[0] + 0.1, dot[1])) for dot in dots), text.letters
+
+
 @on_every_figure
 def test_shafts_end_where_heads_begin_and_tips_lie_off_every_sign(name, width, orientation, drawing):
     picture = figure(name, width, orientation, drawing)
