@@ -1,81 +1,214 @@
 """What a picture shows, as text: its caption in a paper, and what it says to those who cannot see it.
 
 The first sentence of the story; then each cut with what its processes and channels hold, as far as the step has come.
+It tells of the steps, the processes and the channels that the picture shows, and of no others.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from diagrams.export_options import CROP, CUT, DRAWING, LATTICE, PREDICATE, PROOF, PROOF_SNAPSHOT, SPACE_TIME, SWAPS
-from diagrams.frontiers import frontier_in
-from diagrams.lattice import lattice_of
+from diagrams.elements import Recording
+from diagrams.lattice import Lattice
 from diagrams.lattice_words import predicate, snapshots, summary
-from diagrams.proof import proof_of
-from diagrams.proof_picture import read_swaps, row_after, told
+from diagrams.proof import Proof
+from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
-from diagrams.view import View
-from diagrams.window import on_show
 from sim.explain.words import capital, counted, listing, sequence
 from sim.run.snapshots import RecordedMessage, Snapshot
+from sim.theory.interchange import ColouredAction
 
 MOST_TOLD = 6  # processes whose states are told, channels whose messages are
 MOST_SNAPSHOTS = 3
+BEFORE, AFTER = "before", "after"  # the steps that a picture shows
+ABBREVIATIONS = "al|approx|cf|dr|eqs?|figs?|mrs?|ms|nos?|pp?|prof|refs?|resp|sects?|secs?|vs"
 
 
-def caption(scene: Scene, view: View) -> str:
-    """What the picture of a view shows. Raises InputError as the picture does."""
-    return " ".join(_CAPTIONS[DRAWING.of(view)](scene, view))
+def of_run(scene: Scene, step: int, frontier: Sequence[int] | None = None) -> str:
+    """A space-time diagram of a scene after a step; with the cut that is drawn there, as events inside by process."""
+    return " ".join(_Run(scene, step).told(frontier))
 
 
-def described(scene: Scene, view: View) -> str:
-    """The same for those who cannot see it: before the end of the run with the sentence of the step."""
-    told = caption(scene, view)
-    if DRAWING.of(view) != SPACE_TIME or view.step == scene.last:
-        return told
-    return f"Step {view.step} of {scene.last}. {scene.window(view.step, view.step).steps[view.step].sentence} {told}"
+def of_lattice(lattice: Lattice, has_cut: bool) -> str:
+    """A lattice, and whether a cut is ringed there."""
+    return " ".join(_lattice(lattice, has_cut))
+
+
+def of_proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> str:
+    """Dijkstra's page with the actions in this order."""
+    return " ".join(_proof(scene, proof, row))
+
+
+def at_step(scene: Scene, step: int) -> str:
+    """What happens at a step before the end of the run; "" where the picture does not show it."""
+    rows, processes = scene.whole_run.rows(step, step), _on_show(scene)
+    is_seen = scene.first <= step <= scene.until and (not rows or any(row.process in processes for row in rows))
+    if step == scene.last or not is_seen:
+        return ""
+    return f"Step {step} of {scene.last}. {scene.window(step, step).steps[step].sentence}"
 
 
 def first_sentence(scene: Scene) -> str:
-    """What the story says first; without a story the title."""
+    """What the story says first; without a story the title. The dot of an abbreviation ends no sentence."""
     scenario = scene.execution.scenario
     begins = "|".join(["[A-Z\"'(]", *(re.escape(name) + r"\b" for name in scenario.processes)])
     story = " ".join(scenario.story.split())
-    return re.split(rf"(?<=[.!?])\s+(?={begins})", story)[0] if story else f"{scenario.title.rstrip('.')}."
+    for end in re.finditer(rf"(?<=[.!?])\s+(?={begins})", story):
+        if not _is_abbreviation(story[: end.start()].split(" ")[-1].lstrip("(\"'"), scenario.processes):
+            return story[: end.start()]
+    return story or f"{scenario.title.rstrip('.')}."
 
 
-def _space_time(scene: Scene, view: View) -> Iterator[str]:
-    on_show(scene, view)  # refuses what the picture refuses
-    yield first_sentence(scene)
-    crop = CROP.of(view)
-    if crop:
-        yield f"The figure shows steps {crop[0]} to {crop[1]} of {scene.last}."
-    if view.step < scene.last:
-        yield f"This is the run after step {view.step} of {scene.last}."
-    if CUT.of(view):
-        yield _shown_cut(scene, frontier_in(scene.execution, CUT.of(view)))
-        return
-    begun = [own for own in scene.snapshots if own.began is not None and own.began <= view.step]
-    yield from (_snapshot(scene, own, view.step) for own in begun[:MOST_SNAPSHOTS])
-    if len(begun) > MOST_SNAPSHOTS:
-        yield f"{counted(len(begun) - MOST_SNAPSHOTS, 'more snapshot')} began as well."
+def _is_abbreviation(word: str, names: Sequence[str]) -> bool:
+    """Whether a word with a dot is one: e.g., U.S., Fig., or an initial that is no process."""
+    if re.fullmatch(r"[A-Z]\.", word):
+        return word[0] not in names
+    return re.fullmatch(rf"([a-z]\.){{2,}}|({ABBREVIATIONS})\.", word, re.IGNORECASE) is not None
 
 
-def _snapshot(scene: Scene, snapshot: Snapshot, step: int) -> str:
-    """The cut of a snapshot, and what it holds, at a step."""
-    if snapshot.aborted is not None and snapshot.aborted <= step:
-        return f"Snapshot {snapshot.id} was aborted."
-    recorded = [name for name in scene.processes if name in snapshot.local and snapshot.local[name].step <= step]
-    states = _states(scene, snapshot, recorded)
-    found = [message for message in snapshot.recorded_messages if message.step <= step]
-    is_closed = snapshot.completed is not None and snapshot.completed <= step
-    held = [_channels(scene, found), _rest(found) if is_closed else ""]
-    if len(recorded) < len(scene.processes):
-        return _sentence(f"Snapshot {snapshot.id} is under way", states, _missing(scene, recorded), *held)
-    witness = scene.execution.history.violation(snapshot.frontier)
-    what = "a consistent cut" if witness is None else "not a consistent cut"
-    return _sentence(f"Snapshot {snapshot.id} is {what}", states, _witness(scene, witness), *held)
+class _Run:
+    """What a space-time diagram shows after a step."""
+
+    def __init__(self, scene: Scene, step: int) -> None:
+        self.scene, self.step = scene, step
+        self.processes = _on_show(scene)
+        self.messages = {flight.id for flight in scene.flights}
+        self.others = len(scene.processes) - len(self.processes)
+
+    def told(self, frontier: Sequence[int] | None) -> Iterator[str]:
+        """Sentence by sentence."""
+        scene = self.scene
+        yield first_sentence(scene)
+        if not scene.is_whole:
+            yield f"The figure shows steps {scene.first} to {scene.until} of {scene.last}."
+        yield from _left_out(scene)
+        if self.step < scene.last:
+            yield f"This is the run after step {self.step} of {scene.last}."
+        if frontier is not None:
+            yield self._shown_cut(dict(zip(scene.processes, frontier, strict=True)))
+        else:
+            yield from self._snapshots()
+
+    def _snapshots(self) -> Iterator[str]:
+        """Those that the picture shows, then those whose cuts lie before or after its steps."""
+        begun = [own for own in self.scene.snapshots if own.began is not None and own.began <= self.step]
+        beyond = {own.id: self._beyond(own) for own in begun}
+        seen = [own for own in begun if not beyond[own.id]]
+        yield from map(self._snapshot, seen[:MOST_SNAPSHOTS])
+        if len(seen) > MOST_SNAPSHOTS:
+            yield f"{counted(len(seen) - MOST_SNAPSHOTS, 'more snapshot')} began as well."
+        for side in (BEFORE, AFTER):
+            names = [name for name, own in beyond.items() if own == side]
+            if names:
+                verb = "was" if side == BEFORE and len(names) == 1 else "were" if side == BEFORE else "is"
+                yield f"{listing(names)} {verb} recorded {side} these steps."
+
+    def _beyond(self, snapshot: Snapshot) -> str:
+        """BEFORE or AFTER where everything of a snapshot lies there; "" where the picture shows something of it."""
+        sides = {self._side(own.position) for own in self._recordings(snapshot).values()}
+        return sides.pop() if len(sides) == 1 and not self._found(snapshot) else ""
+
+    def _recordings(self, snapshot: Snapshot) -> dict[str, Recording]:
+        """Those up to the step, by the process on show."""
+        made = self.scene.recordings.get(snapshot.id, ())
+        at = {self.scene.lanes[own.lane]: own for own in made if own.step <= self.step}
+        return {name: at[name] for name in self.processes if name in at}
+
+    def _found(self, snapshot: Snapshot) -> list[RecordedMessage]:
+        """What the picture shows of the messages that a snapshot has recorded."""
+        messages = snapshot.recorded_messages
+        return [own for own in messages if own.step <= self.step and self._is_seen(own.id)]
+
+    def _is_seen(self, message: int) -> bool:
+        return message in self.messages and _is_between(self.scene, self.processes, message)
+
+    def _side(self, position: float) -> str:
+        """Where a point of the time axis lies: BEFORE or AFTER what the picture shows, or "" in it."""
+        low, high = self.scene.extent
+        if self.scene.is_whole or low <= position <= high:
+            return ""
+        return BEFORE if position < low else AFTER
+
+    def _snapshot(self, snapshot: Snapshot) -> str:
+        """The cut of a snapshot, and what it holds."""
+        if snapshot.aborted is not None and snapshot.aborted <= self.step:
+            return f"Snapshot {snapshot.id} was aborted."
+        recorded = [name for name, own in snapshot.local.items() if own.step <= self.step]
+        sides = {name: self._side(own.position) for name, own in self._recordings(snapshot).items()}
+        inside = [name for name, side in sides.items() if not side]
+        found = self._found(snapshot)
+        is_closed = snapshot.completed is not None and snapshot.completed <= self.step
+        told = [_states(self.scene, snapshot, inside), *self._elsewhere(sides)]
+        held = [_channels(self.scene, found)]
+        if is_closed and len(inside) == len(self.processes) > 1:
+            held.append(_rest(found, self.others > 0))
+        if len(recorded) < len(self.scene.processes):
+            return _sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
+        what, witness = self._verdict(snapshot.frontier)
+        return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held)
+
+    def _elsewhere(self, sides: Mapping[str, str]) -> Iterator[str]:
+        """The processes that record outside the steps on show."""
+        for side in (BEFORE, AFTER):
+            names = [name for name, own in sides.items() if own == side]
+            if names:
+                verb = "recorded" if side == BEFORE else "records" if len(names) == 1 else "record"
+                yield f"{_named(names)} {verb} {side} these steps"
+
+    def _missing(self, recorded: Sequence[str]) -> str:
+        missing = [name for name in self.processes if name not in recorded]
+        if missing:
+            return f"{_named(missing)} {'have' if len(missing) > 1 else 'has'} not recorded yet"
+        return "not all that are left out have recorded yet"
+
+    def _verdict(self, frontier: Mapping[str, int]) -> tuple[str, str]:
+        """What a cut is, and what speaks against it in the picture."""
+        against = self.scene.execution.history.violations(frontier)
+        witness = next((message for message in against if self._is_seen(message)), None)
+        what = "not a consistent cut" if against else "a consistent cut"
+        return what, _witness(self.scene, witness)
+
+    def _shown_cut(self, inside: Mapping[str, int]) -> str:
+        """The cut that somebody has put there."""
+        scene, history = self.scene, self.scene.execution.history
+        positions = dict(zip(scene.processes, scene.shown_cut.positions, strict=True)) if scene.shown_cut else {}
+        sides = {name: self._side(positions[name]) for name in self.processes}
+        (side, *others) = set(sides.values())
+        if side and not others:
+            return f"The cut lies {side} these steps."
+        own = [name for name in self.processes if not sides[name]]
+        labels = {name: history.of[name][inside[name] - 1].label for name in own if inside[name]}
+        told = [f"{name} up to {labels[name]}" if name in labels else f"{name} without an event" for name in own]
+        cut = listing(told) if len(told) <= MOST_TOLD else counted(sum(inside[name] for name in own), "event")
+        words = scene.whole_run.words
+        named = {
+            scene.captions[channel]: [words.label(scene.execution.flights[own]) for own in seen]
+            for channel, messages in history.in_channels(inside).items()
+            if (seen := [message for message in messages if self._is_seen(message)])
+        }
+        what, witness = self._verdict(inside)
+        what = "not consistent" if what.startswith("not") else "consistent"
+        partly = "a part of it lies outside these steps" if others else ""
+        return _sentence(f"The cut{f' of {cut}' if cut else ''} is {what}", partly, witness, _held(named))
+
+
+def _on_show(scene: Scene) -> list[str]:
+    """The processes on show, in their order in the picture."""
+    return [scene.lanes[lane] for lane in scene.layout.shown if lane < len(scene.processes)]
+
+
+def _left_out(scene: Scene) -> Iterator[str]:
+    """How many processes the picture does not show."""
+    count, total = len(scene.processes) - len(_on_show(scene)), len(scene.processes)
+    if count:
+        yield f"{count} of {total} processes {'is' if count == 1 else 'are'} left out."
+
+
+def _is_between(scene: Scene, processes: Sequence[str], message: int) -> bool:
+    """Whether a message goes from one of these processes to another."""
+    channel = scene.execution.flights[message].channel
+    return scene.lanes[channel.source] in processes and scene.lanes[channel.target] in processes
 
 
 def _sentence(what: str, *parts: str) -> str:
@@ -83,10 +216,8 @@ def _sentence(what: str, *parts: str) -> str:
     return ": ".join(filter(None, [what, "; ".join(filter(None, parts))])) + "."
 
 
-def _missing(scene: Scene, recorded: Sequence[str]) -> str:
-    missing = [name for name in scene.processes if name not in recorded]
-    told = listing(missing) if len(missing) <= MOST_TOLD else f"{len(missing)} processes"
-    return f"{told} {'have' if len(missing) > 1 else 'has'} not recorded yet"
+def _named(names: Sequence[str]) -> str:
+    return listing(names) if len(names) <= MOST_TOLD else f"{len(names)} processes"
 
 
 def _states(scene: Scene, snapshot: Snapshot, recorded: Sequence[str]) -> str:
@@ -120,8 +251,9 @@ def _held(held: Mapping[str, Sequence[str]]) -> str:
     return f"channel {_each('holds', told)}" if told else ""
 
 
-def _rest(found: Sequence[RecordedMessage]) -> str:
-    return "all other channels are empty" if found else "all channels are empty"
+def _rest(found: Sequence[RecordedMessage], has_others: bool) -> str:
+    channels = "channels between them" if has_others else "channels"
+    return f"all other {channels} are empty" if found else f"all {channels} are empty"
 
 
 def _witness(scene: Scene, message: int | None) -> str:
@@ -132,43 +264,22 @@ def _witness(scene: Scene, message: int | None) -> str:
     return f"{told} is received inside and sent outside"
 
 
-def _shown_cut(scene: Scene, frontier: Sequence[int]) -> str:
-    """The cut that somebody has put there."""
-    history, inside = scene.execution.history, dict(zip(scene.processes, frontier, strict=True))
-    labels = {name: history.of[name][count - 1].label for name, count in inside.items() if count}
-    told = [f"{name} up to {labels[name]}" if name in labels else f"{name} without an event" for name in inside]
-    cut = counted(sum(frontier), "event") if len(told) > MOST_TOLD else listing(told)
-    words, held = scene.whole_run.words, history.in_channels(inside)
-    named = {
-        scene.captions[channel]: [words.label(scene.execution.flights[own]) for own in messages]
-        for channel, messages in held.items()
-    }
-    witness = history.violation(inside)
-    what = "consistent" if witness is None else "not consistent"
-    return _sentence(f"The cut of {cut} is {what}", _witness(scene, witness), _held(named))
-
-
-def _lattice(scene: Scene, view: View) -> Iterator[str]:
-    lattice = lattice_of(scene, view)
+def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:
     yield from (*summary(lattice), *snapshots(lattice))
     answers = predicate(lattice) or {}
     for how in ("possibly", "definitely"):
-        if answers.get(how):
+        if lattice.asked and answers.get(how):
             holds = "holds" if answers[how]["holds"] else "does not hold"
-            yield f"{how.capitalize()} {PREDICATE.of(view).strip()} {holds}. {answers[how]['told']}"
-    if CUT.of(view):
+            yield f"{how.capitalize()} {lattice.asked.text.strip()} {holds}. {answers[how]['told']}"
+    if has_cut:
         yield "Two rings are round the cut that is asked about."
 
 
-def _proof(scene: Scene, view: View) -> Iterator[str]:
-    proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
-    yield told(row_after(proof, read_swaps(proof, SWAPS.of(view))), proof)
+def _proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> Iterator[str]:
+    yield row_told(row, proof)
     yield "A ring is a white action, before its process recorded; a square is a red one, after it."
-    held = _channels(scene, proof.snapshot.recorded_messages)
-    if held:
-        yield f"{capital(held)}."
-
-
-_CAPTIONS: Mapping[str, Callable[[Scene, View], Iterator[str]]] = {
-    SPACE_TIME: _space_time, LATTICE: _lattice, PROOF: _proof,
-}  # fmt: skip
+    yield from _left_out(scene)
+    processes = _on_show(scene)
+    found = [own for own in proof.snapshot.recorded_messages if _is_between(scene, processes, own.id)]
+    if found:
+        yield f"{capital(_channels(scene, found))}."

@@ -52,3 +52,17 @@ def wrapped(text: str, size: float, room: float, most_lines: int) -> list[str]:
         lines.append(cropped(" ".join(words[:count]), size, room))
         words = words[count:]
     return [*lines, cropped(" ".join(words), size, room)] if words else lines
+
+
+def balanced(text: str, size: float, room: float, most_lines: int) -> list[str]:
+    """`text` in as many lines as `wrapped` needs, of about the same length: no word is left alone in the last one."""
+    lines = wrapped(text, size, room, most_lines)
+    whole, least = " ".join(lines), width_of(text, size) / max(len(lines), 1)
+    while room - least > size:
+        middle = (room + least) / 2
+        narrower = wrapped(text, size, middle, len(lines))
+        if " ".join(narrower) == whole:
+            lines, room = narrower, middle
+        else:
+            least = middle
+    return lines

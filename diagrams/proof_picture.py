@@ -7,17 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from diagrams.drawing import Drawing, Picture
-from diagrams.export_options import PROOF_SNAPSHOT, SWAPS
 from diagrams.lettering import fitted, width_of, wrapped
 from diagrams.nodes import nodes_of_run
 from diagrams.primitives import Area, Disc, Primitive, Text
-from diagrams.proof import STRAIGHT, Proof, Swaps, proof_of
+from diagrams.proof import STRAIGHT, Proof, Swaps
 from diagrams.proof_figure import Rearranged, figure
 from diagrams.room import Room
 from diagrams.scene import Scene
-from diagrams.sheet import SCREEN, Sheet
+from diagrams.sheet import Sheet
 from diagrams.spacetime import Figure
-from diagrams.view import View
 from sim.core.errors import InputError
 from sim.explain.words import counted
 from sim.theory.interchange import ColouredAction, inversions
@@ -29,18 +27,15 @@ RADIUS = 8.0  # pixels of an action
 MOST_LINES = 3  # of the sentence
 
 
-def proof_picture(scene: Scene, view: View, sheet: Sheet = SCREEN) -> Picture:
-    """The picture. Raises InputError where there is no argument, or so many swaps."""
-    proof = proof_of(scene.execution, PROOF_SNAPSHOT.of(view) or None)
-    swaps = read_swaps(proof, SWAPS.of(view))
-    row = row_after(proof, swaps)
+def proof_picture(scene: Scene, proof: Proof, swaps: Swaps, orientation: str, sheet: Sheet) -> Picture:
+    """The picture after some interchanges, time down the page or to the right."""
     whole = Rearranged(scene, proof, swaps)
 
     def make(_: Scene, orientation: str, room: Room) -> Figure:
         return figure(scene, proof, orientation, swaps, room)
 
-    strip = _Strip(row, proof, sheet)
-    drawing = Drawing(whole, view.orientation, sheet, footroom=strip.height, make=make)
+    strip = _Strip(row_after(proof, swaps), proof, sheet)
+    drawing = Drawing(whole, orientation, sheet, footroom=strip.height, make=make)
     picture = drawing.at(scene.last)
     below = strip.drawn(picture.height - strip.height)
     named = nodes_of_run(drawing, scene.last)

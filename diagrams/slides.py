@@ -7,10 +7,10 @@ room for the record beside the diagram, time across below it (diagrams/record_ta
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from diagrams import lettering
-from diagrams.caption import caption
+from diagrams.caption import of_run
 from diagrams.drawing import Drawing, Picture
 from diagrams.export_options import CROP, NO_AXIS, STEPS
 from diagrams.primitives import Box, Pixel, Text
@@ -27,6 +27,7 @@ from sim.core.errors import InputError
 WIDTH, HEIGHT = 1280, 720
 MOST_PAGES = 300
 SIDE, TOP, BOTTOM = 36.0, 20.0, 18.0  # pixels round everything
+WIDE = WIDTH - 2 * SIDE  # pixels of the sentence
 GAP = 18.0  # pixels between the sentence, the diagram and the record
 HEAD_SIZE = 20.0  # of the line with the step's number
 SENTENCES = ((26.0, 2), (24.0, 2), (22.0, 2), (22.0, 3), (20.0, 4), (18.0, 6))  # sizes, with the most lines of each
@@ -95,9 +96,11 @@ class _Slides:
     """What all pages of a run have in common: the sizes of letters, and where everything lies."""
 
     def __init__(self, scene: Scene, view: View, steps: range) -> None:
-        self.scene, self.view, self.steps = scene, view, steps
+        self.scene, self.steps = scene, steps
         self.size, most = _size([scene.steps[step].sentence for step in steps])
-        self.lines = {step: tuple(_wrapped(scene.steps[step].sentence, self.size, most)) for step in steps}
+        self.lines = {
+            step: tuple(lettering.balanced(scene.steps[step].sentence, self.size, WIDE, most)) for step in steps
+        }
         top = TOP + LEADING * (HEAD_SIZE + self.size * max(map(len, self.lines.values()))) + GAP
         right, bottom = WIDTH - SIDE, HEIGHT - BOTTOM
         down = view.orientation == "down"
@@ -119,7 +122,7 @@ class _Slides:
             head = f"Step {step} of {self.scene.last}" + (f" · {badge}" if badge else "")
             record = tuple(self.board.tables(step, self.corner)) if self.board else ()
             said = f"Step {step} of {self.scene.last}. {self.scene.steps[step].sentence}"
-            told = f"{said} {caption(self.scene, replace(self.view, step=step))}"
+            told = f"{said} {of_run(self.scene, step)}"
             diagram = self.drawing.at(step).scaled(UNIT).moved(self.box.left, self.box.top)
             yield Slide(step, head, self.lines[step], self.size, self.box, diagram, told, record)
 
@@ -127,10 +130,6 @@ class _Slides:
 def _size(sentences: list[str]) -> tuple[float, int]:
     """The largest letters with which no sentence needs more lines than it may, and how many it may."""
     for size, most in SENTENCES:
-        if all(len(_wrapped(sentence, size, most + 1)) <= most for sentence in sentences):
+        if all(len(lettering.wrapped(sentence, size, WIDE, most + 1)) <= most for sentence in sentences):
             return size, most
     return SENTENCES[-1]
-
-
-def _wrapped(sentence: str, size: float, most: int) -> list[str]:
-    return lettering.wrapped(sentence, size, WIDTH - 2 * SIDE, most)

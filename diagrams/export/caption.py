@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from diagrams import caption
 from diagrams.export.tikz import latex_caption
 from diagrams.export_options import (
     CROP,
     CUT,
     DRAWING,
     PREDICATE,
+    PROCESSES,
     PROOF_SNAPSHOT,
     STEP,
     SWAPS,
     menu,
 )
+from diagrams.pictures import caption
 from diagrams.scene import Scene
 from diagrams.view import View
 
@@ -26,10 +27,10 @@ ORDER = 55
 
 PLAIN, LATEX = "plain", "latex"
 MARKUP = menu("markup", "Written as", ((PLAIN, "plain text"), (LATEX, "LaTeX")), PLAIN)
-OPTIONS = (DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, MARKUP)
+OPTIONS = (DRAWING, STEP, CROP, CUT, PREDICATE, PROOF_SNAPSHOT, SWAPS, PROCESSES, MARKUP)
 
 
 def export(scene: Scene, view: View) -> bytes:
     """The caption of the view's picture, a line."""
-    told = caption.caption(scene, view)
+    told = caption(scene, view)
     return f"{latex_caption(told) if MARKUP.of(view) == LATEX else told}\n".encode()

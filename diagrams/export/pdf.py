@@ -29,7 +29,7 @@ OPTIONS = PICTURE
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
-    picture, told = drawn(scene, view)
+    picture, _, told = drawn(scene, view)
     return document(picture, view.palette, scene.execution.scenario.title, told)
 
 

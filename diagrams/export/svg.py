@@ -25,7 +25,7 @@ FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first is built in
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step as an SVG document in UTF-8."""
-    picture, told = drawn(scene, view)
+    picture, _, told = drawn(scene, view)
     return document(picture, view.palette, scene.execution.scenario.title, told).encode("utf-8")
 
 

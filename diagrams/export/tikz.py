@@ -15,7 +15,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from diagrams.caption import caption
 from diagrams.clipping import clipped
 from diagrams.drawing import Picture
 from diagrams.export_options import FONT_SIZE, PICTURE, WIDTH, Option
@@ -33,11 +32,14 @@ MEDIA_TYPE = "application/x-tex"
 PREVIEW = "svg text"
 ORDER = 50
 
-COLUMN = "84mm"  # of a paper: the width where none is given
+COLUMN = "80mm"  # the width where none is given; a column of LaTeX's own article is 80.6 mm wide, and its page 165 mm
 _OWN = {
-    WIDTH: replace(WIDTH, default=COLUMN, help=f"{WIDTH.help.partition(' (')[0]} (default: {COLUMN})"),
+    WIDTH: replace(
+        WIDTH, default=COLUMN, help=f"{WIDTH.help.partition(' (')[0]} (default: {COLUMN})",
+        choices=((COLUMN, "one column"), ("84mm", "a wider one"), ("165mm", "two columns")),
+    ),
     FONT_SIZE: replace(FONT_SIZE, help=FONT_SIZE.help.replace("170mm", COLUMN)),
-}
+}  # fmt: skip
 STANDALONE = Option(
     "standalone", "As a document of its own", "a whole document, not a tikzpicture to input", "flag", default=False
 )  # fmt: skip
@@ -51,7 +53,8 @@ ANCHORS = {"start": "base west", "middle": "base", "end": "base east"}
 FONTS = {"": "", "bold": r"\bfseries", "italic": r"\slshape"}
 
 ABOUT = r"""%% %(title)s
-%% %(width)s mm wide, by Consistent Cut. In the preamble: \usepackage{tikz} \usetikzlibrary{arrows.meta}
+%% %(width)s mm wide, by Consistent Cut; for another width export it again, with --width 165mm or on the page.
+%% In the preamble: \usepackage{tikz} \usetikzlibrary{arrows.meta}
 %% Before it, \tikzset{cut/message/.style={blue}} changes all messages, and so it is for each sign below;
 %% \definecolor{cutband}{HTML}{CCCCCC} changes a colour, \tikzset{cut/picture/.style={node font=\rmfamily}} the font.
 """
@@ -89,7 +92,7 @@ def export(scene: Scene, view: View) -> bytes:
     """
     if STANDALONE.of(view) and CAPTION.of(view):
         raise InputError("--caption belongs to a picture in a paper; leave out --standalone, or give it no caption")
-    picture = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options})).picture
+    picture, caption, _ = drawn(scene, replace(view, options={WIDTH.name: COLUMN, **view.options}))
     lines = list(_Writer(picture, view.palette).written())
     if len(lines) > MOST_LINES:
         raise InputError(
@@ -97,7 +100,7 @@ def export(scene: Scene, view: View) -> bytes:
             "export it as pdf, or a run with fewer messages"
         )
     if CAPTION.of(view):
-        lines.append(latex_caption(caption(scene, view)))
+        lines.append(latex_caption(caption))
     title = " ".join(scene.execution.scenario.title.encode("ascii", "replace").decode().split())
     size = {"width": _number(picture.width), "height": _number(picture.height)}
     whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"

@@ -1,16 +1,26 @@
 """Captions: what a picture shows, in words, at every step of every drawing."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from diagrams.__main__ import main
-from diagrams.caption import caption, first_sentence
+from diagrams.arrangement import Arrangement
+from diagrams.caption import first_sentence
+from diagrams.clipping import clipped
+from diagrams.lattice import Lattice
+from diagrams.pictures import caption, drawn
+from diagrams.primitives import Box, Line
+from diagrams.proof import Proof
+from diagrams.scene import compose
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.document import library
+from sim.document.files import parse_toml
+from sim.run.execution import run
 from tests.diagrams.tools import exported, scene
 
 
@@ -99,3 +109,122 @@ def test_as_a_file_plain_or_for_latex(tmp_path):
         assert main(["export", "lecture", *asked]) == 0
         assert target.read_text(encoding="utf-8").startswith(begins)
     assert r"P1 recorded $\{$A, B$\}$" in target.read_text() and r"H$\to$D" in target.read_text()
+
+
+# ------------------------------------------------------------------ a part of a run
+
+
+def seen(name: str, **view) -> tuple[set[str], int]:
+    """The recordings in a picture, such as S1-P2, and the number of its bands between two processes on show."""
+    picture = drawn(scene(name), View.of(scene(name), orientation="down", **view)).picture
+    box = picture.clip or Box(0, 0, picture.width, picture.height)
+    diamonds = {
+        node for node, (x, y) in picture.nodes.items()
+        if re.fullmatch(r"S\d-P\d", node) and box.left <= x <= box.right and box.top <= y <= box.bottom
+    }  # fmt: skip
+    lanes = {round(x) for node, (x, _) in picture.nodes.items() if node.endswith("-start")}
+    lines = [part for part in picture.inside if isinstance(part, Line) and part.sign == "band"]
+    bands = [replace(line, strokes=(stroke,)) for line in lines for stroke in line.strokes]
+    whole = [band for band in bands if {round(x) for x, _ in band.strokes[0]} <= lanes]
+    return diamonds, sum(any(clipped(band, box)) for band in whole)
+
+
+def recordings_told(text: str) -> set[str]:
+    """Such as S1-P2: the processes whose states are told."""
+    parts = re.split(r"Snapshot (S\d) ", text)[1:]
+    told = zip(parts[::2], parts[1::2], strict=True)
+    return {f"{name}-{process}" for name, part in told
+            for process in re.findall(r"(P\d) (?:recorded )?(?:\{|\d)", part)}  # fmt: skip
+
+
+def messages_told(text: str) -> int:
+    """How many messages the channels hold, as the text says."""
+    held = re.findall(r"C\d\d (?:holds )?(<.*?>|[\w>-]+)", text)
+    return sum(own.count(",") + 1 for own in held)
+
+
+PARTS = [
+    *(("lecture", {"crop": (first, last)}) for first in range(18) for last in range(first + 1, 19)),
+    *(("overlapping", {"crop": (first, first + length)}) for first in range(0, 30, 3) for length in (2, 5, 8)),
+    *(("overlapping", {"processes": names}) for names in ("P1", "P4,P2,P3", "P5,P1", "P1,P2,P3,P4", "P3,P4")),
+    ("overlapping", {"processes": "P3,P4,P5", "crop": (9, 24), "step": 22}),
+    ("lecture", {"processes": "P2,P1", "step": 12}),
+]
+
+
+def test_a_part_of_a_run_is_told_as_it_is_drawn():
+    """Its recordings and its bands, and no others."""
+    for name, view in PARTS:
+        text = told(name, **view)
+        assert (recordings_told(text), messages_told(text)) == seen(name, **view), (name, view, text)
+
+
+def test_what_lies_outside_a_cropped_picture_is_told_to_lie_there():
+    start = "Three processes exchange messages. The figure shows steps "
+    assert told("lecture", crop=(0, 3)) == f"{start}0 to 3 of 18. S1 is recorded after these steps."
+    assert told("lecture", crop=(15, 18)) == f"{start}15 to 18 of 18. S1 was recorded before these steps."
+    assert told("lecture", crop=(9, 12)) == (
+        f"{start}9 to 12 of 18. Snapshot S1 is a consistent cut: P2 recorded {{F, G, H}}; P1 and P3 recorded before "
+        "these steps; channel C21 holds H->D."
+    )
+    assert told("lecture", crop=(0, 3), cut="2.3.1").endswith("18. The cut lies after these steps.")
+    partly = told("lecture", crop=(0, 6), cut="2.3.1")
+    assert partly.endswith("The cut of P1 up to B is consistent: a part of it lies outside these steps.")
+
+
+@pytest.mark.parametrize("drawing", ["space-time", "proof"])
+def test_processes_that_are_left_out_are_left_out_of_the_words_too(drawing):
+    asked = {"processes": "P4,P2,P3", "drawing": drawing}
+    text = told("overlapping", **asked)
+    assert "2 of 5 processes are left out." in text
+    names = set(re.findall(r"P\d", text)) | {f"P{end}" for ends in re.findall(r"C(\d)(\d)", text) for end in ends}
+    assert names <= {"P2", "P3", "P4"} and "C42 holds 12" in text
+    on_the_page = scene("overlapping").arranged(Arrangement(("P4", "P2", "P3"), ("P1", "P5")))
+    assert caption(on_the_page, View.of(on_the_page, drawing=drawing)) == text
+    assert exported("overlapping", "caption", **asked).decode() == f"{text}\n"
+
+
+def test_the_sentence_of_a_step_is_said_where_the_picture_shows_it():
+    """To those who cannot see it."""
+    sentence = f"Step 5 of 18. {scene('lecture').steps[5].sentence} "
+    shown = ({}, {"crop": (4, 9)}, {"processes": "P1"})
+    others = ({"crop": (9, 12)}, {"processes": "P2,P3"}, {"drawing": "lattice"})
+    for asked in (*shown, *others):
+        picture = drawn(scene("lecture"), View.of(scene("lecture"), step=5, **asked))
+        assert picture.told == (sentence if asked in shown else "") + picture.caption, asked
+
+
+def test_a_cut_is_told_of_the_processes_on_show():
+    text = told("lecture", cut="4.1.2", processes="P1,P3")
+    assert "The cut of P1 up to D and P3 up to J is not consistent" in text
+    assert "P2" not in text and "H->D" not in text
+
+
+@pytest.mark.parametrize(
+    ("story", "first"),
+    [
+        ("Messages, e.g. A, may cross. B is sent.", "Messages, e.g. A, may cross."),
+        ("The U.S. Treasury pays. P1 is rich.", "The U.S. Treasury pays."),
+        ("See Fig. P1 here. Then stop.", "See Fig. P1 here."),
+        ("K. Chandy and L. Lamport (cf. Sect. II) say so. P1 is.", "K. Chandy and L. Lamport (cf. Sect. II) say so."),
+        ("P1 sends to P. P2 does not.", "P1 sends to P."),
+        ("Does it hold? Yes.", "Does it hold?"),
+    ],
+)  # fmt: skip
+def test_the_dot_of_an_abbreviation_ends_no_sentence(story, first):
+    text = f"processes = ['P1', 'P2', 'P']\nstory = '''{story}'''"
+    assert first_sentence(compose(run(parse_toml(text, "story")))) == first
+
+
+@pytest.mark.parametrize(("drawing", "built"), [("lattice", Lattice), ("proof", Proof)])
+@pytest.mark.parametrize(("form", "asked"), [("svg", {}), ("tikz", {"caption": True}), ("caption", {})])
+def test_a_picture_and_its_caption_are_of_one_lattice_or_proof(drawing, built, form, asked, monkeypatch):
+    made, make = [], built.__init__
+
+    def counted(self, *given):
+        made.append(self)
+        make(self, *given)
+
+    monkeypatch.setattr(built, "__init__", counted)
+    assert exported("lecture", form, drawing=drawing, **asked)
+    assert len(made) == 1

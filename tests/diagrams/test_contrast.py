@@ -10,8 +10,8 @@ import pytest
 
 from diagrams import theme
 from diagrams.drawing import Drawing
+from diagrams.pictures import drawn
 from diagrams.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
-from diagrams.proof_picture import proof_picture
 from diagrams.view import View
 from sim.document import library
 from tests.diagrams.colours import EYES, Colour, colour_of, contrast, difference, lightness, over
@@ -154,7 +154,7 @@ def test_a_drawn_cut_and_the_messages_that_cross_it_leave_arrows_legible(palette
 def test_all_of_the_page_of_a_snapshot_stands_out(name, palette):
     run = scene(name)
     for swaps in ("0", "straight"):
-        picture = proof_picture(run, View.of(run, swaps=swaps))
+        picture = drawn(run, View.of(run, drawing="proof", swaps=swaps)).picture
         assert lost([*picture.inside, *picture.around], theme.PRINTED[palette]) == set(), swaps
 
 

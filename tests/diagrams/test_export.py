@@ -195,7 +195,7 @@ def test_an_option_that_means_something_to_the_drawing_is_taken(tmp_path):
 
 
 def test_the_help_says_what_letters_without_a_width_mean():
-    for form, alone in (("svg", "170mm"), ("png", "170mm"), ("pdf", "170mm"), ("tikz", "84mm")):
+    for form, alone in (("svg", "170mm"), ("png", "170mm"), ("pdf", "170mm"), ("tikz", "80mm")):
         told = {option.name: option.help for option in options_of(form)}
         assert alone in told["width"] and f"without a width the figure is {alone} wide" in told["font-size"]
         assert (told["width"] + told["font-size"]).count("mm") - told["width"].count("such as 84mm") == 2

@@ -18,12 +18,12 @@ from pypdf import PdfReader
 
 from diagrams import window
 from diagrams.export import gif
-from diagrams.lettering import ELLIPSIS
+from diagrams.lettering import ELLIPSIS, width_of, wrapped
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
 from diagrams.record_lines import NOTHING
 from diagrams.scene import compose
 from diagrams.slide_shapes import EMU
-from diagrams.slides import HEIGHT, WIDTH, Slide, slides
+from diagrams.slides import HEIGHT, SIDE, WIDTH, Slide, slides
 from diagrams.view import View
 from sim.core.errors import InputError
 from sim.document import library
@@ -90,6 +90,20 @@ def test_every_text_of_every_page_can_be_read_from_the_last_row(name, orientatio
         assert all(holds(slide.box, Box(x, y, x, y)) for x, y in drawn)
         inside = [box_of(part) for part in slide.diagram.around if isinstance(part, Text)]
         assert all(holds(slide.box, box, slack=2) for box in inside)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "hundred"])
+def test_no_word_of_a_sentence_is_left_alone(name):
+    """Its lines are about equally long: the last one is at least half as long as the others."""
+    for slide in slides_of(name, **({"steps": (200, 260)} if name == "hundred" else {})):
+        assert " ".join(slide.lines) == slide_sentence(slide, name)
+        widths = [width_of(line, slide.size) for line in slide.lines]
+        assert widths[-1] >= 0.5 * max(widths), slide.lines
+        assert len(widths) == len(wrapped(slide_sentence(slide, name), slide.size, WIDTH - 2 * SIDE, 9))
+
+
+def slide_sentence(slide: Slide, name: str) -> str:
+    return " ".join(scene(name).steps[slide.step].sentence.split())
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
@@ -351,16 +365,27 @@ def test_a_slide_tells_those_who_cannot_see_it():
     assert told.startswith(f"Step 13 of 18. {scene('lecture').steps[13].sentence}")
 
 
-def test_nothing_reaches_out_of_a_slide_whose_diagram_is_cropped():
-    (page, *_), (slide, *_) = opened("overlapping", **CROPPED).slides, slides_of("overlapping", **CROPPED)
-    clip = slide.diagram.clip
-    for shape in group_of(page).shapes:
-        if shape.shape_type in (MSO_SHAPE_TYPE.LINE, MSO_SHAPE_TYPE.FREEFORM) and shape.name not in (
-            "time",
-            "recording",
-        ):
-            box = Box(*(x / EMU for x in (shape.left, shape.top, shape.left + shape.width, shape.top + shape.height)))
-            assert holds(clip, box, slack=12), shape.name
+@pytest.mark.parametrize("orientation", ORIENTATIONS)
+@pytest.mark.parametrize(("name", "view"), [("overlapping", {"crop": (10, 30)}), ("hundred", {"crop": (300, 306)})])
+def test_nothing_reaches_out_of_a_slide_whose_diagram_is_cropped(name, view, orientation):
+    """Nothing of the first, a middle and the last page: what is drawn lies in the plot, names and times beside it."""
+    own = {**view, "orientation": orientation}
+    pages, shown = list(opened(name, **own).slides), slides_of(name, **own)
+    for place in (0, len(shown) // 2, -1):
+        slide, shapes = shown[place], list(group_of(pages[place]).shapes)
+        beside = slide.diagram.around
+        inside, around = shapes[: -len(beside)], shapes[-len(beside) :]
+        assert len(inside) > len(around) > 0
+        assert [shape.name for shape in inside if not holds(slide.diagram.clip, box_on(shape), slack=2)] == []
+        for part, shape in zip(beside, around, strict=True):
+            box = box_of(part) if isinstance(part, Text) else box_on(shape)
+            assert shape.name == part.sign and holds(slide.box, box, slack=2), part
+
+
+def box_on(shape) -> Box:
+    """Where a shape lies, in the pixels of the page."""
+    sides = shape.left, shape.top, shape.left + shape.width, shape.top + shape.height
+    return Box(*(side / EMU for side in sides))
 
 
 def test_a_file_with_whatever_letters_opens():
