@@ -11,7 +11,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from diagrams.export import exporter, formats, options_of, read_options
+from diagrams.export import check_meant, exporter, formats, options_of, read_options
 from diagrams.export_options import SHARED, Option
 from diagrams.scene import compose
 from diagrams.view import View
@@ -24,6 +24,7 @@ from sim.run.execution import run
 def _export(arguments: Namespace) -> int:
     given = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
     asked = read_options(arguments.format, given)
+    check_meant(arguments.format, asked)
     scene = compose(run(library.find(arguments.scenario)))
     _write(Path(arguments.output), exporter(arguments.format).export(scene, View.of(scene, **asked)))
     return 0

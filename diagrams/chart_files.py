@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from diagrams.chart_parts import Figure
 from diagrams.chart_picture import chart_picture
-from diagrams.drawing import letters_in
+from diagrams.drawing import Picture, letters_in
 from diagrams.export import pdf, png, svg
 from diagrams.export_options import FONT_SIZE, LEGEND, THEME, WIDTH
 from diagrams.sheet import Sheet
@@ -74,15 +74,27 @@ def view_of(given: Mapping[str, str]) -> View:
 
 
 def chart_file(chart: Chart, form: str, view: View) -> bytes:
-    """The file of a chart in a format of FILES. The rows of a chart are the same in every view."""
+    """The file of a chart in a format of FILES. The rows of a chart are the same in every view.
+
+    Raises InputError where it would be too large.
+    """
     if form == CSV:
         return chart.rows()
+    shown = _picture(chart, view), view.palette, chart.title, chart.told
+    if form == SVG:
+        return svg.document(*shown).encode("utf-8")
+    return png.document(*shown) if form == PNG else pdf.document(*shown)
+
+
+def check_size(chart: Chart, form: str, view: View) -> None:
+    """Raises InputError where the file of a chart would be too large."""
+    if form == PNG:
+        png.check_dots(_picture(chart, view))
+
+
+def _picture(chart: Chart, view: View) -> Picture:
     sheet = Sheet.of(view)
-    picture = chart_picture(chart.figure, sheet).on(sheet)
-    if form == PDF:
-        return pdf.document(picture, view.palette, chart.title, chart.told)
-    written = svg.document(picture, view.palette, chart.title, chart.told)
-    return png.in_dots(written, sheet) if form == PNG else written.encode("utf-8")
+    return chart_picture(chart.figure, sheet).on(sheet)
 
 
 def file_name(chart: Chart, form: str, view: View) -> str:

@@ -60,8 +60,11 @@ class Picture:
     nodes: Mapping[str, Pixel] = field(default_factory=dict)
 
     def on(self, sheet: Sheet) -> Picture:
-        """The finished picture: on paper in points."""
-        return self if sheet.unit is None else replace(self.scaled(sheet.unit), unit="pt")
+        """The finished picture: on paper in points. Raises InputError where no paper is so large."""
+        if sheet.unit is None:
+            return self
+        sheet.check_size(self.width, self.height)
+        return replace(self.scaled(sheet.unit), unit="pt")
 
     def scaled(self, by: float) -> Picture:
         """The picture with every length `by` times as long."""

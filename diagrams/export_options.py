@@ -170,12 +170,14 @@ CROP = Option(
     most=SHOWN, in_name=True, drawing=SPACE_TIME, is_seen=True,
 )  # fmt: skip
 WIDTH = Option(
-    "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen)",
+    "width", "Width", "how wide the figure is on paper, such as 84mm, 3.3in or 240pt (default: as on a screen, "
+    "or 170mm where only the letters are given)",
     "length", (("84mm", "one column"), ("80.6mm", "one of LaTeX's article"), ("170mm", "two columns")),
     least=LEAST_WIDTH, most=MOST_WIDTH, example="84mm", otherwise="as on a screen",
 )  # fmt: skip
 FONT_SIZE = Option(
-    "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt)", "length",
+    "font-size", "Letters", "the size of all letters on paper; labels are placed for it (default: 8pt); "
+    "without a width the figure is 170mm wide", "length",
     (("7pt", ""), ("8pt", ""), ("9pt", ""), ("10pt", "")), least=LEAST_FONT, most=MOST_FONT, example="8pt",
     needs=WIDTH.name,
 )  # fmt: skip

@@ -18,6 +18,7 @@ SCREEN_WIDTH, SCREEN_HEIGHT = 900, 640  # pixels
 LETTERS = 17.0  # pixels of a drawing for paper: its letters, and those of events on a screen
 FONT_POINTS = 8.0  # where a paper says nothing of its letters
 PAPER_MM = 170.0  # where it says nothing of its width
+MOST_SIDE = 4_800.0  # points on paper, the height of two sheets of A0: a thousand lines with letters of 8pt need 3,400
 NARROWEST = 12.0  # letters beside each other: a narrower picture has no room for a diagram
 
 
@@ -47,10 +48,19 @@ class Sheet:
         unit = (points_in(font or "") or FONT_POINTS) / LETTERS
         if width / unit < NARROWEST * LETTERS:
             raise InputError(
-                f"--{WIDTH.name} {width:.0f}pt is too narrow for letters of {unit * LETTERS:g}pt; make it at least "
-                f"{NARROWEST * LETTERS * unit:.0f}pt wide, or the letters smaller (--{FONT_SIZE.name})"
+                f"a picture {width:.0f}pt wide is too narrow for letters of {unit * LETTERS:g}pt; make it at least "
+                f"{NARROWEST * LETTERS * unit:.0f}pt wide (--{WIDTH.name}), or its letters smaller (--{FONT_SIZE.name})"
             )
         return cls(width / unit, None, unit, axis, legend)
+
+    def check_size(self, width: float, height: float) -> None:
+        """Raises InputError where a picture of so many pixels is larger on paper than MOST_SIDE."""
+        longest = max(width, height) * (self.unit or 0.0)
+        if longest > MOST_SIDE:
+            raise InputError(
+                f"a picture on paper has sides of at most {MOST_SIDE:.0f}pt, and this one would have {longest:.0f}pt; "
+                f"make its letters smaller (--{FONT_SIZE.name}), or show fewer processes"
+            )
 
     @property
     def letters(self) -> float | None:

@@ -16,10 +16,13 @@ MOST_MESSAGES = 20_000
 def on_show(scene: Scene, view: View) -> Scene:
     """The part of `scene` in a picture: all of it, or what it is cropped to; with a cut.
 
-    A deck of a run that is too long for a picture is cropped to its own steps. Raises InputError where a run does not
-    have these steps or this cut, and where it is too long.
+    A deck of a run that is too long for a picture is cropped to its own steps, or to its only one with a neighbour.
+    Raises InputError where a run does not have these steps or this cut, and where it is too long.
     """
-    crop = CROP.of(view) or (view.steps if _steps(scene) > MOST_STEPS else None)
+    crop = CROP.of(view)
+    if not crop and view.steps and _steps(scene) > MOST_STEPS:
+        first = min(view.steps[0], scene.until - 1)
+        crop = first, max(view.steps[1], first + 1)
     if crop and not scene.first <= crop[0] < crop[1] <= scene.until:
         where = f"{scene.execution.scenario.name} has steps {scene.first} to {scene.until}"
         raise InputError(f"--{CROP.name} {crop[0]}..{crop[1]}: {where}; give two of them, the first one first")

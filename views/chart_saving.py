@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from diagrams.chart_files import FILES, OPTIONS, Chart, chart_file, file_name, view_of
+from diagrams.chart_files import FILES, OPTIONS, Chart, chart_file, check_size, file_name, view_of
 from diagrams.export_options import FONT_SIZE, LEGEND, THEME, WIDTH, Option
 from sim.core.errors import InputError
 from views.errors import complain
@@ -26,6 +26,7 @@ def save_menu(chart: Chart) -> None:
         given = _asked(chart) if FILES[form].is_picture else {}
         try:
             view = view_of(given)
+            check_size(chart, form, view)
         except InputError as problem:
             complain(_in_words(str(problem)))
             return

@@ -1,6 +1,7 @@
 """A session's run as a file: `/export/{session}/{format}?step=&orientation=&theme=&from=&to=`.
 
-A format takes its own options (diagrams/export_options.py); options of other formats are checked and ignored.
+A format takes its own options (diagrams/export_options.py). The fields of a view (SHARED) are checked for every format,
+also where it does not take them; all else in a query is ignored, unread.
 
 Whoever knows a session's id may read its run; ids are random, and only that session's browser learns its id.
 

@@ -23,9 +23,9 @@ import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol, cast
 
-from diagrams.export_options import SHARED, Option, for_log
+from diagrams.export_options import DRAWING, SHARED, Option, for_log
 from diagrams.scene import Scene
-from diagrams.view import View
+from diagrams.view import Value, View
 from sim.core.errors import InputError
 
 
@@ -73,6 +73,16 @@ def read_options(name: str, given: Mapping[str, str]) -> dict[str, Any]:
         if option not in known:
             raise InputError(f"--{option}: means nothing to the format {name}; leave it out")
     return {option: known[option].read(text) for option, text in given.items()}
+
+
+def check_meant(name: str, asked: Mapping[str, Value]) -> None:
+    """Raises InputError for an option that is given although it means nothing to the drawing that is asked for."""
+    drawings = [option for option in options_of(name) if option.name == DRAWING.name]
+    drawing = asked.get(DRAWING.name, DRAWING.default)
+    for option in options_of(name) if drawings else ():
+        if option.name in asked and option.drawing not in (None, drawing):
+            other = f"--{DRAWING.name} {option.drawing}"
+            raise InputError(f"--{option.name}: means nothing to the drawing {drawing}; leave it out, or take {other}")
 
 
 def offered(*, of_log: bool = False) -> list[dict[str, Any]]:

@@ -22,7 +22,7 @@ TITLE = "PDF picture"
 FOR = "For LaTeX, with \\includegraphics, and for printing: a page as large as the figure, with its fonts."
 SUFFIX = ".pdf"
 MEDIA_TYPE = "application/pdf"
-PREVIEW = "png"
+PREVIEW = "svg"  # which has no limit of dots
 ORDER = 30
 OPTIONS = PICTURE
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import vl_convert
 
+from diagrams.drawing import Picture
 from diagrams.export import svg
-from diagrams.export_options import PICTURE
+from diagrams.export_options import PICTURE, POINTS
+from diagrams.pictures import drawn
 from diagrams.scene import Scene
-from diagrams.sheet import Sheet
 from diagrams.view import View
+from sim.core.errors import InputError
 
 TITLE = "PNG picture"
 FOR = "For slides, chats and texts that take no SVG or PDF: dots, 300 to an inch on paper."
@@ -20,16 +24,31 @@ OPTIONS = PICTURE
 
 SCALE = 2  # dots for a pixel of a screen
 PER_INCH = 300  # dots on paper
+MOST_DOTS = 20_000_000  # of a picture: memory and time grow with them, and nothing ends the work of vl-convert
 POINT = 72 / 96  # vl-convert counts a pixel of the SVG, of which 96 are an inch, as a point
 
 
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step: twice its size on a screen, or PER_INCH dots for an inch of paper."""
-    return in_dots(svg.export(scene, view).decode("utf-8"), Sheet.of(view))
+    picture, _, told = drawn(scene, view)
+    return document(picture, view.palette, scene.execution.scenario.title, told)
 
 
-def in_dots(document: str, sheet: Sheet) -> bytes:
-    """An SVG document for a sheet as PNG."""
-    if sheet.unit is None:
-        return vl_convert.svg_to_png(document, scale=SCALE)
-    return vl_convert.svg_to_png(document, scale=POINT, ppi=PER_INCH)
+def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:
+    """A picture as PNG. Raises InputError beyond MOST_DOTS."""
+    check_dots(picture)
+    written = svg.document(picture, palette, title, told)
+    if picture.unit == "px":
+        return vl_convert.svg_to_png(written, scale=SCALE)
+    return vl_convert.svg_to_png(written, scale=POINT, ppi=PER_INCH)
+
+
+def check_dots(picture: Picture) -> None:
+    """Raises InputError where a picture has more dots than MOST_DOTS."""
+    dots = SCALE if picture.unit == "px" else PER_INCH / POINTS["in"]
+    wide, high = round(picture.width * dots), round(picture.height * dots)
+    if wide * high > MOST_DOTS:
+        raise InputError(
+            f"a PNG holds at most {MOST_DOTS:,} dots, and this picture has {wide:,} x {high:,} dots; "
+            "make it narrower or its letters smaller, or take SVG or PDF"
+        )

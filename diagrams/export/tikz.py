@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from diagrams.clipping import clipped
 from diagrams.drawing import Picture
-from diagrams.export_options import PICTURE, WIDTH, Option
+from diagrams.export_options import FONT_SIZE, PICTURE, WIDTH, Option
 from diagrams.nodes import START, node_name
 from diagrams.pictures import drawn
 from diagrams.primitives import HALF_WIDTH, Area, Arrows, Disc, Line, Path, Pixel, Primitive, Text
@@ -33,15 +33,18 @@ PREVIEW = "svg text"
 ORDER = 50
 
 COLUMN = "80mm"  # the width where none is given; a column of LaTeX's own article is 80.6 mm wide, and its page 165 mm
-_OWN_WIDTH = replace(
-    WIDTH, default=COLUMN, help=WIDTH.help.replace("as on a screen", COLUMN),
-    choices=((COLUMN, "one column"), ("84mm", "a wider one"), ("165mm", "two columns")),
-)  # fmt: skip
+_OWN = {
+    WIDTH: replace(
+        WIDTH, default=COLUMN, help=f"{WIDTH.help.partition(' (')[0]} (default: {COLUMN})",
+        choices=((COLUMN, "one column"), ("84mm", "a wider one"), ("165mm", "two columns")),
+    ),
+    FONT_SIZE: replace(FONT_SIZE, help=FONT_SIZE.help.replace("170mm", COLUMN)),
+}  # fmt: skip
 STANDALONE = Option(
     "standalone", "As a document of its own", "a whole document, not a tikzpicture to input", "flag", default=False
 )  # fmt: skip
 CAPTION = Option("caption", "With a caption", "what is seen, as a caption below the picture", "flag", default=False)
-OPTIONS = (*(_OWN_WIDTH if option is WIDTH else option for option in PICTURE), STANDALONE, CAPTION)
+OPTIONS = (*(_OWN.get(option, option) for option in PICTURE), STANDALONE, CAPTION)
 
 MOST_LINES = 8_000  # pdflatex's memory, 5 million words, holds 8,100 and not 10,800
 BEYOND = 200.0  # points beyond a clipped picture in which something is drawn: TeX's dimensions end at 16,383

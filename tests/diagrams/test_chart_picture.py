@@ -17,7 +17,7 @@ from pypdf import PdfReader
 
 from diagrams import chart_rows, charts
 from diagrams.chart_axes import below, beside
-from diagrams.chart_files import FILES, Chart, chart_file, file_name, view_of
+from diagrams.chart_files import FILES, Chart, chart_file, check_size, file_name, view_of
 from diagrams.chart_parts import axis
 from diagrams.chart_picture import chart_picture
 from diagrams.chart_shapes import density, quantile
@@ -315,12 +315,22 @@ def test_files_are_named_after_the_chart_and_its_width():
     [
         ({"width": "84"}, "--width '84' is not possible; give a length"),
         ({"theme": "pink"}, "--theme 'pink' is not known; say light or dark or grey"),
-        ({"width": "30mm", "font-size": "20pt"}, "--width 85pt is too narrow for letters of 20pt"),
+        ({"width": "30mm", "font-size": "20pt"}, "a picture 85pt wide is too narrow for letters of 20pt"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_anything_is_drawn(asked, complaint):
     with pytest.raises(InputError, match=complaint):
         view_of(asked)
+
+
+def test_a_png_of_too_many_dots_is_refused_before_it_is_drawn_and_others_are_not():
+    wide = view_of({"width": "2400pt"})
+    for refused in (check_size, chart_file):
+        with pytest.raises(InputError, match="at most 20,000,000 dots, and this picture has 10,000 x "):
+            refused(CHART, "png", wide)
+    for form in ("svg", "pdf", "csv"):
+        check_size(CHART, form, wide)
+    check_size(CHART, "png", view_of({"width": "400mm"}))
 
 
 # ------------------------------------------------------------------ rows

@@ -171,6 +171,13 @@ def test_the_command_line_writes_every_format(form, tmp_path):
         (["--format", "deck", "--steps", "7-3"], ["--steps 7-3", "0 to 18"]),
         (["--format", "svg", "--orientation", "up"], ["up", "down", "right"]),
         (["--format", "svg", "--theme", "red"], ["red", "light", "dark"]),
+        (
+            ["--format", "svg", "--drawing", "lattice", "--crop", "2..6"],
+            ["--crop: means nothing to"],
+        ),
+        (["--format", "tikz", "--drawing", "proof", "--no-axis"], ["--no-axis: means nothing to the drawing proof"]),
+        (["--format", "caption", "--predicate", "P1.1"], ["--predicate", "space-time", "take --drawing lattice"]),
+        (["--format", "png", "--drawing", "lattice", "--swaps", "2"], ["--swaps", "the drawing lattice"]),
     ],
 )
 def test_the_command_line_refuses_bad_input_in_one_line(arguments, words, tmp_path, capsys):
@@ -178,6 +185,20 @@ def test_the_command_line_refuses_bad_input_in_one_line(arguments, words, tmp_pa
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and all(word in said for word in words)
     assert os.listdir(tmp_path) == []
+
+
+def test_an_option_that_means_something_to_the_drawing_is_taken(tmp_path):
+    target = str(tmp_path / "x")
+    command("lecture", "--format", "svg", "-o", target, "--crop", "2..6", "--no-axis", "--legend", status=0)
+    command("lecture", "--format", "svg", "-o", target, "--drawing", "proof", "--swaps", "1", "--legend", status=0)
+    command("lecture", "--format", "deck", "-o", target, "--crop", "2..6", "--no-axis", status=0)
+
+
+def test_the_help_says_what_letters_without_a_width_mean():
+    for form, alone in (("svg", "170mm"), ("png", "170mm"), ("pdf", "170mm"), ("tikz", "80mm")):
+        told = {option.name: option.help for option in options_of(form)}
+        assert alone in told["width"] and f"without a width the figure is {alone} wide" in told["font-size"]
+        assert (told["width"] + told["font-size"]).count("mm") - told["width"].count("such as 84mm") == 2
 
 
 def test_a_file_that_cannot_be_written_is_told_and_nothing_is_left(tmp_path, capsys):

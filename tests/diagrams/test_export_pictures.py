@@ -10,7 +10,15 @@ import vl_convert
 from PIL import Image
 from pypdf import PdfReader
 
+from diagrams.export import png
+from diagrams.pictures import drawn
+from diagrams.scene import compose
+from diagrams.sheet import MOST_SIDE
+from diagrams.view import View
 from sim.core.errors import InputError
+from sim.core.topology import Topology
+from sim.document.scenario import Scenario
+from sim.run.execution import run
 from tests.diagrams.tools import exported, is_blank, needs_poppler, pages_of, scene
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -85,6 +93,32 @@ def test_png_has_twice_the_size_of_the_svg(name, theme):
     assert (picture.format, picture.size) == ("PNG", (1800, 1280))
     assert not is_blank(picture)
     assert picture.convert("RGB").getpixel((2, 2)) == ((255, 255, 255) if theme == "light" else (14, 17, 23))
+
+
+@pytest.mark.parametrize("asked", [{"width": "2400pt", "font-size": "36pt", "crop": (0, 60)}, {"width": "600mm"}])
+def test_a_png_of_too_many_dots_is_refused_before_it_is_made(asked, monkeypatch):
+    monkeypatch.setattr(vl_convert, "svg_to_png", None)
+    with pytest.raises(InputError, match=r"at most 20,000,000 dots, and this picture has .* take SVG or PDF"):
+        exported("hundred", "png", orientation="right", **asked)
+
+
+def test_a_png_for_a_screen_has_as_few_dots(monkeypatch):
+    monkeypatch.setattr(png, "MOST_DOTS", 1800 * 1280)
+    assert exported("lecture", "png")
+    monkeypatch.setattr(png, "MOST_DOTS", 1800 * 1280 - 1)
+    with pytest.raises(InputError, match="1,800 x 1,280 dots"):
+        exported("lecture", "png")
+
+
+def test_a_thousand_processes_have_room_on_paper_unless_their_letters_are_large():
+    processes = [f"P{number}" for number in range(1, 1001)]
+    own = compose(run(Scenario("thousand", tuple(processes), topology=Topology("ring"), orientation="right")))
+    picture = drawn(own, View.of(own, width="170mm")).picture
+    assert 3000 < picture.height < MOST_SIDE
+    for asked in ({"width": "2400pt", "font-size": "36pt"}, {"width": "170mm", "font-size": "36pt"}):
+        for orientation in ("right", "down"):
+            with pytest.raises(InputError, match="a picture on paper has sides of at most 4800pt, and this one would"):
+                drawn(own, View.of(own, orientation=orientation, **asked))
 
 
 def test_png_letters_are_there_without_system_fonts():

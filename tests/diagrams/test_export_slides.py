@@ -16,6 +16,7 @@ from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
 from pypdf import PdfReader
 
+from diagrams import window
 from diagrams.export import gif
 from diagrams.lettering import ELLIPSIS, width_of, wrapped
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Pixel, Primitive, Text
@@ -211,6 +212,15 @@ def test_a_deck_has_a_page_for_each_step(tmp_path):
     pages = pages_of(deck, tmp_path)
     assert len(pages) == 19 and {page.size for page in pages} == {(WIDTH // 2, HEIGHT // 2)}
     assert not any(map(is_blank, pages)) and len({page.tobytes() for page in pages}) == 19
+
+
+@pytest.mark.parametrize("step", [0, 5, 18])
+def test_a_deck_of_one_step_of_a_run_too_long_for_a_picture_has_its_page(step, monkeypatch):
+    monkeypatch.setattr(window, "MOST_STEPS", 10)
+    (slide,) = slides_of("lecture", steps=(step, step))
+    assert slide.step == step and slide.diagram.inside
+    with pytest.raises(InputError, match="a picture holds at most 10 steps"):
+        slides_of("lecture", steps=(2, 15))
 
 
 def test_a_deck_of_a_range_has_its_steps_only():

@@ -345,7 +345,7 @@ def test_what_is_no_length_is_refused_in_a_sentence(asked, complaint):
 
 
 def test_letters_too_large_for_the_width_are_refused():
-    with pytest.raises(InputError, match=r"--width 85pt is too narrow for letters of 20pt; make .* 240pt wide"):
+    with pytest.raises(InputError, match=r"85pt wide is too narrow for letters of 20pt; make .* 240pt wide"):
         exported("lecture", "svg", width="30mm", **{"font-size": "20pt"})
 
 

@@ -63,7 +63,7 @@ def test_dialogs(fresh_explorer, button, color_scheme):
     content = {
         "Scenarios": "button:has-text('Open')",
         "Open file": "input[type=file]",
-        "Export": ".cc-preview[aria-busy=false] img",
+        "Export": ".cc-export-preview[aria-busy=false] img",
     }[button]
     dialog.locator(content).first.wait_for(state="attached")
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")

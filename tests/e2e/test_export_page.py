@@ -163,8 +163,8 @@ def downloaded(dialog):
 
 def previewed(dialog):
     """Wait until the file of what is chosen now is on show."""
-    dialog.locator(".cc-preview[aria-busy=false]").wait_for()
-    return dialog.locator(".cc-preview-shown > *").last
+    dialog.locator(".cc-export-preview[aria-busy=false]").wait_for()
+    return dialog.locator(".cc-export-preview-shown > *").last
 
 
 @pytest.fixture
@@ -221,7 +221,7 @@ def test_on_paper_the_preview_has_its_true_size_and_says_so(exporting, name):
     dialog.get_by_label("Width", exact=True).select_option("own")
     dialog.get_by_label("Width: another", exact=True).fill("12 in")
     dialog.get_by_text("12 in wide on paper, shown smaller here.").wait_for()
-    assert dialog.get_by_text("the same picture as PNG").is_visible() == (name == "pdf")
+    assert dialog.get_by_text("the same picture as SVG").is_visible() == (name == "pdf")
 
 
 def test_a_text_shows_its_first_lines_and_what_no_page_shows_says_so(exporting):
@@ -282,7 +282,7 @@ def test_the_caption_stands_beside_the_picture_and_can_be_copied(exporting):
 def test_what_is_wrong_is_said_in_the_place_of_the_preview_and_nothing_is_lost(exporting):
     dialog = exported(exporting, "svg", [("Step", "999")])
     dialog.get_by_label("Width", exact=True).select_option("84mm")
-    problem = dialog.locator(".cc-preview-problem")
+    problem = dialog.locator(".cc-export-preview-problem")
     problem.get_by_text("Step 999: this run has steps 0 to 18.").wait_for()
     dialog.get_by_role("button", name="Download").click()
     dialog.locator(".cc-export-said[data-state=error]").get_by_text("this run has steps 0 to 18").wait_for()
@@ -290,6 +290,17 @@ def test_what_is_wrong_is_said_in_the_place_of_the_preview_and_nothing_is_lost(e
     problem.wait_for(state="detached")
     assert previewed(dialog).get_attribute("src").startswith("blob:")
     assert dialog.get_by_label("Width", exact=True).input_value() == "84mm"
+
+
+def test_a_range_that_the_download_refuses_has_no_preview(exporting):
+    dialog = exported(exporting, "deck", [("From step", "7"), ("to step", "")])
+    problem = dialog.locator(".cc-export-preview-problem")
+    problem.get_by_text("Give both ends of the range of steps, or neither.").wait_for()
+    dialog.get_by_label("to step", exact=True).fill("3")
+    problem.get_by_text("Steps 7-3: lecture has steps 0 to 18").wait_for()
+    dialog.get_by_label("From step", exact=True).fill("")
+    dialog.get_by_label("to step", exact=True).fill("")
+    dialog.get_by_text("Its page of step 18, the last one.").wait_for()
 
 
 def test_one_preview_is_asked_for_at_a_time(exporting):
@@ -301,7 +312,7 @@ def test_one_preview_is_asked_for_at_a_time(exporting):
     with page.expect_event("requestfailed", lambda asked: "step=5&" in asked.url):
         dialog.get_by_label("Step", exact=True).fill("6")
     assert previewed(dialog).evaluate("picture => picture.naturalWidth > 0")
-    assert not dialog.locator(".cc-preview-problem").is_visible()
+    assert not dialog.locator(".cc-export-preview-problem").is_visible()
     page.unroute("**/export/**/svg?*step=5&*")
 
 

@@ -143,6 +143,14 @@ def test_what_a_sheet_cannot_be_is_said_without_flags(session, asked, words):
     assert words in answer.text and "--" not in answer.text
 
 
+def test_a_picture_of_too_many_dots_is_refused_and_without_dots_it_is_made(session):
+    huge = {"width": "2400pt", "font-size": "36pt"}
+    answer = get(session, "png", **huge)
+    assert (answer.status_code, "--" in answer.text) == (400, False)
+    assert answer.text.startswith("A PNG holds at most 20,000,000 dots, and this picture has 10,000 x ")
+    assert [get(session, name, **huge).status_code for name in ("svg", "pdf")] == [200, 200]
+
+
 def test_what_is_not_given_is_the_last_step_as_the_scenario_has_it(session):
     last = session.scene.last
     assert f"lecture-step-{last}.svg" in get(session, "svg").headers["content-disposition"]

@@ -7,6 +7,7 @@ import { spaced } from "./asked.js";
 const REST_MS = 400; // after a change, before the server is asked
 const MOST_LINES = 40; // of a text
 const MOST_FRAMES = 20; // of an animation
+const MOST_PAGES = 300; // of a file with a page for each step (diagrams/slides.py)
 const CAPTION = "caption"; // the format with a picture's caption
 const PAPER = "170mm"; // as wide as a picture is on paper, where only its letters are said
 
@@ -14,8 +15,8 @@ const PAPER = "170mm"; // as wide as a picture is on paper, where only its lette
 export class Preview {
   constructor(explorer) {
     this.explorer = explorer;
-    this.shown = el("div", { class: "cc-preview-shown", tabindex: "0", role: "group", "aria-label": "The file" });
-    this.said = el("p", { class: "cc-preview-said", role: "status" });
+    this.shown = el("div", { class: "cc-export-preview-shown", tabindex: "0", role: "group", "aria-label": "The file" });
+    this.said = el("p", { class: "cc-export-preview-said", role: "status" });
     this.caption = el("textarea", { readonly: true, rows: "4", "aria-label": "Caption", onfocus: () => this.caption.select() });
     this.markup = el("select", { "aria-label": "Caption written as", onchange: () => this.resume() });
     this.copied = el("span", { class: "cc-said-so", role: "status" });
@@ -28,7 +29,7 @@ export class Preview {
       ),
       this.caption,
     );
-    this.node = el("section", { class: "cc-preview", "aria-label": "Preview" }, this.shown, this.said, this.captioned);
+    this.node = el("section", { class: "cc-export-preview", "aria-label": "Preview" }, this.shown, this.said, this.captioned);
     this.sizes = new ResizeObserver(() => this.say());
   }
 
@@ -60,7 +61,7 @@ export class Preview {
       await this.showFile(format, options, signal);
       if (this.isCaptioned(format)) await this.showCaption(format, options, signal);
     } catch (problem) {
-      if (!signal.aborted) this.put([{ node: el("p", { class: "cc-preview-problem" }, problem.message) }]);
+      if (!signal.aborted) this.put([{ node: el("p", { class: "cc-export-preview-problem" }, problem.message) }]);
     }
     if (signal.aborted) return;
     this.isThere = true;
@@ -77,7 +78,7 @@ export class Preview {
   }
 
   async picture(name, way, options, signal) {
-    const { asked, said } = shownOf(name, way, options);
+    const { asked, said } = shownOf(name, way, options, this.explorer.scene);
     const url = URL.createObjectURL(await (await fileOf(this.explorer, way, asked, signal)).blob());
     const node = el("img", { src: url, alt: "The picture as it will be saved" });
     await node.decode().catch(() => {}); // the picture before stays until this one can be seen
@@ -134,14 +135,20 @@ export class Preview {
 }
 
 /** What the server is asked for in order to show a file of a format, and what is to be said of the difference. */
-function shownOf(name, way, options) {
-  if (name === "gif") {
-    const { from, to } = options;
-    const isPart = to - from >= MOST_FRAMES;
-    return isPart ? { asked: { ...options, to: Number(from) + MOST_FRAMES - 1 }, said: `Its first ${MOST_FRAMES} steps.` } : { asked: options };
-  }
-  if (way === "gif") return { asked: { ...options, from: options.to }, said: `Its page of step ${options.to}, the last one.` };
-  return { asked: options, said: name === way ? "" : `This is the same picture as ${way.toUpperCase()}.` };
+export function shownOf(name, way, options, scene) {
+  if (way !== "gif") return { asked: options, said: name === way ? "" : `This is the same picture as ${way.toUpperCase()}.` };
+  const [from, to] = pagesOf(options, scene);
+  if (!(from <= to && to - from < MOST_PAGES)) return { asked: options, said: "" }; // the server refuses it
+  if (name !== "gif") return { asked: { ...options, from: to, to }, said: `Its page of step ${to}, the last one.` };
+  const last = Math.min(to, from + MOST_FRAMES - 1);
+  return { asked: { ...options, from, to: last }, said: last < to ? `Its first ${MOST_FRAMES} steps.` : "" };
+}
+
+/** The first and the last step of a file with a page for each; NaN for what is no step of the diagram. */
+function pagesOf({ from, to, crop }, scene) {
+  const [first, last] = crop ? crop.split("..").map(Number) : [scene.first, scene.until];
+  if (!from && !to) return [first, last];
+  return [from, to].map((step) => (/^\d+$/.test(step) && first <= step && step <= last ? Number(step) : NaN));
 }
 
 /** A length such as 84mm, in pixels of the screen. */

@@ -44,21 +44,24 @@ def is_running(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    state = Path(f"/proc/{pid}/stat")
-    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:  # it has ended since
+        return False
+    return state.rpartition(")")[2].split()[0] != "Z"
 
 
 def command_of(pid: int) -> list[str]:
-    """The words of the command line of a process; none if it has ended."""
+    """The words of the command line of a process; one empty word if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
     except OSError:
-        return []
+        return [""]
 
 
 def java_of(server: int) -> list[int]:
     """The Java processes among the descendants of the server process."""
-    return [pid for pid in descendants(server) if command_of(pid)[:1] and command_of(pid)[0].endswith("java")]
+    return [pid for pid in descendants(server) if command_of(pid)[0].endswith("java")]
 
 
 def python_workers(server: int) -> list[int]:
