@@ -110,10 +110,10 @@ class _Run:
         return sides.pop() if len(sides) == 1 and not self._found(snapshot) else ""
 
     def _recordings(self, snapshot: Snapshot) -> dict[str, Recording]:
-        """Those up to the step, by the process on show."""
+        """Those up to the step that still count, by the process on show: who aborts throws its own away."""
         made = self.scene.recordings.get(snapshot.id, ())
         at = {self.scene.lanes[own.lane]: own for own in made if own.step <= self.step}
-        return {name: at[name] for name in self.processes if name in at}
+        return {name: at[name] for name in self.processes if name in at and name in snapshot.local}
 
     def _found(self, snapshot: Snapshot) -> list[RecordedMessage]:
         """What the picture shows of the messages that a snapshot has recorded."""

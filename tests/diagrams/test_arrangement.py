@@ -120,7 +120,7 @@ def test_every_format_takes_an_arranged_scene_and_only_diagrams_change(name: str
     whole = scene("two_initiators")
     hidden = whole.arranged(Arrangement(hidden=("P2",), folded=("P3",)))
     plain, arranged = (exporter(name).export(own, View.of(own, steps=(0, 2))) for own in (whole, hidden))
-    is_diagram = name in ("svg", "png", "pdf", "tikz", "deck", "pptx", "html")
+    is_diagram = name in ("svg", "png", "pdf", "tikz", "caption", "deck", "pptx", "html")
     assert (plain != arranged) == is_diagram
 
 

@@ -7,7 +7,7 @@ import pytest
 from diagrams.browser import EXPLORE
 from diagrams.slides import MOST_PAGES
 
-MODULE = [EXPLORE / "share" / "preview.js"]
+MODULE = [EXPLORE / "share" / "shown_of.js"]
 SCENE = {"first": 0, "until": 200}
 REFUSED = [
     {"from": "", "to": "3"}, {"from": "3", "to": ""}, {"from": "7", "to": "3"}, {"from": "3", "to": "5.5"},

@@ -3,11 +3,10 @@
 import { copied, el, fillMenu, setText } from "../page/dom.js";
 import { fileOf, firstLines } from "./files.js";
 import { spaced } from "./asked.js";
+import { shownOf } from "./shown_of.js";
 
 const REST_MS = 400; // after a change, before the server is asked
 const MOST_LINES = 40; // of a text
-const MOST_FRAMES = 20; // of an animation
-const MOST_PAGES = 300; // of a file with a page for each step (diagrams/slides.py)
 const CAPTION = "caption"; // the format with a picture's caption
 const PAPER = "170mm"; // as wide as a picture is on paper, where only its letters are said
 
@@ -132,23 +131,6 @@ export class Preview {
   async copy() {
     setText(this.copied, (await copied(this.caption)) ? "Copied ✓" : "Press Ctrl+C to copy it.");
   }
-}
-
-/** What the server is asked for in order to show a file of a format, and what is to be said of the difference. */
-export function shownOf(name, way, options, scene) {
-  if (way !== "gif") return { asked: options, said: name === way ? "" : `This is the same picture as ${way.toUpperCase()}.` };
-  const [from, to] = pagesOf(options, scene);
-  if (!(from <= to && to - from < MOST_PAGES)) return { asked: options, said: "" }; // the server refuses it
-  if (name !== "gif") return { asked: { ...options, from: to, to }, said: `Its page of step ${to}, the last one.` };
-  const last = Math.min(to, from + MOST_FRAMES - 1);
-  return { asked: { ...options, from, to: last }, said: last < to ? `Its first ${MOST_FRAMES} steps.` : "" };
-}
-
-/** The first and the last step of a file with a page for each; NaN for what is no step of the diagram. */
-function pagesOf({ from, to, crop }, scene) {
-  const [first, last] = crop ? crop.split("..").map(Number) : [scene.first, scene.until];
-  if (!from && !to) return [first, last];
-  return [from, to].map((step) => (/^\d+$/.test(step) && first <= step && step <= last ? Number(step) : NaN));
 }
 
 /** A length such as 84mm, in pixels of the screen. */
