@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sim.core.model import APP
-from sim.explore.machine import Ints, Keys, Local, Numbers, distinct, frozen
+from sim.explore.machine import Local, Numbers, frozen
+from sim.explore.packing import Ints, Keys, distinct
 from sim.explore.space import Move, Space
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"

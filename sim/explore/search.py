@@ -10,8 +10,8 @@ import numpy as np
 
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
-from sim.explore.machine import Keys, distinct
-from sim.explore.space import Move, NoRoom, Space, Wider
+from sim.explore.packing import Keys, distinct
+from sim.explore.space import Move, Space, Wider
 
 MOST_STATES = 20_000_000
 
@@ -59,9 +59,6 @@ def explore(
         try:
             progress(found)
             new, frontier, seen = _step(found, judge, frontier, seen)
-        except NoRoom:
-            found.problem = "a state of this system does not fit into 64 bits"
-            break
         except KeyboardInterrupt:
             found.problem = "interrupted"
             break
@@ -89,12 +86,11 @@ def _step(found: Explored, judge: Judge, frontier: Keys, seen: Keys) -> tuple[Ke
             judge.look_at_ends(frontier[~has_left])
             break
         except Wider:
-            old = space.widen()
-            frontier, seen = space.packing.repacked(frontier, old), space.packing.repacked(seen, old)
-            found.levels = [space.packing.repacked(level, old) for level in found.levels]
+            repacked = space.widen()
+            frontier, seen = repacked(frontier), repacked(seen)
+            found.levels = [repacked(level) for level in found.levels]
             found.worst = {
-                check: (depth, int(space.packing.repacked(np.array([key]), old)[0]))
-                for check, (depth, key) in found.worst.items()
+                check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()
             }
     found.transitions += transitions
     found.snapshots.update(judge.snapshots)
