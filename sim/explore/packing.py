@@ -46,7 +46,7 @@ class Packing:
         """The numbers in a column."""
         return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
 
-    def packed(self, columns: Iterable[Ints]) -> Keys:
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
         """The keys of states, given column by column."""
         parts = (column.astype(np.int64) << shift for column, shift in zip(columns, self.shifts, strict=True))
         keys = next(parts)
@@ -77,7 +77,7 @@ class Collapsed:
         half = int(place >= self.middle)
         return self._packings[half].column(self._words(keys, half), place - half * self.middle)
 
-    def packed(self, columns: Iterable[Ints]) -> Keys:
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
         """The keys of states, given column by column."""
         every = list(columns)
         words = [

@@ -266,10 +266,10 @@ class Space:
             raise Wider
 
     def widen(self) -> Callable[[Keys], Keys]:
-        """Make columns wider where they need it. Returns what turns keys of before into those of now, sorted."""
+        """Make columns wider where they need it. Returns what turns keys of before into those of now."""
         old, columns = self.packing, range(self.columns)
         new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self._sizes()]))
-        return lambda keys: np.sort(new.packed(old.column(keys, place) for place in columns))
+        return lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 
 class Wider(Exception):

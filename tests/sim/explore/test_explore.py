@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sim.__main__ import main
+from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
 from sim.document import library
 from sim.document.files import parse_toml
@@ -18,12 +20,13 @@ from sim.document.scenario import Scenario
 from sim.exchange import cos418
 from sim.explore import packing
 from sim.explore.machine import frozen
-from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.report import Snapshot, changed, complete_graph, exploration, ways_in_words
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.sim import broken_rules, rule_books
-from tests.sim.explore.plain import Plain, explored
+from tests.sim.core import test_every_interleaving
+from tests.sim.explore.plain import Plain, explored, runs_to_snapshots
 from tests.sim.tools import send, start, system
 
 
@@ -103,7 +106,7 @@ def test_stepping_in_batches_finds_the_states_that_the_engine_finds(words, name,
     plain = plain_of(name, own_order)
     found = exploration(scenario, own_order=own_order).found
     assert found.complete and (found.states, found.transitions) == (plain.states, plain.transitions)
-    assert set(found.snapshots) == set(plain.snapshots)
+    assert found.is_levelled and found.snapshots == plain.snapshots
 
 
 RULE_BOOKS = [
@@ -125,7 +128,7 @@ def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, a
     scenario = changed(complete_graph(processes, sends), algorithm, not_fifo=False)
     plain, found = explored(scenario), exploration(scenario).found
     assert (found.states, found.transitions) == (plain.states, plain.transitions)
-    assert set(found.snapshots) == set(plain.snapshots)
+    assert found.snapshots == plain.snapshots
 
 
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
@@ -186,6 +189,59 @@ def test_every_snapshot_of_a_run_is_among_those_that_were_found():
         assert alike, snapshot.id
 
 
+@pytest.mark.parametrize("name", test_every_interleaving.SYSTEMS)
+def test_as_many_ways_lead_to_a_snapshot_as_there_are_runs_up_to_it(name):
+    scenario = test_every_interleaving.SYSTEMS[name].scenario
+    done = exploration(scenario, own_order=True)
+    assert done.found.snapshots == runs_to_snapshots(scenario, own_order=True)
+    assert all(snapshot.is_exact for snapshot in done.recorded)
+
+
+def test_the_document_lists_the_snapshots_the_most_frequent_first():
+    """Of the 32 runs of two transfers each meets one of four snapshots; runs that differ later are one way."""
+    scenario = test_every_interleaving.SYSTEMS["two processes, a send each, one initiator"].scenario
+    document = exploration(scenario, own_order=True).to_json()
+    assert document["snapshots"] == len(document["recorded"]) and document["recorded_left_out"] == 0
+    ways = [recorded["ways"] for recorded in document["recorded"]]
+    assert ways == sorted(ways, reverse=True)
+    for recorded in document["recorded"]:
+        goods = [*recorded["processes"].values(), *chain(*recorded["channels"].values())]
+        assert set(recorded["channels"]) == {"P1->P2", "P2->P1"} and sum(goods) == 200
+
+
+def test_a_long_list_of_snapshots_is_cut_off_and_says_so():
+    done = exploration(complete_graph(2, 3))
+    told = list(done.in_words())
+    assert "40 different snapshots can be recorded, and the number of runs that lead to each:" in told
+    assert "  and 20 more" in told and sum(" ways  S1: " in line for line in told) == 20
+
+
+def test_numbers_of_ways_beyond_what_is_exact_are_about():
+    assert Snapshot("S1", {}, {}, 2**53).is_exact and not Snapshot("S1", {}, {}, 2**60).is_exact
+    assert ways_in_words(Snapshot("S1", {}, {}, 2**60)).startswith("about 1.2e+18 ways")
+
+
+class Ticking(ChandyLamport):
+    """The initiator sets a timer, again and again."""
+
+    name = "test_ticking"
+
+    def on_initiate(self, process, snapshot, out):
+        super().on_initiate(process, snapshot, out)
+        out.set_timer("tick", 1.0)
+
+    def on_timer(self, process, timer, out):
+        out.set_timer("tick", 1.0)
+
+
+def test_where_runs_of_different_lengths_meet_ways_are_not_counted(register):
+    """The initiator's timer may go off any number of times, and nothing else happens then."""
+    done = exploration(replace(complete_graph(2, 1), algorithm=register(Ticking)))
+    assert not done.found.is_levelled
+    assert {recorded.ways for recorded in done.recorded} == {None}
+    assert any("runs of different lengths lead to the same state" in line for line in done.in_words())
+
+
 # ------------------------------------------------------------------ violations
 
 
@@ -243,8 +299,13 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
 
 def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_path):
     status, told = command(capsys, "--complete", "2", "--sends", "3", "--json")
-    document = {"states": 1900, "transitions": 4340, "complete": True, "snapshots": 40, "violations": []}
-    assert (status, json.loads(told)) == (0, document)
+    document = json.loads(told)
+    recorded = document.pop("recorded")
+    assert status == 0 and document == {
+        "states": 1900, "transitions": 4340, "complete": True, "depth": 15, "problem": None, "snapshots": 40,
+        "recorded_left_out": 0, "violations": [],
+    }  # fmt: skip
+    assert len(recorded) == 40
     saved = tmp_path / "wrong.toml"
     status, told = command(capsys, "--complete", "2", "--sends", "1", "--not-fifo", "--json", "--save", str(saved))
     assert status == 1
