@@ -10,6 +10,7 @@ from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
+from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import validate
@@ -172,14 +173,18 @@ def complete_graph(count: int, sends: int) -> Scenario:
 
 
 def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Scenario:
-    """The scenario with another algorithm, and with channels that are not FIFO. Raises InputError."""
-    if algorithm is not None and algorithm not in ALGORITHMS:
-        raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {', '.join(ALGORITHMS)}")
-    if algorithm is not None:
-        scenario = replace(scenario, algorithm=algorithm, algorithm_parameters={})
+    """The scenario with another algorithm or a broken rule, and with channels that are not FIFO. Raises InputError."""
+    if algorithm is not None and algorithm in SLIPS:
+        scenario = replace(scenario, breaks=(algorithm,), algorithm_parameters={})
+        not_fifo = not_fifo or algorithm == "fifo"
+    elif algorithm is not None and algorithm in ALGORITHMS:
+        scenario = replace(scenario, breaks=(), algorithm=algorithm, algorithm_parameters={})
+    elif algorithm is not None:
+        known = f"{', '.join(ALGORITHMS)}, and the broken rules {', '.join(SLIPS)}"
+        raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {known}")
     if not_fifo:
         every = tuple(channel.name for channel in scenario.channels)
-        breaks = ("fifo",) if ALGORITHMS[scenario.algorithm].needs_fifo else ()
-        scenario = replace(scenario, not_fifo=every, breaks=breaks)
+        breaks = ("fifo",) if scenario.rules.needs_fifo and "fifo" not in scenario.breaks else ()
+        scenario = replace(scenario, not_fifo=every, breaks=(*breaks, *scenario.breaks))
     validate(scenario)
     return scenario
