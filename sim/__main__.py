@@ -118,7 +118,10 @@ def _explore(arguments: argparse.Namespace) -> int:
         scenario = library.find(arguments.scenario)
     scenario = changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
     progress = _told_on_a_terminal if sys.stderr.isatty() else lambda found: None
-    done = exploration(scenario, own_order=arguments.own_order, most_states=arguments.max_states, progress=progress)
+    done = exploration(
+        scenario, own_order=arguments.own_order, symmetry=arguments.symmetry, most_states=arguments.max_states,
+        progress=progress,
+    )  # fmt: skip
     print(json.dumps(done.to_json()) if arguments.json else "\n".join(done.in_words()))
     if arguments.save and done.runs:
         _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
@@ -223,6 +226,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument(
         "--own-order", action="store_true",
         help="only each process's own script lines keep their order (default: all of them, as in one run)",
+    )  # fmt: skip
+    command.add_argument(
+        "--symmetry", action="store_true",
+        help="of states that differ only in the names of interchangeable processes, explore one",
     )  # fmt: skip
     command.add_argument("--max-states", type=int, default=MOST_STATES, metavar="M", help="stop when there are more")
     command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")

@@ -18,6 +18,7 @@ from sim.explore.judging import Part
 from sim.explore.replay import replayed
 from sim.explore.search import MOST_STATES, Explored, explore
 from sim.explore.space import Space
+from sim.explore.symmetry import Symmetry
 
 FEWEST, MOST_PROCESSES = 2, 8
 MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the document, and in words
@@ -60,8 +61,10 @@ class Exploration:
     def to_json(self) -> dict[str, Any]:
         """The document of the command line."""
         found = self.found
+        both = {"representatives": found.representatives} if found.symmetry else {}
         return {
             "states": found.states,
+            **both,
             "transitions": found.transitions,
             "complete": found.complete,
             "depth": self.depth,
@@ -98,6 +101,8 @@ class Exploration:
         """The same for people."""
         found = self.found
         yield f"{found.states:,} states, {found.transitions:,} transitions, depth {self.depth}"
+        if found.symmetry:
+            yield f"{found.representatives:,} of them were explored and stand for all: {found.symmetry.in_words()}"
         if not found.complete:
             so_far = "" if found.worst else ", no violation so far"
             yield f"not all explored ({found.problem}): depth {self.depth}, {found.states:,} states{so_far}"
@@ -144,11 +149,12 @@ def ways_in_words(snapshot: Snapshot) -> str:
 
 
 def exploration(
-    scenario: Scenario, *, own_order: bool = False, most_states: int = MOST_STATES,
+    scenario: Scenario, *, own_order: bool = False, symmetry: bool = False, most_states: int = MOST_STATES,
     progress: Callable[[Explored], None] = lambda found: None,
 ) -> Exploration:  # fmt: skip
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
-    found = explore(Space(scenario.engine(), own_order=own_order), most_states, progress)
+    space = Space(scenario.engine(), own_order=own_order)
+    found = explore(space, most_states, progress, Symmetry(scenario, space) if symmetry else None)
     runs = {check: replayed(scenario, found, depth, key) for check, (depth, key) in found.worst.items()}
     return Exploration(scenario, found, runs)
 

@@ -216,7 +216,7 @@ class Space:
         if not len(move.keys):
             return move.keys
         changes = list(self._changes(move))
-        self._check_room()
+        self.check_room()
         return self.packing.changed(move.keys, changes)
 
     def _changes(self, move: Move) -> Iterator[Change]:
@@ -253,22 +253,22 @@ class Space:
 
     # ------------------------------------------------------------------ room in a key
 
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """How many numbers each column has by now."""
         sizes = [len(machine.locals.things) for machine in self.machines]
         sizes += [len(contents.numbers.things) for contents in self.contents]
         return [*sizes, len(self.order) + 1, len(self.happened.things)]
 
-    def _check_room(self) -> None:
+    def check_room(self) -> None:
         """Raises Wider where a column needs more bits."""
-        needed = [(size - 1).bit_length() for size in self._sizes()]
+        needed = [(size - 1).bit_length() for size in self.sizes()]
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider
 
     def widen(self) -> Callable[[Keys], Keys]:
         """Make columns wider where they need it. Returns what turns keys of before into those of now."""
         old, columns = self.packing, range(self.columns)
-        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self._sizes()]))
+        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
         return lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 
