@@ -100,12 +100,13 @@ class Exploration:
     def in_words(self) -> Iterator[str]:
         """The same for people."""
         found = self.found
-        yield f"{found.states:,} states, {found.transitions:,} transitions, depth {self.depth}"
+        states = counted(found.states, "state")
+        yield f"{states}, {counted(found.transitions, 'transition')}, depth {self.depth}"
         if found.symmetry:
             yield f"{found.representatives:,} of them were explored and stand for all: {found.symmetry.in_words()}"
         if not found.complete:
             so_far = "" if found.worst else ", no violation so far"
-            yield f"not all explored ({found.problem}): depth {self.depth}, {found.states:,} states{so_far}"
+            yield f"not all explored ({found.problem}): depth {self.depth}, {states}{so_far}"
         yield from self._recorded_in_words()
         for check, steps in self.shortest():
             yield f"{check} does not hold: the shortest such run has {steps} steps"
@@ -118,8 +119,7 @@ class Exploration:
         how = "and the number of runs that lead to each" if self.found.is_levelled else (
             "but not how many runs lead to each, for runs of different lengths lead to the same state"
         )  # fmt: skip
-        number = len(self.recorded)
-        what = f"{number:,} different snapshot{'' if number == 1 else 's'}"
+        what = counted(len(self.recorded), "different snapshot")
         yield f"{what} can be recorded, {how}:" if listed else f"{what} can be recorded"
         for snapshot in listed:
             yield "  " + self._snapshot_in_words(snapshot)
@@ -146,6 +146,11 @@ def ways_in_words(snapshot: Snapshot) -> str:
         return ""
     told = f"{snapshot.ways:,}" if snapshot.is_exact else f"about {snapshot.ways:.1e}"
     return f"{told} {'way' if snapshot.ways == 1 else 'ways'}  "
+
+
+def counted(count: int, what: str) -> str:
+    """`1 state`, `1,900 states`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def exploration(

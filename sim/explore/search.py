@@ -17,7 +17,7 @@ from sim.explore.space import Move, Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
-CHUNK = 1 << 20  # states of a level that are stepped together
+CHUNK = 1 << 18  # states of a level that are stepped together
 
 
 @dataclass

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -13,6 +19,7 @@ import pytest
 
 from sim.__main__ import main
 from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.core import deadline
 from sim.core.algorithm import ALGORITHMS
 from sim.document import library
 from sim.document.files import parse_toml
@@ -28,6 +35,7 @@ from tests.sim import rule_books
 from tests.sim.core import test_every_interleaving
 from tests.sim.explore.plain import Plain, explored, runs_to_snapshots
 from tests.sim.tools import send, start, system
+from tests.tools import ROOT
 
 
 def counts(scenario: Scenario, **asked: Any) -> tuple[int, int]:
@@ -290,6 +298,39 @@ def test_an_interruption_keeps_what_was_found():
     assert done.found.problem == "interrupted" and len(done.found.levels) == 5
 
 
+def test_a_deadline_ends_it_and_says_so():
+    with deadline.within(deadline.Deadline(0)):
+        done = exploration(complete_graph(3, 1))
+    assert done.found.problem == "out of time" and not done.to_json()["complete"]
+    assert "not all explored (out of time): depth 0, 1 state, no violation so far" in list(done.in_words())
+
+
+def test_violations_found_so_far_are_told_although_not_all_is_explored():
+    done = exploration(changed(complete_graph(3, 1), None, not_fifo=True), most_states=20_000)
+    told = list(done.in_words())
+    assert any(line.startswith("not all explored") and "no violation" not in line for line in told)
+    assert done.runs and "every check holds in every run" not in told
+
+
+@pytest.mark.long
+def test_ctrl_c_prints_what_was_found_and_ends_with_the_status_of_an_interruption():
+    """The terminal hears once a second how far it is; standard output has the document alone."""
+    terminal, stderr = pty.openpty()
+    arguments = [sys.executable, "-m", "sim", "explore", "--complete", "4", "--sends", "2", "--json"]
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr) as process:
+        os.close(stderr)
+        told = b""
+        while b"states a second" not in told:
+            told += os.read(terminal, 1_000)
+        process.send_signal(signal.SIGINT)
+        document = json.loads(process.communicate()[0])
+    os.close(terminal)
+    assert re.search(rb"depth \d+: [\d,]+ states, [\d,]+ to go on from, [\d,]+ states a second", told)
+    assert process.returncode == 128 + signal.SIGINT
+    assert document["complete"] is False and document["problem"] == "interrupted"
+    assert document["states"] > 1_000 and document["violations"] == []
+
+
 def command(capsys, *arguments: str) -> tuple[int, str]:
     status = main(["explore", *arguments])
     told = capsys.readouterr()
@@ -320,6 +361,7 @@ def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_
         ([], "give a SCENARIO, or --complete N with --sends K"),
         (["lecture", "--complete", "2"], "give a SCENARIO, or --complete N with --sends K"),
         (["--complete", "1"], "--complete 1: give a number of processes from 2 to 8"),
+        (["lecture", "--max-states", "0"], "--max-states 0: give a number of states, at least 1"),
         (["--complete", "2", "--sends", "-1"], "--sends -1: give a number of messages, 0 or more"),
         (["lecture", "--algorithm", "none"], "--algorithm 'none': no such algorithm; there are"),
     ],
