@@ -68,6 +68,7 @@ class Exploration:
             "transitions": found.transitions,
             "complete": found.complete,
             "depth": self.depth,
+            "per_depth": found.per_depth,
             "problem": found.problem or None,
             "snapshots": len(found.snapshots),
             "recorded": [snapshot.to_json() for snapshot in self.recorded[:MOST_RECORDED]],

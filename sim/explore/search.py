@@ -24,8 +24,8 @@ CHUNK = 1 << 18  # states of a level that are stepped together
 class Explored:
     """What was found.
 
-    levels: the keys of the states by depth; with symmetry of their representatives. states: how many there are, with
-    all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
+    levels: the keys of the states by depth; with symmetry of their representatives. per_depth: how many states there
+    are, with all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
     transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped:
     what interrupted it. snapshots: the recorded states (their parts are numbered by `parts`), each with the number of
     runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long;
@@ -37,7 +37,7 @@ class Explored:
     parts: Numbers
     symmetry: Symmetry | None = None
     levels: list[Keys] = field(default_factory=list)
-    states: int = 0
+    per_depth: list[int] = field(default_factory=list)
     stepped: int = 0
     transitions: int = 0
     problem: str = ""
@@ -50,6 +50,11 @@ class Explored:
     def complete(self) -> bool:
         """Whether every state that can be reached was."""
         return not self.problem
+
+    @property
+    def states(self) -> int:
+        """The number of distinct states."""
+        return sum(self.per_depth)
 
     @property
     def representatives(self) -> int:
@@ -71,7 +76,7 @@ def explore(
     try:
         while len(search.frontier):
             found.levels.append(search.frontier)
-            found.states += int(search.sizes.sum())
+            found.per_depth.append(int(search.sizes.sum()))
             if found.representatives > most_states:
                 found.problem = f"more than {most_states:,} states"
                 break

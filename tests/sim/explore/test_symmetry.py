@@ -121,7 +121,7 @@ def test_rules_that_tell_processes_apart_are_refused(register):
     bank = replace(complete_graph(3, 1), workload="bank", parameters={"transfers": 1})
     favourite = replace(complete_graph(3, 1), algorithm=register(Favourite))
     for scenario in (bank, favourite, changed(complete_graph(3, 1), "lost_marker", not_fifo=False)):
-        with pytest.raises(InputError, match=r"--symmetry: the rules tell .* apart .*; leave --symmetry out"):
+        with pytest.raises(InputError, match=r"--symmetry: the rules do not treat .* alike .*; leave --symmetry out"):
             exploration(scenario, symmetry=True)
 
 
