@@ -13,8 +13,12 @@ from sim.explore.search import Explored, path_to
 
 
 def replayed(scenario: Scenario, found: Explored, depth: int, key: int) -> Scenario:
-    """The scenario with the choices of a shortest run to a state; delays mean nothing in it, as it has no time."""
-    names = tuple(_names(found, depth, key))
+    """The scenario with the choices of a shortest run to a state."""
+    return by_hand(scenario, tuple(_names(found, depth, key)))
+
+
+def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
+    """The scenario with choices, by their names; delays mean nothing in it, as it has no time."""
     return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
 
 

@@ -136,6 +136,7 @@ class Search:
             reached = [(keys[:0], ways[:0])]
             try:
                 for move, after in self.space.successors(keys):
+                    deadline.check()
                     has_left[move.places] = True
                     transitions += int(sizes[move.places].sum())
                     reached.append((after, ways[move.places]))
