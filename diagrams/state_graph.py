@@ -17,10 +17,11 @@ from sim.explore.graph import Edge, Node
 
 SWEEPS = 12  # from left to right and back, to bring states near their neighbours
 ROOMY = 45, 22, 10  # states, columns and states in a column: up to so many are drawn large, with their numbers
-LARGE, SMALL = 26.0, 11.0  # pixels: a state
+LARGE, SMALL = 26.0, 6.0  # pixels: a state
+LEAST_HEIGHT = 240.0  # pixels that the states of a column share
 HOW_TO_READ = (
-    "From left to right, each column is one step more. A circle is a state, a diamond a state in which a snapshot has "
-    "just been completed, a red cross a state in which a check fails. A line is a step: point at its middle."
+    "Each column is one step more. ◆: a snapshot has just been completed. ✖: a check fails. Point at a line to read its "
+    "step; click a state to see what is in it."
 )
 
 Place = tuple[float, float]
@@ -31,14 +32,13 @@ class Look(NamedTuple):
 
     symbol: str
     fill: str
-    edge: str
     letters: str
-    wider: float = 0.0
+    wider: float = 1.0  # times
 
 
-PLAIN = Look("circle", "@paper", "@ink", "@ink")
-COMPLETED = Look("diamond", "@s0", "@s0", "@paper", 8.0)
-WRONG = Look("x", "@bad", "@bad", "@paper", 6.0)
+PLAIN = Look("circle", "@paper", "@ink")
+COMPLETED = Look("diamond", "@s0", "@paper", 1.35)
+WRONG = Look("x", "@bad", "@paper", 1.3)
 
 
 def state_figure(nodes: Sequence[Node], edges: Sequence[Edge], chosen: int | None = None) -> Figure:
@@ -46,7 +46,7 @@ def state_figure(nodes: Sequence[Node], edges: Sequence[Edge], chosen: int | Non
     at = places(nodes, edges)
     way = way_to(edges, chosen) if chosen else []
     is_roomy = _is_roomy(nodes)
-    size = LARGE if is_roomy else SMALL
+    size = min(max(LEAST_HEIGHT / max(_columns(nodes)) - 2, SMALL), LARGE)
     kinds = look_of(nodes, edges)
     data = [
         _lines(at, edges, "@line", 1.5),
@@ -67,8 +67,13 @@ def state_figure(nodes: Sequence[Node], edges: Sequence[Edge], chosen: int | Non
 
 
 def _is_roomy(nodes: Sequence[Node]) -> bool:
-    columns = [len(list(own)) for _, own in groupby(nodes, key=lambda node: node.depth)]
+    columns = _columns(nodes)
     return len(nodes) <= ROOMY[0] and len(columns) <= ROOMY[1] and max(columns) <= ROOMY[2]
+
+
+def _columns(nodes: Sequence[Node]) -> list[int]:
+    """How many states there are at each depth."""
+    return [len(list(own)) for _, own in groupby(nodes, key=lambda node: node.depth)]
 
 
 def look_of(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Look]:
@@ -147,13 +152,13 @@ def _states(
     at: Sequence[Place], nodes: Sequence[Node], numbers: Sequence[int], look: Look, size: float, is_roomy: bool
 ) -> Trace:
     marker = {
-        "symbol": look.symbol, "size": size + look.wider, "color": look.fill, "opacity": 1,
-        "line": {"color": look.edge, "width": 1.5},
+        "symbol": look.symbol, "size": size * look.wider, "color": look.fill, "opacity": 1,
+        "line": {"color": "@ink", "width": 1.5 if look == PLAIN else 0},
     }  # fmt: skip
     return {
         "type": "scatter", "mode": "markers+text" if is_roomy else "markers", "customdata": list(numbers),
         "x": [at[number][0] for number in numbers], "y": [at[number][1] for number in numbers],
-        "text": [str(number) for number in numbers], "textfont": {"size": TYPE - 3, "color": look.letters},
+        "text": [str(number) for number in numbers], "textfont": {"size": min(TYPE - 3, size / 2), "color": look.letters},
         "marker": marker, "selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}},
         **hover(_about(number, nodes[number]) for number in numbers),
     }  # fmt: skip

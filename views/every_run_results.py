@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from html import escape
@@ -26,6 +26,8 @@ from views.every_run_words import (
     headline,
     how_far,
     states_in_words,
+    titles,
+    together,
     total_of,
     ways,
     whole,
@@ -89,22 +91,24 @@ def _wrong_runs(found: Result) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="cut-extremes"):
         st.markdown("Open in Explore the shortest run in which it fails:", width="content")
-        for check, wrong in found.runs.items():
-            steps = len(wrong.scheduler.order)
-            _open_button(found, wrong, f"{CHECKS[check][0]} ({steps} steps)", f"every-wrong-{check}", _story(check, steps))
+        for checks in together(found):
+            wrong, steps = found.runs[checks[0]], len(found.runs[checks[0]].scheduler.order)
+            title = f"{found.scenario.title or found.scenario.name}: {titles(checks)}"
+            label = f"{titles(checks)} ({steps} steps)"
+            _open_button(wrong, title, _story(checks, steps), label, f"every-wrong-{checks[0]}")
 
 
-def _story(check: str, steps: int) -> str:
+def _story(checks: Sequence[str], steps: int) -> str:
+    broken = " ".join(f"“{CHECKS[check][1]}”" for check in checks)
     return (
-        f"This run was found by trying every run: in no run of fewer than {steps} steps does this check fail: "
-        f"{CHECKS[check][1]}\n\nIt is chosen by hand, step by step; time plays no part."
+        f"This run was found by trying every run. It breaks this: {broken} No run of fewer than {steps} steps does.\n\n"
+        "It is chosen by hand, step by step; time plays no part."
     )
 
 
 @complaining()
-def _open_button(found: Result, run: Scenario, label: str, key: str, story: str) -> None:
+def _open_button(run: Scenario, title: str, story: str, label: str, key: str) -> None:
     if st.button(label, key=key):
-        title = f"{found.scenario.title or found.scenario.name}: {label}"
         open_scenario(replace(run, title=title, story=story), len(run.scheduler.order))
 
 
@@ -146,15 +150,16 @@ def _plot(figure: Figure, key: str, on_select: Callable[[], None] | None = None)
 def _graph(found: Result) -> None:
     """The graph, and the state that is chosen in it: by a click, or by its number."""
     last = len(found.nodes) - 1
-    chosen = min(int(st.session_state.get(STATE) or 0), last)
+    chosen = st.session_state[STATE] = min(st.session_state.get(STATE) or 0, last)
     with st.container(key="cut-chart"):
         _plot(state_figure(found.nodes, found.edges, chosen), "every-graph", _take_click)
     st.caption(HOW_TO_READ)
     with st.container(border=True, key="cut-picked"):
         field, text = st.columns([1, 5], gap="small")
-        field.number_input("State", 0, last, chosen, key=STATE, help="Click a state, or give its number")
-        with text:
-            _about_state(found, chosen)
+        with field:
+            st.number_input("State", 0, last, key=STATE)
+            _open_way(found, chosen)
+        text.html(_about_state(found, chosen))
 
 
 def _take_click() -> None:
@@ -163,7 +168,16 @@ def _take_click() -> None:
         st.session_state[STATE] = picks[0][0] if isinstance(picks[0], list) else picks[0]
 
 
-def _about_state(found: Result, number: int) -> None:
+def _open_way(found: Result, number: int) -> None:
+    """A button that opens a shortest way to a state."""
+    run = by_hand(found.scenario, tuple(own.action for own in way_to(found.edges, number)))
+    story = "This run was found by trying every run. It is chosen by hand, step by step; time plays no part."
+    title = f"{found.scenario.title or found.scenario.name}: the way to state {number}"
+    _open_button(run, title, story, "Open in Explore", "every-way")
+
+
+def _about_state(found: Result, number: int) -> str:
+    """What every process and channel is in a state, and a shortest way to it, as HTML."""
     node, way = found.nodes[number], way_to(found.edges, number)
     told = [f"<b>{escape(name)}</b> {escape(own)}" for name, own in node.processes.items()]
     told += [f"<b>{escape(name)}</b> holds {escape(own)}" for name, own in node.channels.items()]
@@ -172,12 +186,7 @@ def _about_state(found: Result, number: int) -> None:
     lines = "".join(f"<li>{own}</li>" for own in told)
     steps = " ".join(f"<li>{escape(own.words)}</li>" for own in way)
     how = f"<p>A shortest way to it:</p><ol>{steps}</ol>" if way else "<p>All runs begin here.</p>"
-    st.html(f'<div class="cut-state"><ul>{lines}</ul>{how}</div>')
-    if not way:
-        return
-    run = by_hand(found.scenario, tuple(own.action for own in way))
-    story = "This run was found by trying every run. It is chosen by hand, step by step; time plays no part."
-    _open_button(found, run, f"Open the way to state {number} in Explore", "every-way", story)
+    return f'<div class="cut-state"><ul>{lines}</ul>{how}</div>'
 
 
 # ------------------------------------------------------------------ the snapshots
@@ -235,10 +244,8 @@ def _checks(exploring: Exploring, found: Result) -> None:
         )  # fmt: skip
         rows.append(f"<tr><th scope=row>{title}</th><td>{says}</td><td>{verdict}</td></tr>")
     st.html(f'<table class="cut-fields"><tbody>{"".join(rows)}</tbody></table>')
-    for check in found.runs:
-        *steps, why = found.told[check]
+    for checks in together(found):
+        *steps, _ = found.told[checks[0]]
         items = "".join(f"<li>{escape(sentence(own))}</li>" for own in steps)
-        st.html(
-            f'<h3 class="cut-told">{CHECKS[check][0]} fails: the shortest run</h3><ol class="cut-steps">{items}</ol>'
-            f'<p class="cut-told cut-bad">{escape(sentence(why))}</p>'
-        )
+        why = "".join(f'<p class="cut-told cut-bad">{escape(sentence(found.told[check][-1]))}</p>' for check in checks)
+        st.html(f'<h3 class="cut-told">The shortest run: {titles(checks)}</h3><ol class="cut-steps">{items}</ol>{why}')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 
 from sim.core.workload import Workload
@@ -28,10 +28,9 @@ def headline(found: Result) -> str:
     """What was found, in a sentence, as HTML."""
     steps, states = counted(found.transitions, "step"), counted(found.states, "state")
     if found.runs:
-        failing = " and ".join(f"“{CHECKS[check][0]}”" for check in found.runs)
-        verb = "fails" if len(found.runs) == 1 else "fail"
-        more = "" if not found.problem else " Not all is explored."
-        return f'<span class="cut-bad">{failing} {verb} in some runs: {states}, {steps}.</span>{more}'
+        checks = "1 check fails" if len(found.runs) == 1 else f"{len(found.runs)} checks fail"
+        more = f" Not all explored ({escape(found.problem)})." if found.problem else ""
+        return f'<span class="cut-bad">{checks} in some runs</span>: {states}, {steps}.{more}'
     if found.problem:
         return (
             f"Not all explored ({escape(found.problem)}): depth {len(found.depths) - 1}, {states}, no violation so far."
@@ -39,6 +38,19 @@ def headline(found: Result) -> str:
     if not found.recorded:
         return f"No run completes a snapshot: {states}, {steps}."
     return f'<span class="cut-good">Every check holds in every run</span>: {states}, {steps}.'
+
+
+def titles(checks: Iterable[str]) -> str:
+    """Checks by their titles."""
+    return ", ".join(CHECKS[check][0] for check in checks)
+
+
+def together(found: Result) -> list[list[str]]:
+    """The checks that fail, those together for which the same run was found."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for check, run in found.runs.items():
+        groups.setdefault(run.scheduler.order, []).append(check)
+    return list(groups.values())
 
 
 def how_far(exploring: Exploring) -> str:

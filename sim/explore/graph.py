@@ -114,7 +114,9 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
 def _action_in_words(engine: Engine, action: Action) -> str:
     process = engine.nodes[engine.actor(action)]
     if isinstance(action, Deliver):
-        return f"{process} receives {_message_in_words(engine, action.message)} from {action.message.channel.source_name}"
+        the = "" if action.message.kind == APP else "the "
+        message = _message_in_words(engine, action.message)
+        return f"{process} receives {the}{message} from {action.message.channel.source_name}"
     if isinstance(action, Send):
         body = engine.workload.body_words(action.body) or action.label or "a message"
         return f"{process} sends {body} to {action.channel.target_name}"
