@@ -1,23 +1,23 @@
-"""The graph of the states of a small system as a Plotly figure: from left to right, one step more in each column.
+"""The graph of the states of a small system as SVG: from left to right, one step more in each column.
 
-A state is a circle; a diamond where a snapshot has just been completed, a cross where a check does not hold. A state's
-`customdata` is its number. Colours are tokens of diagrams/theme.py.
+A state is a circle; a diamond where a snapshot has just been completed, a cross where a check does not hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from html import escape
 from itertools import groupby
 from typing import NamedTuple
 
-from diagrams.canvas import plain
-from diagrams.chart_parts import TYPE, Figure, Trace, axis, frame, hover
+from diagrams.chart_parts import TYPE
 from diagrams.lattice_layout import apart
 from sim.explore.graph import Edge, Node
 
 SWEEPS = 12  # from left to right and back, to bring states near their neighbours
 ROOMY = 45, 22, 10  # states, columns and states in a column: up to so many are drawn large, with their numbers
 LARGE, SMALL = 26.0, 6.0  # pixels: a state
+AXIS = 9.0  # percent of the height: the numbers of the columns
 LEAST_HEIGHT = 240.0  # pixels that the states of a column share
 HOW_TO_READ = (
     "Each column is one step more. ◆: a snapshot has just been completed. ✖: a check fails. Point at a line to read its "
@@ -28,42 +28,68 @@ Place = tuple[float, float]
 
 
 class Look(NamedTuple):
-    """How states of one kind are drawn."""
+    """How states of one kind are drawn: a path of radius 1, how much `wider` it is, and what a screen reader says."""
 
-    symbol: str
-    fill: str
-    letters: str
-    wider: float = 1.0  # times
-
-
-PLAIN = Look("circle", "@paper", "@ink")
-COMPLETED = Look("diamond", "@s0", "@paper", 1.35)
-WRONG = Look("x", "@bad", "@paper", 1.3)
+    name: str
+    path: str
+    told: str = ""
+    wider: float = 1.0
 
 
-def state_figure(nodes: Sequence[Node], edges: Sequence[Edge], chosen: int | None = None) -> Figure:
-    """The figure; a way to the state `chosen` is drawn thick, and the state has a ring."""
-    at = places(nodes, edges)
-    way = way_to(edges, chosen) if chosen else []
-    is_roomy = _is_roomy(nodes)
+PLAIN = Look("cut-plain", "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1 -1 0Z")
+COMPLETED = Look("cut-completed", "M0 -1L1 0L0 1L-1 0Z", ": a snapshot has just been completed", 1.35)
+WRONG = Look(
+    "cut-wrong", "M-1 -.55L-.55 -1L0 -.45L.55 -1L1 -.55L.45 0L1 .55L.55 1L0 .45L-.55 1L-1 .55L-.45 0Z",
+    ": a check fails", 1.2,
+)  # fmt: skip
+
+
+def state_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
+    """The graph as SVG, which fills its place: places are parts of it, sizes are pixels. Colours are the page's.
+
+    A step is a `g` with its number in `data-edge`, a state one with its number in `data-state`.
+    """
     size = min(max(LEAST_HEIGHT / max(_columns(nodes)) - 2, SMALL), LARGE)
-    kinds = look_of(nodes, edges)
-    data = [
-        _lines(at, edges, "@line", 1.5),
-        _lines(at, way, "@accent", 5.0),
-        _middles(at, edges),
-        *(_ring(at, chosen, size) if chosen is not None else ()),
-        *(
-            _states(at, nodes, [own for own, kind in enumerate(kinds) if kind == look], look, size, is_roomy)
-            for look in (PLAIN, COMPLETED, WRONG)
-        ),
-    ]
-    deepest = nodes[-1].depth
-    few = {"tickvals": [*range(deepest + 1)]} if deepest <= ROOMY[1] else {}
-    across = axis("Steps") | few | {"showgrid": False, "range": [-0.5, deepest + 0.5]}
-    heights = [height for _, height in at]
-    up = axis("") | {"visible": False, "range": [min(heights) - 0.7, max(heights) + 0.7]}
-    return frame(data, "The states, and the steps between them", across, up)
+    at, looks, is_roomy = _in_parts(nodes, edges), look_of(nodes, edges), _is_roomy(nodes)
+    parts = [_column_numbers(nodes[-1].depth), *(_step(at, number, edge) for number, edge in enumerate(edges))]
+    for number, look in enumerate(looks):
+        parts.append(_state(at[number], number, look, size / 2 * look.wider, is_written=is_roomy))
+    return f'<svg role="group" aria-label="The states, and the steps between them">{"".join(parts)}</svg>'
+
+
+def _in_parts(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Place]:
+    """The places in percent of the width and height of the picture."""
+    found = places(nodes, edges)
+    low, high, columns = min(up for _, up in found), max(up for _, up in found), nodes[-1].depth + 1
+    room = 100 - AXIS
+    return [(100 * (x + 0.5) / columns, room * (high - up + 0.6) / (high - low + 1.2)) for x, up in found]
+
+
+def _column_numbers(deepest: int) -> str:
+    every = 1 if deepest <= ROOMY[1] else 5
+    told = (
+        f'<text class="cut-column" x="{100 * (depth + 0.5) / (deepest + 1):.2f}%" y="98%">{depth}</text>'
+        for depth in range(0, deepest + 1, every)
+    )
+    return "".join(told)
+
+
+def _step(at: Sequence[Place], number: int, edge: Edge) -> str:
+    (x1, y1), (x2, y2) = at[edge.source], at[edge.target]
+    ends = f'x1="{x1:.2f}%" y1="{y1:.2f}%" x2="{x2:.2f}%" y2="{y2:.2f}%"'
+    told = f"<title>{escape(edge.words)}</title>"
+    return f'<g data-edge="{number}">{told}<line class="cut-near" {ends}/><line {ends}/></g>'
+
+
+def _state(at: Place, number: int, look: Look, radius: float, *, is_written: bool) -> str:
+    name = f'role="button" tabindex="{0 if number == 0 else -1}" aria-label="State {number}{look.told}"'
+    ring = f'<circle class="cut-ring" r="{radius + 7:.1f}"/><circle class="cut-near" r="{max(radius, 9):.1f}"/>'
+    written = f'<text dy="0.35em" font-size="{min(TYPE - 3, radius):.1f}">{number}</text>' if is_written else ""
+    shape = f'<path d="{look.path}" transform="scale({radius:.1f})"/>'
+    return (
+        f'<svg x="{at[0]:.2f}%" y="{at[1]:.2f}%" overflow="visible"><g data-state="{number}" class="{look.name}" {name}>'
+        f"{ring}{shape}{written}</g></svg>"
+    )
 
 
 def _is_roomy(nodes: Sequence[Node]) -> bool:
@@ -123,49 +149,3 @@ def _bring_near(column: Collection[int], near: Mapping[int, Sequence[int]], heig
     for (_, own), found in zip(wished, apart([wish for wish, _ in wished]), strict=True):
         height[own] = found
 
-
-def _lines(at: Sequence[Place], edges: Sequence[Edge], colour: str, width: float) -> Trace:
-    ends = [end for edge in edges for end in (at[edge.source], at[edge.target], (None, None))]
-    return {
-        "type": "scatter", "mode": "lines", "x": [x for x, _ in ends], "y": [y for _, y in ends], "hoverinfo": "skip",
-        "line": {"color": colour, "width": width},
-    }  # fmt: skip
-
-
-def _middles(at: Sequence[Place], edges: Sequence[Edge]) -> Trace:
-    """What is pointed at to read which step a line is."""
-    ends = [(at[edge.source], at[edge.target]) for edge in edges]
-    return {
-        "type": "scatter", "mode": "markers", "x": [(a[0] + b[0]) / 2 for a, b in ends],
-        "y": [(a[1] + b[1]) / 2 for a, b in ends], "marker": {"size": 16, "color": "@line/0"},
-        **hover(plain(edge.words) for edge in edges),
-    }  # fmt: skip
-
-
-def _ring(at: Sequence[Place], chosen: int, size: float) -> list[Trace]:
-    x, y = at[chosen]
-    marker = {"symbol": "circle-open", "size": size + 14, "color": "@accent", "line": {"width": 3}}
-    return [{"type": "scatter", "mode": "markers", "x": [x], "y": [y], "marker": marker, "hoverinfo": "skip"}]
-
-
-def _states(
-    at: Sequence[Place], nodes: Sequence[Node], numbers: Sequence[int], look: Look, size: float, is_roomy: bool
-) -> Trace:
-    marker = {
-        "symbol": look.symbol, "size": size * look.wider, "color": look.fill, "opacity": 1,
-        "line": {"color": "@ink", "width": 1.5 if look == PLAIN else 0},
-    }  # fmt: skip
-    return {
-        "type": "scatter", "mode": "markers+text" if is_roomy else "markers", "customdata": list(numbers),
-        "x": [at[number][0] for number in numbers], "y": [at[number][1] for number in numbers],
-        "text": [str(number) for number in numbers], "textfont": {"size": min(TYPE - 3, size / 2), "color": look.letters},
-        "marker": marker, "selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}},
-        **hover(_about(number, nodes[number]) for number in numbers),
-    }  # fmt: skip
-
-
-def _about(number: int, node: Node) -> str:
-    told = [f"<b>State {number}</b>", *(plain(f"{name}: {own}") for name, own in node.processes.items() if own)]
-    told += [plain(f"{name} holds {own}") for name, own in node.channels.items()]
-    told += [f"<b>{plain(name)} is complete</b>" for name in node.complete]
-    return "<br>".join([*told, *(f"<b>{plain(check)} does not hold</b>" for check in node.wrong)])

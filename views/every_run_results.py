@@ -14,7 +14,7 @@ from diagrams import chart_rows, charts, theme
 from diagrams.chart_files import SVG, Chart, chart_file, view_of
 from diagrams.chart_parts import Figure
 from diagrams.export_options import THEME
-from diagrams.state_graph import HOW_TO_READ, state_figure, way_to
+from diagrams.state_graph import way_to
 from sim.document.scenario import Scenario
 from sim.explore.replay import by_hand
 from views.chart_saving import save_menu
@@ -33,11 +33,11 @@ from views.every_run_words import (
     whole,
 )
 from views.exploring import Exploring, Result, key_of
+from views.state_graph import state_graph
 from views.opening import open_scenario
 from views.page_words import sentence
 
 MOST_LISTED = 100  # snapshots
-STATE = "every-state"
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 
 
@@ -109,7 +109,11 @@ def _story(checks: Sequence[str], steps: int) -> str:
 @complaining()
 def _open_button(run: Scenario, title: str, story: str, label: str, key: str) -> None:
     if st.button(label, key=key):
-        open_scenario(replace(run, title=title, story=story), len(run.scheduler.order))
+        _open(run, title, story)
+
+
+def _open(run: Scenario, title: str, story: str) -> None:
+    open_scenario(replace(run, title=title, story=story), len(run.scheduler.order))
 
 
 @st.fragment
@@ -137,56 +141,26 @@ def _states(exploring: Exploring, found: Result) -> None:
         st.caption(f"{chart.how_to_read} Up to 150 states are drawn one by one.")
 
 
-def _plot(figure: Figure, key: str, on_select: Callable[[], None] | None = None) -> None:
+def _plot(figure: Figure, key: str) -> None:
     palette = theme.PALETTES[st.context.theme.type or "light"]
     layout = {name: own for name, own in figure["layout"].items() if name != "title"}
     layout["margin"] = layout["margin"] | {"t": 8}
     st.plotly_chart(
         theme.resolve({"data": figure["data"], "layout": layout}, palette), theme=None, key=key,
-        on_select=on_select or "ignore", selection_mode="points", height="stretch", config={"displayModeBar": False},
+        height="stretch", config={"displayModeBar": False},
     )  # fmt: skip
 
 
 def _graph(found: Result) -> None:
-    """The graph, and the state that is chosen in it: by a click, or by its number."""
-    last = len(found.nodes) - 1
-    chosen = st.session_state[STATE] = min(st.session_state.get(STATE) or 0, last)
-    with st.container(key="cut-chart"):
-        _plot(state_figure(found.nodes, found.edges, chosen), "every-graph", _take_click)
-    st.caption(HOW_TO_READ)
-    with st.container(border=True, key="cut-picked"):
-        field, text = st.columns([1, 5], gap="small")
-        with field:
-            st.number_input("State", 0, last, key=STATE)
-            _open_way(found, chosen)
-        text.html(_about_state(found, chosen))
-
-
-def _take_click() -> None:
-    picks = [point["customdata"] for point in st.session_state["every-graph"].selection.points if "customdata" in point]
-    if picks:
-        st.session_state[STATE] = picks[0][0] if isinstance(picks[0], list) else picks[0]
-
-
-def _open_way(found: Result, number: int) -> None:
-    """A button that opens a shortest way to a state."""
-    run = by_hand(found.scenario, tuple(own.action for own in way_to(found.edges, number)))
-    story = "This run was found by trying every run. It is chosen by hand, step by step; time plays no part."
-    title = f"{found.scenario.title or found.scenario.name}: the way to state {number}"
-    _open_button(run, title, story, "Open in Explore", "every-way")
-
-
-def _about_state(found: Result, number: int) -> str:
-    """What every process and channel is in a state, and a shortest way to it, as HTML."""
-    node, way = found.nodes[number], way_to(found.edges, number)
-    told = [f"<b>{escape(name)}</b> {escape(own)}" for name, own in node.processes.items()]
-    told += [f"<b>{escape(name)}</b> holds {escape(own)}" for name, own in node.channels.items()]
-    told += [f'<b class="cut-good">{escape(name)} is complete.</b>' for name in node.complete]
-    told += [f'<b class="cut-bad">{CHECKS[check][0]}: this check fails.</b>' for check in node.wrong]
-    lines = "".join(f"<li>{own}</li>" for own in told)
-    steps = " ".join(f"<li>{escape(own.words)}</li>" for own in way)
-    how = f"<p>A shortest way to it:</p><ol>{steps}</ol>" if way else "<p>All runs begin here.</p>"
-    return f'<div class="cut-state"><ul>{lines}</ul>{how}</div>'
+    """The graph; the browser says of which state the way is to be opened."""
+    opened = state_graph(found)
+    if opened is not None and 0 <= opened < len(found.nodes):
+        with complaining():
+            _open(
+                by_hand(found.scenario, tuple(own.action for own in way_to(found.edges, opened))),
+                f"{found.scenario.title or found.scenario.name}: the way to state {opened}",
+                "This run was found by trying every run. It is chosen by hand, step by step; time plays no part.",
+            )
 
 
 # ------------------------------------------------------------------ the snapshots
