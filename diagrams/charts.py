@@ -29,7 +29,7 @@ from diagrams.chart_parts import (
 )
 from diagrams.measures import Dimension, Measure, Row, Rows, alike, values
 
-MOST_BARS = 16  # with their numbers written above them
+MOST_BARS = 8  # with their numbers written above them
 MOST_WRITTEN = 150  # cells of a heat map; in a bigger one no numbers are written
 
 
