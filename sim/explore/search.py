@@ -17,7 +17,7 @@ from sim.explore.space import Move, Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
-CHUNK = 1 << 18  # states of a level that are stepped together
+CHUNK = 1 << 19  # states of a level that are stepped together
 
 
 @dataclass
@@ -159,14 +159,15 @@ class Search:
             found.worst.setdefault(check, (depth - (check == COMPLETION), key))
 
     def widen(self) -> None:
-        """Make columns wider that need it, in all keys."""
-        repacked = self.space.widen()
-        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen))
-        self._new = [(repacked(keys), ways) for keys, ways in self._new]
-        self.found.levels = [repacked(level) for level in self.found.levels]
-        self.found.worst = {
-            check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in self.found.worst.items()
-        }
+        """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
+        found = self.found
+        packing, repacked = self.space.wider()
+        frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen))
+        new = [(repacked(keys), ways) for keys, ways in self._new]
+        levels = [repacked(level) for level in found.levels]
+        worst = {check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()}
+        self.space.packing, self.frontier, self.seen, self._new = packing, frontier, seen, new
+        found.levels, found.worst = levels, worst
 
 
 def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
