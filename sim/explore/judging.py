@@ -9,18 +9,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.core.model import APP
-from sim.explore.machine import Ints, Keys, Local, Numbers, distinct, frozen
+from sim.explore.machine import Local, Numbers, frozen
+from sim.explore.packing import Ints, Keys, distinct, packing_of
 from sim.explore.space import Move, Space
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
+Ways = NDArray[np.float64]  # numbers of runs
+
+
+class Part(NamedTuple):
+    """What one process recorded: its state, and the bodies in each incoming channel that was not empty."""
+
+    process: str
+    state: Any
+    channels: dict[str, list[Any]]
 
 
 def _has_begun(name: str, own: Local) -> bool:
@@ -58,19 +69,18 @@ class Judge:
         """A new level: forget what the last one brought."""
         self.snapshots, self.worst = Counter(), {}
 
-    def look(self, move: Move, after: Keys) -> None:
-        """Judge the snapshots that these steps complete."""
+    def look(self, move: Move, after: Keys, ways: Ways) -> None:
+        """Judge the snapshots that these steps complete; `ways` says how many runs lead to each step."""
         if move.node >= len(self.engine.processes) or not len(after):
             return
         for name in self.names:
             done = self._done(name, move.node)
             column = self.space.packing.column
-            ends = done[column(after, move.node)] & ~done[column(move.keys, move.node)]
-            keys = after[ends]
+            ends = np.flatnonzero(done[column(after, move.node)] & ~done[column(move.keys, move.node)])
             for node in range(len(self.engine.processes)):
-                keys = keys[self._done(name, node)[column(keys, node)]]
-            if len(keys):
-                self._judge(name, keys)
+                ends = ends[self._done(name, node)[column(after[ends], node)]]
+            if len(ends):
+                self._judge(name, after[ends], ways[ends])
 
     def look_at_ends(self, keys: Keys) -> None:
         """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
@@ -100,10 +110,10 @@ class Judge:
         """By local state: whether a process has completed its part."""
         return self._told("done", name, node, _is_done) > 0
 
-    def _judge(self, name: str, keys: Keys) -> None:
+    def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
         packing, processes = self.space.packing, range(len(self.engine.processes))
         columns = [packing.column(keys, node) for node in processes]
-        self._count(name, columns)
+        self._count(name, columns, ways)
         orphan = np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
@@ -115,25 +125,25 @@ class Judge:
         self._note(CHANNEL_STATES, keys[wrong])
         self._note(CONSERVATION, keys[self._lost(name, columns)])
 
-    def _count(self, name: str, columns: Sequence[Ints]) -> None:
-        """Count the recorded states, which differ in fewer things than the states of the system."""
-        parts = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
-        rows, counts = np.unique(np.stack(parts, axis=1), axis=0, return_counts=True)
-        for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
-            self.snapshots[(name, *(self.parts.things[number] for number in row))] += count
+    def _count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
+        """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
+        told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
+        packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
+        keys, places = np.unique(packing.packed(told), return_inverse=True)
+        numbers = np.stack([packing.column(keys, node) for node in range(len(columns))], axis=1)
+        of = list(self.parts.of)
+        for row, count in zip(numbers.tolist(), np.bincount(places, ways).tolist(), strict=True):
+            self.snapshots[(name, *(of[number] for number in row))] += count
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""
         part = own.process.snapshots.get(name)
         if part is None:
             return 0
-        kept = frozenset(
-            (channel.name, tuple(frozen(message.body) for message in messages))
-            for channel, messages in part.kept.items()
-            if messages
-        )
-        told = (own.process.name, frozen(part.state), kept)
-        return self.parts.number(told, told)
+        kept = {channel.name: [message.body for message in messages] for channel, messages in part.kept.items()}
+        kept = {channel: bodies for channel, bodies in kept.items() if bodies}
+        told = (own.process.name, frozen(part.state), frozenset((own, frozen(bodies)) for own, bodies in kept.items()))
+        return self.parts.number(told, Part(own.process.name, part.state, kept))
 
     def _wrong_channel(self, name: str, number: int, locals_: Ints, contents: Ints) -> NDArray[np.bool_]:
         """Whether a channel was recorded otherwise than the messages that crossed the cut on it."""

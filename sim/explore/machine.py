@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import (
@@ -36,9 +35,8 @@ from sim.core.model import (
     Timer,
 )
 from sim.core.workload import Refused
+from sim.explore.packing import Ints, distinct
 
-Ints = NDArray[np.int32]
-Keys = NDArray[np.int64]
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
 ROOM = 64  # local states and inputs for which a table has room at first
 
@@ -58,12 +56,6 @@ def frozen(value: Any) -> Hashable:
     if value is None or isinstance(value, str | int | float | bool):
         return type(value).__name__, value
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
-
-
-def distinct(keys: Keys) -> Keys:
-    """The different keys, sorted."""
-    keys = np.sort(keys)
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 class Numbers:

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sim.core import deadline
-from sim.explore.judging import COMPLETION, Judge, Recorded
-from sim.explore.machine import Keys, distinct
-from sim.explore.space import Move, NoRoom, Space, Wider
+from sim.explore.judging import COMPLETION, Judge, Recorded, Ways
+from sim.explore.machine import Numbers
+from sim.explore.packing import Keys
+from sim.explore.space import Move, Space, Wider
 
 MOST_STATES = 20_000_000
+CHUNK = 1 << 20  # states of a level that are stepped together
 
 
 @dataclass
 class Explored:
     """What was found.
 
-    levels: the keys of the states by depth, sorted. transitions: how many steps lead from a state to a state.
-    problem: why these are not all; "" if they are. snapshots: the recorded states, each with the number of
-    steps that complete it. worst: for each check that does not hold somewhere, a state of least depth in which it
-    does not: the depth and the key.
+    levels: the keys of the states by depth. stepped: of how many states all steps are known. transitions: how many
+    steps lead from a state to a state. problem: why these are not all; "" if they are; stopped: what interrupted it.
+    snapshots: the recorded states (their parts are numbered by `parts`), each with the number of runs up to the step
+    that completes it, exact below 2**53; is_levelled: whether all runs to a state are equally long, else these numbers
+    mean nothing. worst: for each check that does not hold somewhere, a state of least depth in which it does not: the
+    depth and the key.
     """
 
     space: Space
+    parts: Numbers
     levels: list[Keys] = field(default_factory=list)
+    stepped: int = 0
     transitions: int = 0
     problem: str = ""
+    stopped: KeyboardInterrupt | None = None
     snapshots: Counter[Recorded] = field(default_factory=Counter)
+    is_levelled: bool = True
     worst: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -47,61 +55,102 @@ class Explored:
 def explore(
     space: Space, most_states: int = MOST_STATES, progress: Callable[[Explored], None] = lambda found: None
 ) -> Explored:
-    """All states that can be reached, each once, at its least depth. `progress` is called after each level."""
-    found, judge = Explored(space), Judge(space)
-    frontier = seen = space.initial()
-    while len(frontier):
-        found.levels.append(frontier)
-        deadline.check()
-        if len(seen) > most_states:
-            found.problem = f"more than {most_states:,} states"
-            break
-        try:
-            progress(found)
-            new, frontier, seen = _step(found, judge, frontier, seen)
-        except NoRoom:
-            found.problem = "a state of this system does not fit into 64 bits"
-            break
-        except KeyboardInterrupt:
-            found.problem = "interrupted"
-            break
-        places = np.searchsorted(seen, new)
-        places[places == len(seen)] = 0
-        frontier = new[seen[places] != new]
-        seen = np.concatenate([seen, frontier])
-        seen.sort(kind="stable")  # two sorted parts are merged
+    """All states that can be reached, each once, at its least depth.
+
+    It ends early, with a problem, where there are more than `most_states`, on Ctrl-C and at a deadline. `progress` is
+    called after each level, and while a large one is stepped.
+    """
+    search = Search(space, progress)
+    found = search.found
+    try:
+        while len(search.frontier):
+            found.levels.append(search.frontier)
+            if found.states > most_states:
+                found.problem = f"more than {most_states:,} states"
+                break
+            search.step()
+    except KeyboardInterrupt as stopped:
+        found.problem, found.stopped = "interrupted", stopped
+    except deadline.OutOfTime:
+        found.problem = "out of time"
+    search.widen()  # what was begun last may have brought new numbers
     return found
 
 
-def _step(found: Explored, judge: Judge, frontier: Keys, seen: Keys) -> tuple[Keys, Keys, Keys]:
-    """The states after a level, sorted, and its own and those seen in the packing in which these are."""
-    space = found.space
-    while True:
-        judge.begin()
-        try:
-            reached, has_left, transitions = [frontier[:0]], np.zeros(len(frontier), bool), 0
-            for move, after in space.successors(frontier):
-                has_left[move.places] = True
-                transitions += len(after)
-                reached.append(after)
-                judge.look(move, after)
-            new = distinct(np.concatenate(reached))
-            judge.look_at_ends(frontier[~has_left])
-            break
-        except Wider:
-            old = space.widen()
-            frontier, seen = space.packing.repacked(frontier, old), space.packing.repacked(seen, old)
-            found.levels = [space.packing.repacked(level, old) for level in found.levels]
-            found.worst = {
-                check: (depth, int(space.packing.repacked(np.array([key]), old)[0]))
-                for check, (depth, key) in found.worst.items()
-            }
-    found.transitions += transitions
-    found.snapshots.update(judge.snapshots)
-    depth = len(found.levels)
-    for check, key in judge.worst.items():
-        found.worst.setdefault(check, (depth - (check == COMPLETION), key))
-    return new, frontier, seen
+class Search:
+    """The level that is stepped next, with the number of runs to each of its states, and all that were seen."""
+
+    def __init__(self, space: Space, progress: Callable[[Explored], None]) -> None:
+        self.space, self.progress, self.judge = space, progress, Judge(space)
+        self.found = Explored(space, self.judge.parts)
+        self.frontier = self.seen = space.initial()
+        self.ways: Ways = np.ones(1)
+        self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
+
+    def step(self) -> None:
+        """Go on to the states after the frontier that were not seen."""
+        self.progress(self.found)
+        self._new = []
+        for begin in range(0, len(self.frontier), CHUNK):
+            deadline.check()
+            reached = self._step(slice(begin, begin + CHUNK))
+            self._new.append(reached)
+            self.progress(self.found)
+        new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
+        places = np.searchsorted(self.seen, new)
+        places[places == len(self.seen)] = 0
+        is_new = self.seen[places] != new
+        self.found.is_levelled &= bool(is_new.all())
+        self.frontier, self.ways = new[is_new], ways[is_new]
+        self.seen = np.concatenate([self.seen, self.frontier])
+        self.seen.sort(kind="stable")  # two sorted parts are merged
+
+    def _step(self, chunk: slice) -> tuple[Keys, Ways]:
+        """The states after a part of the frontier, sorted, and the number of runs to each."""
+        while True:
+            keys, ways = self.frontier[chunk], self.ways[chunk]
+            self.judge.begin()
+            has_left, transitions = np.zeros(len(keys), bool), 0
+            reached = [(keys[:0], ways[:0])]
+            try:
+                for move, after in self.space.successors(keys):
+                    has_left[move.places] = True
+                    transitions += len(after)
+                    reached.append((after, ways[move.places]))
+                    self.judge.look(move, *reached[-1])
+                self.judge.look_at_ends(keys[~has_left])
+                break
+            except Wider:
+                self.widen()
+        self._note(len(keys), transitions)
+        return merged(reached)
+
+    def _note(self, states: int, transitions: int) -> None:
+        found, depth = self.found, len(self.found.levels)
+        found.stepped += states
+        found.transitions += transitions
+        found.snapshots.update(self.judge.snapshots)
+        for check, key in self.judge.worst.items():
+            found.worst.setdefault(check, (depth - (check == COMPLETION), key))
+
+    def widen(self) -> None:
+        """Make columns wider that need it, in all keys."""
+        repacked = self.space.widen()
+        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen))
+        self._new = [(repacked(keys), ways) for keys, ways in self._new]
+        self.found.levels = [repacked(level) for level in self.found.levels]
+        self.found.worst = {
+            check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in self.found.worst.items()
+        }
+
+
+def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
+    """The different keys, sorted, and for each the sum of what stands beside it."""
+    keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
+    order = np.argsort(keys)
+    keys = keys[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
 
 
 def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
@@ -115,6 +164,7 @@ def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
 
 
 def _leading_to(space: Space, level: Keys, key: int) -> Iterator[tuple[Move, int]]:
-    for move, after in space.successors(level):
-        for place in np.flatnonzero(after == key)[:1].tolist():
-            yield move, place
+    for begin in range(0, len(level), CHUNK):
+        for move, after in space.successors(level[begin : begin + CHUNK]):
+            for place in np.flatnonzero(after == key)[:1].tolist():
+                yield move, place

@@ -1,4 +1,4 @@
-"""All states of a system, level by level: a state is one row of small numbers, packed into 64 bits.
+"""All states of a system, level by level: a state is one row of small numbers, packed into a key.
 
 A column for each node holds its local state, one for each channel its content, one the script's progress where its
 lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups; its new states
@@ -7,7 +7,7 @@ are those whose keys are not among the sorted keys seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import gt
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import MARKER, Channel
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Ints, Keys, Local, Machine, Numbers, Outcome, distinct
+from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers, Outcome
+from sim.explore.packing import Change, Ints, Keys, distinct, packing_of, wider
 
-BITS = 63  # of a key; the sign is left alone
 FIRST_BITS = 1  # of a column
 
 
@@ -65,35 +65,6 @@ class Contents:
         return self.overtakes and kinds[-1] == MARKER and MARKER not in kinds[:-1]
 
 
-class NoRoom(Exception):
-    """The numbers of a state do not fit into one key any more."""
-
-
-class Packing:
-    """Where the columns lie in a key, the first one highest, so that wider columns leave the order of keys as it is."""
-
-    def __init__(self, widths: Sequence[int]) -> None:
-        if sum(widths) > BITS:
-            raise NoRoom
-        self.widths = list(widths)
-        self.shifts = [sum(widths[place + 1 :]) for place in range(len(widths))]
-
-    def column(self, keys: Keys, place: int) -> Ints:
-        """The numbers in a column."""
-        return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
-
-    def changed(self, keys: Keys, place: int, before: Ints, after: Ints) -> Keys:
-        """The keys with other numbers in a column."""
-        return keys + ((after.astype(np.int64) - before) << self.shifts[place])
-
-    def repacked(self, keys: Keys, old: Packing) -> Keys:
-        """Keys of another packing in this one."""
-        found = np.zeros_like(keys)
-        for place, shift in enumerate(self.shifts):
-            found |= old.column(keys, place).astype(np.int64) << shift
-        return found
-
-
 @dataclass
 class Move:
     """Some states of a level that one node leaves in the same way: their places in it, their keys, and the outcomes."""
@@ -132,18 +103,17 @@ class Space:
         self.order = [] if own_order else [number for _, number in timed]
         self.columns = nodes + len(self.channels) + 2
         self.at_order, self.at_happened = self.columns - 2, self.columns - 1
-        self.widths = [FIRST_BITS] * (self.columns - 2)
-        self.widths += [len(self.order).bit_length(), 2 if engine.awaited else 0]
-        self.packing = Packing(self.widths)
+        widths = [FIRST_BITS] * (self.columns - 2)
+        widths += [len(self.order).bit_length(), 2 if engine.awaited else 0]
+        self.packing = packing_of(widths)
         self._delivered: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def initial(self) -> Keys:
         """The one state at which all runs begin."""
         state = self.engine.initial()
-        key = np.zeros(1, np.int64)
         for machine, process in zip(self.machines, [*state.processes, *state.services], strict=True):
             assert machine.local(Local(process)) == 0
-        return key
+        return self.packing.packed([np.zeros(1, np.int32)] * self.columns)
 
     # ------------------------------------------------------------------ one level
 
@@ -243,38 +213,35 @@ class Space:
 
     def _after(self, move: Move) -> Keys:
         """The keys to which a move leads."""
-        machine, keys = self.machines[move.node], move.keys
-        if not len(keys):
-            return keys
-        known: list[Outcome] = machine.outcomes.things
+        if not len(move.keys):
+            return move.keys
+        changes = list(self._changes(move))
         self._check_room()
-        locals_ = machine.next_locals()[move.outcomes]
-        keys = self.packing.changed(keys, move.node, self.packing.column(move.keys, move.node), locals_)
+        return self.packing.changed(move.keys, changes)
+
+    def _changes(self, move: Move) -> Iterator[Change]:
+        """What a move changes, each column once."""
+        machine, keys, every = self.machines[move.node], move.keys, slice(None)
+        yield Change(move.node, every, machine.next_locals()[move.outcomes] - self.packing.column(keys, move.node))
         if move.place is not None:
             assert move.before is not None and move.after is not None
-            keys = self.packing.changed(keys, move.place, move.before, move.after)
+            yield Change(move.place, every, move.after - move.before)
         if move.order:
-            keys = keys + (1 << self.packing.shifts[self.at_order])
+            yield Change(self.at_order, every, np.ones(len(keys), np.int32))
         for column in machine.columns_sent():
-            keys = self._sent(keys, column, machine, move.outcomes)
+            yield from self._sent(keys, column, machine, move.outcomes)
         if self.engine.awaited:
-            keys = self._noticed(keys, known, move.outcomes)
-        return keys
+            yield from self._noticed(keys, machine.outcomes.things, move.outcomes)
 
-    def _sent(self, keys: Keys, column: int, machine: Machine, outcomes: Ints) -> Keys:
+    def _sent(self, keys: Keys, column: int, machine: Machine, outcomes: Ints) -> Iterator[Change]:
         contents = self.contents[column - len(self.machines)]
         batches = machine.batches(column, contents.batches)[outcomes]
         some = np.flatnonzero(batches)
-        if not len(some):
-            return keys
-        before = self.packing.column(keys[some], column)
-        after = contents.appended(before, batches[some])
-        self._check_room()
-        keys = keys.copy()
-        keys[some] = self.packing.changed(keys[some], column, before, after)
-        return keys
+        if len(some):
+            before = self.packing.column(keys[some], column)
+            yield Change(column, some, contents.appended(before, batches[some]) - before)
 
-    def _noticed(self, keys: Keys, known: Sequence[Outcome], outcomes: Ints) -> Keys:
+    def _noticed(self, keys: Keys, known: Sequence[Outcome], outcomes: Ints) -> Iterator[Change]:
         for outcome in np.unique(outcomes).tolist():
             labels = known[outcome].happened
             if labels:
@@ -282,10 +249,7 @@ class Space:
                 before = self.packing.column(keys[own], self.at_happened)
                 sets = [self.happened.things[number] | labels for number in range(len(self.happened.things))]
                 after = np.array([self.happened.number(found, found) for found in sets], np.int32)[before]
-                self._check_room()
-                keys = keys.copy()
-                keys[own] = self.packing.changed(keys[own], self.at_happened, before, after)
-        return keys
+                yield Change(self.at_happened, own, after - before)
 
     # ------------------------------------------------------------------ room in a key
 
@@ -301,12 +265,11 @@ class Space:
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider
 
-    def widen(self) -> Packing:
-        """Make columns wider where they need it. Returns the packing before. Raises NoRoom."""
-        old = self.packing
-        needed = [(size - 1).bit_length() for size in self._sizes()]
-        self.packing = Packing([max(bits, width) for bits, width in zip(needed, old.widths, strict=True)])
-        return old
+    def widen(self) -> Callable[[Keys], Keys]:
+        """Make columns wider where they need it. Returns what turns keys of before into those of now."""
+        old, columns = self.packing, range(self.columns)
+        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self._sizes()]))
+        return lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 
 class Wider(Exception):

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Hashable
 from dataclasses import replace
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sim.__main__ import main
+from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
-from sim.core.model import State
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.exchange import cos418
+from sim.explore import packing
 from sim.explore.machine import frozen
-from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.report import Snapshot, changed, complete_graph, exploration, ways_in_words
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.sim import broken_rules, rule_books
+from tests.sim.core import test_every_interleaving
+from tests.sim.explore.plain import Plain, explored, runs_to_snapshots
 from tests.sim.tools import send, start, system
 
 
@@ -49,47 +52,14 @@ def test_three_processes_with_two_messages_each():
     assert done.to_json()["violations"] == [] and sum(m.executions for m in done.found.space.machines) < 20_000
 
 
-# ------------------------------------------------------------------ a second explorer
+# ------------------------------------------------------------------ the second explorer
 
 
-def plain_counts(scenario: Scenario, *, own_order: bool = False) -> tuple[int, int]:
-    """The same counts by the engine alone, state by state."""
-    engine = scenario.engine()
-    order = [number for _, number in sorted((i.time, i.number) for i in engine.agenda if i.after is None)]
-    first = engine.initial()
-    seen, waiting, transitions = {_key(first)}, deque([first]), 0
-    while waiting:
-        state = waiting.popleft()
-        for action in engine.enabled(state):
-            done = sum(process.position for process in [*state.processes, *state.services])
-            is_timed = action.item is not None and engine.agenda[action.item].after is None
-            if is_timed and not own_order and order[done] != action.item:
-                continue
-            after, _ = engine.step(state, action)
-            transitions += 1
-            key = _key(after)
-            if key not in seen:
-                seen.add(key)
-                waiting.append(after)
-    return len(seen), transitions
-
-
-def _key(state: State) -> Hashable:
-    def told(process):
-        own = {
-            name: (part.state, {c.name: k for c, k in part.kept.items() if k}, {c.name for c in part.closed}, part.done)
-            for name, part in process.snapshots.items()
-        }
-        listening = {channel.name: snapshots for channel, snapshots in process.listening.items()}
-        return (
-            process.state, process.turn, process.position, process.paused, {c.name for c in process.blocked}, own,
-            listening, process.aborted, process.memory,
-        )  # fmt: skip
-
-    timers = {key: (timer.after, timer.snapshot) for key, timer in state.timers.items()}
-    control = {channel.name: messages for channel, messages in state.control.items()}
-    processes = [told(process) for process in [*state.processes, *state.services]]
-    return frozen((processes, state.queues, control, timers, state.happened, state.waiting))
+@pytest.fixture(params=["one word", "halves"])
+def words(request, monkeypatch) -> None:
+    """The same with so few bits in a key that the columns are halved, and the halves again."""
+    if request.param == "halves":
+        monkeypatch.setattr(packing, "BITS", 10)
 
 
 SYSTEMS = {
@@ -124,11 +94,19 @@ SYSTEMS = {
 }  # fmt: skip
 
 
+@cache
+def plain_of(name: str, own_order: bool) -> Plain:
+    return explored(SYSTEMS[name], own_order=own_order)
+
+
 @pytest.mark.parametrize("own_order", [False, True])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_stepping_in_batches_finds_the_states_that_the_engine_finds(name, own_order):
+def test_stepping_in_batches_finds_the_states_that_the_engine_finds(words, name, own_order):
     scenario = SYSTEMS[name]
-    assert counts(scenario, own_order=own_order) == plain_counts(scenario, own_order=own_order)
+    plain = plain_of(name, own_order)
+    found = exploration(scenario, own_order=own_order).found
+    assert found.complete and (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.is_levelled and found.snapshots == plain.snapshots
 
 
 RULE_BOOKS = [
@@ -137,16 +115,36 @@ RULE_BOOKS = [
 
 
 @pytest.mark.parametrize("rules", RULE_BOOKS, ids=lambda own: own.__name__)
-def test_control_messages_timers_and_pauses_are_stepped_as_the_engine_does(register, rules):
+def test_control_messages_timers_and_pauses_are_stepped_as_the_engine_does(words, register, rules):
     scenario = rule_books.two(register(rules))
-    assert counts(scenario, own_order=True) == plain_counts(scenario, own_order=True)
+    assert counts(scenario, own_order=True) == explored(scenario, own_order=True)[:2]
+
+
+@pytest.mark.parametrize(("processes", "sends"), [(2, 1), (2, 2), (3, 0)])
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS, rule_books.Barrier.name])
+def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, algorithm, processes, sends):
+    """Barriers overtake messages."""
+    register(rule_books.Barrier)
+    scenario = changed(complete_graph(processes, sends), algorithm, not_fifo=False)
+    plain, found = explored(scenario), exploration(scenario).found
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.snapshots == plain.snapshots
 
 
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
     """Its snapshots may be wrong: which messages crossed the cut is part of a state then."""
     scenario = rule_books.commanded(register(rule_books.Commanded))
-    batches, plain = counts(scenario, own_order=True), plain_counts(scenario, own_order=True)
-    assert batches[0] > plain[0] and batches[1] > plain[1]
+    batches, plain = counts(scenario, own_order=True), explored(scenario, own_order=True)
+    assert batches[0] > plain.states and batches[1] > plain.transitions
+
+
+def test_states_that_do_not_fit_into_one_word_are_explored_exactly(monkeypatch):
+    """Control messages of everybody to everybody: 18 channels beside the processes."""
+    narrow = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
+    monkeypatch.setattr(packing, "BITS", 20)
+    wide = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
+    assert (wide.states, wide.transitions) == (narrow.states, narrow.transitions)
+    assert wide.snapshots == narrow.snapshots
 
 
 # ------------------------------------------------------------------ snapshots
@@ -189,6 +187,59 @@ def test_every_snapshot_of_a_run_is_among_those_that_were_found():
         states = {name: frozen(local.state) for name, local in snapshot.local.items()}
         alike = [told for told in found if told[0] == snapshot.id and {part[0]: part[1] for part in told[1:]} == states]
         assert alike, snapshot.id
+
+
+@pytest.mark.parametrize("name", test_every_interleaving.SYSTEMS)
+def test_as_many_ways_lead_to_a_snapshot_as_there_are_runs_up_to_it(name):
+    scenario = test_every_interleaving.SYSTEMS[name].scenario
+    done = exploration(scenario, own_order=True)
+    assert done.found.snapshots == runs_to_snapshots(scenario, own_order=True)
+    assert all(snapshot.is_exact for snapshot in done.recorded)
+
+
+def test_the_document_lists_the_snapshots_the_most_frequent_first():
+    """Of the 32 runs of two transfers each meets one of four snapshots; runs that differ later are one way."""
+    scenario = test_every_interleaving.SYSTEMS["two processes, a send each, one initiator"].scenario
+    document = exploration(scenario, own_order=True).to_json()
+    assert document["snapshots"] == len(document["recorded"]) and document["recorded_left_out"] == 0
+    ways = [recorded["ways"] for recorded in document["recorded"]]
+    assert ways == sorted(ways, reverse=True)
+    for recorded in document["recorded"]:
+        goods = [*recorded["processes"].values(), *chain(*recorded["channels"].values())]
+        assert set(recorded["channels"]) == {"P1->P2", "P2->P1"} and sum(goods) == 200
+
+
+def test_a_long_list_of_snapshots_is_cut_off_and_says_so():
+    done = exploration(complete_graph(2, 3))
+    told = list(done.in_words())
+    assert "40 different snapshots can be recorded, and the number of runs that lead to each:" in told
+    assert "  and 20 more" in told and sum(" ways  S1: " in line for line in told) == 20
+
+
+def test_numbers_of_ways_beyond_what_is_exact_are_about():
+    assert Snapshot("S1", {}, {}, 2**53).is_exact and not Snapshot("S1", {}, {}, 2**60).is_exact
+    assert ways_in_words(Snapshot("S1", {}, {}, 2**60)).startswith("about 1.2e+18 ways")
+
+
+class Ticking(ChandyLamport):
+    """The initiator sets a timer, again and again."""
+
+    name = "test_ticking"
+
+    def on_initiate(self, process, snapshot, out):
+        super().on_initiate(process, snapshot, out)
+        out.set_timer("tick", 1.0)
+
+    def on_timer(self, process, timer, out):
+        out.set_timer("tick", 1.0)
+
+
+def test_where_runs_of_different_lengths_meet_ways_are_not_counted(register):
+    """The initiator's timer may go off any number of times, and nothing else happens then."""
+    done = exploration(replace(complete_graph(2, 1), algorithm=register(Ticking)))
+    assert not done.found.is_levelled
+    assert {recorded.ways for recorded in done.recorded} == {None}
+    assert any("runs of different lengths lead to the same state" in line for line in done.in_words())
 
 
 # ------------------------------------------------------------------ violations
@@ -248,8 +299,13 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
 
 def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_path):
     status, told = command(capsys, "--complete", "2", "--sends", "3", "--json")
-    document = {"states": 1900, "transitions": 4340, "complete": True, "snapshots": 40, "violations": []}
-    assert (status, json.loads(told)) == (0, document)
+    document = json.loads(told)
+    recorded = document.pop("recorded")
+    assert status == 0 and document == {
+        "states": 1900, "transitions": 4340, "complete": True, "depth": 15, "problem": None, "snapshots": 40,
+        "recorded_left_out": 0, "violations": [],
+    }  # fmt: skip
+    assert len(recorded) == 40
     saved = tmp_path / "wrong.toml"
     status, told = command(capsys, "--complete", "2", "--sends", "1", "--not-fifo", "--json", "--save", str(saved))
     assert status == 1
