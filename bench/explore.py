@@ -1,4 +1,4 @@
-"""Speed of the explorer beside SPIN's: `python -m bench.explore`, a check of small systems first, which must count alike.
+"""Speed of the explorer beside SPIN's: `python -m bench.explore`. Both must count alike, else the benchmark fails.
 
 SPIN gets a model of the same system (bench/promela.py), which asserts what the explorer checks of every completed
 snapshot, and options that suit it: every state stored, no partial order reduction, a hash table of the right size. Both
@@ -38,17 +38,23 @@ VERIFY = ("-n", "-m10000", "-w24")  # no list of unreached lines; depth; 2 ** 24
 PACKAGES = ("spin", "gcc", "libc6-dev")
 
 
-class Took(NamedTuple):
-    """The cost of a process: wall and CPU seconds, bytes of memory at most; and the states and transitions counted."""
+class Cost(NamedTuple):
+    """The cost of a process: wall and CPU seconds, bytes of memory at most."""
 
     seconds: float
     cpu: float
     memory: int
+
+
+class Found(NamedTuple):
+    """What a process counted, states and transitions, and its cost."""
+
     counts: tuple[int, int]
+    cost: Cost
 
 
-def run(command: Sequence[str], folder: Path | None = None) -> tuple[float, float, int, str]:
-    """Runs a command: its wall and CPU seconds, its bytes of memory at most, and what it prints."""
+def run(command: Sequence[str], folder: Path | None = None) -> tuple[Cost, str]:
+    """Runs a command. Returns its cost, and what it prints. Exits if it fails."""
     start = time.perf_counter()
     with subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -58,41 +64,39 @@ def run(command: Sequence[str], folder: Path | None = None) -> tuple[float, floa
     seconds = time.perf_counter() - start
     if process.returncode:
         raise SystemExit(f"{' '.join(command)} ended with status {process.returncode}: {told}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, told
+    return Cost(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10), told
 
 
-def by_explorer(count: int, sends: int) -> Took:
+def by_explorer(count: int, sends: int) -> Found:
     """The explorer's command, from the start of Python to its end."""
-    *cost, told = run(
-        [sys.executable, "-m", "sim", "explore", "--complete", str(count), "--sends", str(sends), "--json"]
-    )
+    system = ["--complete", str(count), "--sends", str(sends)]
+    cost, told = run([sys.executable, "-m", "sim", "explore", *system, "--json"])
     found = json.loads(told)
     assert found["complete"] and not found["violations"], told
-    return Took(*cost, (found["states"], found["transitions"]))
+    return Found((found["states"], found["transitions"]), cost)
 
 
 def verifier(folder: Path, count: int, sends: int, *options: str) -> float:
-    """Makes SPIN's verifier of a system, `pan` in the folder. Returns the seconds that it took."""
+    """Makes SPIN's verifier of a system, `pan` in a new folder. Returns the seconds that it took."""
     folder.mkdir()
     (folder / "model.pml").write_text(model(count, sends))
     # -o2: a variable that is only written is part of the state, as what a process recorded is.
-    made, *_ = run(["spin", "-o2", "-a", "model.pml"], folder)
-    compiled, *_ = run([*COMPILE, *options, "-o", "pan", "pan.c"], folder)
-    return made + compiled
+    made, _ = run(["spin", "-o2", "-a", "model.pml"], folder)
+    compiled, _ = run([*COMPILE, *options, "-o", "pan", "pan.c"], folder)
+    return made.seconds + compiled.seconds
 
 
-def by_spin(folder: Path) -> Took:
+def by_spin(folder: Path) -> Found:
     """SPIN's verifier, which is there already."""
-    *cost, told = run(["./pan", *VERIFY], folder)
+    cost, told = run(["./pan", *VERIFY], folder)
     assert "errors: 0" in told and "max search depth too small" not in told, told
-    states, transitions = (int(_number(told, what)) for what in (r"states, stored", r"transitions"))
-    return Took(*cost, (states, transitions - 1))
+    return Found((_number(told, "states, stored"), _number(told, "transitions") - 1), cost)
 
 
-def _number(told: str, what: str) -> str:
+def _number(told: str, what: str) -> int:
     found = re.search(rf"(\d+) {what}", told)
     assert found is not None, told
-    return found[1]
+    return int(found[1])
 
 
 def missing() -> list[str]:
@@ -127,28 +131,33 @@ def measure_explorer() -> None:
     with tempfile.TemporaryDirectory(prefix="bench-explore-") as scratch:
         folder = Path(scratch)
         compare(folder)
-        made = {"SPIN": verifier(folder / "plain", *TIMED)}
-        made["SPIN, collapsed"] = verifier(folder / "collapsed", *TIMED, "-DCOLLAPSE")
-        ways = {
-            "explorer": lambda: by_explorer(*TIMED),
-            "SPIN": lambda: by_spin(folder / "plain"),
-            "SPIN, collapsed": lambda: by_spin(folder / "collapsed"),
+        before = {
+            "explorer": statistics.median(by_explorer(2, 0).cost.seconds for _ in range(ROUNDS)),
+            "SPIN": verifier(folder / "plain", *TIMED),
+            "SPIN, collapsed": verifier(folder / "collapsed", *TIMED, "-DCOLLAPSE"),
         }
-        rounds = [{name: way() for name, way in ways.items()} for _ in range(ROUNDS)]
+        rounds = [_round(folder) for _ in range(ROUNDS)]
+    print(f"{TIMED[0]} processes, {TIMED[1]} sends; medians of {ROUNDS}; asked of the explorer: {LEAST_RATIO:g} times")
+    print(f"as fast as SPIN, less than {MOST_MEMORY / 1e9:g} GB. before: the explorer's start, which is in its other")
     print(
-        f"{TIMED[0]} processes, {TIMED[1]} sends; medians of {ROUNDS}; asked of the explorer: {LEAST_RATIO:g} times as"
+        "figures; for SPIN to make the verifier, which is in no other figure. ratio: of the explorer's wall, CPU time"
     )
-    print(
-        f"fast as SPIN, less than {MOST_MEMORY / 1e9:g} GB. made: of SPIN's verifier, which is not in the other figures"
-    )
-    print("by                 wall s   CPU s  GB at most  wall, of the explorer's  CPU  made, s")
-    for name in ways:
-        wall, cpu = (statistics.median(getattr(found[name], what) for found in rounds) for what in ("seconds", "cpu"))
-        of_wall = statistics.median(found[name].seconds / found["explorer"].seconds for found in rounds)
-        of_cpu = statistics.median(found[name].cpu / found["explorer"].cpu for found in rounds)
+    print("by                 wall s   CPU s  GB at most         ratio  before, s")
+    for name in before:
+        wall, cpu = (statistics.median(found[name][place] for found in rounds) for place in (0, 1))
+        of_wall, of_cpu = (
+            statistics.median(found[name][place] / found["explorer"][place] for found in rounds) for place in (0, 1)
+        )
         memory = max(found[name].memory for found in rounds) / 1e9
-        told = f"{made[name]:8.1f}" if name in made else ""
-        print(f"{name:16} {wall:8.2f} {cpu:7.2f} {memory:11.2f} {of_wall:24.2f} {of_cpu:4.2f} {told}")
+        print(f"{name:16} {wall:8.2f} {cpu:7.2f} {memory:11.2f} {of_wall:8.2f} {of_cpu:4.2f} {before[name]:10.2f}")
+
+
+def _round(folder: Path) -> dict[str, Cost]:
+    return {
+        "explorer": by_explorer(*TIMED).cost,
+        "SPIN": by_spin(folder / "plain").cost,
+        "SPIN, collapsed": by_spin(folder / "collapsed").cost,
+    }
 
 
 if __name__ == "__main__":

@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from sim.core.model import APP
 from sim.explore.machine import Local, Numbers, frozen
-from sim.explore.packing import Ints, Keys, distinct, packing_of
+from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
-Ways = NDArray[np.float64]  # numbers of runs
 
 
 class Part(NamedTuple):
@@ -129,10 +128,10 @@ class Judge:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
         told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
         packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
-        keys, places = np.unique(packing.packed(told), return_inverse=True)
+        keys, sums = merged([(packing.packed(told), ways)])
         numbers = np.stack([packing.column(keys, node) for node in range(len(columns))], axis=1)
         of = list(self.parts.of)
-        for row, count in zip(numbers.tolist(), np.bincount(places, ways).tolist(), strict=True):
+        for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
             self.snapshots[(name, *(of[number] for number in row))] += count
 
     def _part(self, name: str, own: Local) -> int:

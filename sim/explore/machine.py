@@ -43,18 +43,18 @@ ROOM = 64  # local states and inputs for which a table has room at first
 
 def frozen(value: Any) -> Hashable:
     """A value of plain data as one that can be a key; equal values give equal keys."""
-    if isinstance(value, Mapping):
-        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
+    if value is None or isinstance(value, str | int | float | bool):
+        return type(value).__name__, value
     if isinstance(value, Channel):
         return "channel", value.number
     if isinstance(value, Message):
         return value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
-    if isinstance(value, set | frozenset):
-        return "set", frozenset(map(frozen, value))
     if isinstance(value, list | tuple):
         return tuple(map(frozen, value))
-    if value is None or isinstance(value, str | int | float | bool):
-        return type(value).__name__, value
+    if isinstance(value, set | frozenset):
+        return "set", frozenset(map(frozen, value))
+    if isinstance(value, Mapping):
+        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
 
 
@@ -148,16 +148,21 @@ class Machine:
             self.table = np.concatenate([self.table, np.full_like(self.table, UNKNOWN)], axis=1)
         return number
 
-    def outcomes_of(self, locals_: Ints, inputs: Ints) -> Ints:
+    def outcomes_of(self, locals_: Ints, inputs: Ints | int) -> Ints:
         """The outcomes of pairs, element by element; IMPOSSIBLE where a local state does not take the input."""
-        found = self.table[locals_, inputs]
-        missing = found == UNKNOWN
-        if missing.any():
-            for pair in distinct(locals_[missing].astype(np.int64) << 32 | inputs[missing]).tolist():
+        found = self._looked_up(locals_, inputs)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
+            given_to = np.broadcast_to(inputs, locals_.shape)
+            for pair in distinct(locals_[missing].astype(np.int64) << 32 | given_to[missing]).tolist():
                 local, given = pair >> 32, pair & 0xFFFFFFFF
                 outcome = self._carried_out(local, given)  # may make the table larger
                 self.table[local, given] = outcome
-            found = self.table[locals_, inputs]
+            found = self._looked_up(locals_, inputs)
+        return found
+
+    def _looked_up(self, locals_: Ints, inputs: Ints | int) -> Ints:
+        found: Ints = self.table.ravel().take(locals_.astype(np.int64) * self.table.shape[1] + inputs)
         return found
 
     # ------------------------------------------------------------------ outcomes in columns

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sim.core import deadline
-from sim.explore.judging import COMPLETION, Judge, Recorded, Ways
+from sim.explore.judging import COMPLETION, Judge, Recorded
 from sim.explore.machine import Numbers
-from sim.explore.packing import Keys
+from sim.explore.packing import Keys, Ways, merged
 from sim.explore.space import Move, Space, Wider
 
 MOST_STATES = 20_000_000
@@ -136,21 +136,12 @@ class Search:
     def widen(self) -> None:
         """Make columns wider that need it, in all keys."""
         repacked = self.space.widen()
-        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen))
+        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
         self._new = [(repacked(keys), ways) for keys, ways in self._new]
         self.found.levels = [repacked(level) for level in self.found.levels]
         self.found.worst = {
             check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in self.found.worst.items()
         }
-
-
-def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
-    """The different keys, sorted, and for each the sum of what stands beside it."""
-    keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
-    order = np.argsort(keys)
-    keys = keys[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
-    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
 
 
 def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:

@@ -39,14 +39,18 @@ class Contents:
             more = np.full((2 * known[0], 2 * known[1]), UNKNOWN, np.int32)
             more[: self._appended.shape[0], : self._appended.shape[1]] = self._appended
             self._appended = more
-        found = self._appended[contents, batches]
-        missing = found == UNKNOWN
-        if missing.any():
+        found = self._looked_up(contents, batches)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
             for pair in distinct(contents[missing].astype(np.int64) << 32 | batches[missing]).tolist():
                 content, batch = pair >> 32, pair & 0xFFFFFFFF
                 whole = (*self.numbers.things[content], *self.batches.things[batch])
                 self._appended[content, batch] = self.numbers.number(whole, whole)
-            found = self._appended[contents, batches]
+            found = self._looked_up(contents, batches)
+        return found
+
+    def _looked_up(self, contents: Ints, batches: Ints) -> Ints:
+        found: Ints = self._appended.ravel().take(contents.astype(np.int64) * self._appended.shape[1] + batches)
         return found
 
     def deliveries(self, content: int) -> list[tuple[int, tuple[int, ...], int]]:
@@ -74,6 +78,7 @@ class Move:
     keys: Keys
     given: Ints  # the inputs
     outcomes: Ints
+    locals: Ints  # of the node, before
     place: int | None = None  # the column of the channel on which a message is delivered
     before: Ints | None = None  # its contents
     after: Ints | None = None  # what is left of them
@@ -130,28 +135,31 @@ class Space:
     def _moves_of_starts(self, keys: Keys) -> list[Move]:
         every = np.arange(len(keys))
         nodes = [start.process for start in self.engine.starts]
-        moves = [self._taken(node, every, keys, self.machines[node].input("start")) for node in nodes]
+        moves = [
+            self._taken(node, every, keys, self.packing.column(keys, node), self.machines[node].input("start"))
+            for node in nodes
+        ]
         return [move for move in moves if len(move.keys)]
 
-    def _taken(self, node: int, places: NDArray[np.int64], keys: Keys, given: int) -> Move:
+    def _taken(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, given: int) -> Move:
         """Of the states at some places those in which a node takes an input."""
-        machine, inputs = self.machines[node], np.full(len(keys), given, np.int32)
-        outcomes = machine.outcomes_of(self.packing.column(keys, node), inputs)
-        taken = outcomes != IMPOSSIBLE
-        return Move(node, places[taken], keys[taken], inputs[taken], outcomes[taken])
+        outcomes = self.machines[node].outcomes_of(locals_, given)
+        taken = np.flatnonzero(outcomes != IMPOSSIBLE)
+        inputs = np.full(len(taken), given, np.int32)
+        return Move(node, places[taken], keys[taken], inputs, outcomes[taken], locals_[taken])
 
     def _moves(self, node: int, keys: Keys) -> Iterator[Move]:
-        machine, every = self.machines[node], np.arange(len(keys))
+        machine, every, locals_ = self.machines[node], np.arange(len(keys)), self.packing.column(keys, node)
         for item in self.engine.agenda:
             if item.process == node:
-                yield from self._items(node, every, keys, item.number)
+                yield from self._items(node, every, keys, locals_, item.number)
         for place in range(self._most_options(machine)):
-            yield self._taken(node, every, keys, machine.input("turn", place))
+            yield self._taken(node, every, keys, locals_, machine.input("turn", place))
         for name in sorted({name for local in machine.locals.things for name in local.timers}):
-            yield self._taken(node, every, keys, machine.input("fire", name))
+            yield self._taken(node, every, keys, locals_, machine.input("fire", name))
         for place, channel in enumerate(self.channels):
             if channel.target == node:
-                yield from self._deliveries(node, keys, place)
+                yield from self._deliveries(node, keys, locals_, place)
 
     def _most_options(self, machine: Machine) -> int:
         if machine.number >= len(self.engine.processes):
@@ -159,18 +167,18 @@ class Space:
         options = self.engine.workload.options
         return max(len(options(local.process)) for local in machine.locals.things)
 
-    def _items(self, node: int, places: NDArray[np.int64], keys: Keys, number: int) -> Iterator[Move]:
+    def _items(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, number: int) -> Iterator[Move]:
         item = self.engine.agenda[number]
         if item.after is not None:
             known = np.array([item.after in labels for labels in self.happened.things])
             places = places[known[self.packing.column(keys, self.at_happened)]]
         elif self.order:
             places = places[self.packing.column(keys, self.at_order) == self.order.index(number)]
-        move = self._taken(node, places, keys[places], self.machines[node].input("item", number))
+        move = self._taken(node, places, keys[places], locals_[places], self.machines[node].input("item", number))
         move.order = bool(self.order) and item.after is None
         yield move
 
-    def _deliveries(self, node: int, keys: Keys, place: int) -> Iterator[Move]:
+    def _deliveries(self, node: int, keys: Keys, locals_: Ints, place: int) -> Iterator[Move]:
         column = len(self.machines) + place
         contents = self.packing.column(keys, column)
         for rank in range(self._longest(place)):
@@ -179,12 +187,14 @@ class Space:
             some = np.flatnonzero(inputs >= 0)
             if not len(some):
                 return
-            inputs, locals_ = inputs[some], self.packing.column(keys[some], node)
-            outcomes = self.machines[node].outcomes_of(locals_, inputs)
-            taken = outcomes != IMPOSSIBLE
+            inputs = inputs[some]
+            outcomes = self.machines[node].outcomes_of(locals_[some], inputs)
+            taken = np.flatnonzero(outcomes != IMPOSSIBLE)
             some = some[taken]
             before = contents[some]
-            yield Move(node, some, keys[some], inputs[taken], outcomes[taken], column, before, left[before])
+            yield Move(
+                node, some, keys[some], inputs[taken], outcomes[taken], locals_[some], column, before, left[before]
+            )
 
     def _longest(self, place: int) -> int:
         contents = self.contents[place]
@@ -222,7 +232,7 @@ class Space:
     def _changes(self, move: Move) -> Iterator[Change]:
         """What a move changes, each column once."""
         machine, keys, every = self.machines[move.node], move.keys, slice(None)
-        yield Change(move.node, every, machine.next_locals()[move.outcomes] - self.packing.column(keys, move.node))
+        yield Change(move.node, every, machine.next_locals()[move.outcomes] - move.locals)
         if move.place is not None:
             assert move.before is not None and move.after is not None
             yield Change(move.place, every, move.after - move.before)
