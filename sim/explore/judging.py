@@ -7,7 +7,7 @@ sim/verify/checks.py, whose words they share; that code judges the run to which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -112,7 +112,7 @@ class Judge:
     def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
         packing, processes = self.space.packing, range(len(self.engine.processes))
         columns = [packing.column(keys, node) for node in processes]
-        self._count(name, columns, ways)
+        self.count(name, columns, ways)
         orphan = np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
@@ -124,7 +124,7 @@ class Judge:
         self._note(CHANNEL_STATES, keys[wrong])
         self._note(CONSERVATION, keys[self._lost(name, columns)])
 
-    def _count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
+    def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
         told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
         packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
@@ -133,6 +133,17 @@ class Judge:
         of = list(self.parts.of)
         for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
             self.snapshots[(name, *(of[number] for number in row))] += count
+
+    def counted(self) -> Iterator[tuple[str, list[int], float]]:
+        """What was counted in this level: the snapshot, local states in which it is recorded so, and how many runs."""
+        first: dict[tuple[str, int, int], int] = {}
+        for name in self.names:
+            for node in range(len(self.engine.processes)):
+                for local, part in enumerate(self._told("part", name, node, self._part).tolist()):
+                    first.setdefault((name, node, part), local)
+        for (name, *told), ways in self.snapshots.items():
+            parts = [self.parts.of[part] for part in told]
+            yield str(name), [first[str(name), node, part] for node, part in enumerate(parts)], ways
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""

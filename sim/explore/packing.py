@@ -64,6 +64,14 @@ class Packing:
             keys |= part
         return keys
 
+    def words(self, keys: Keys) -> Keys:
+        """What the keys stand for, wherever that is read: a row of numbers for each."""
+        return keys.reshape(-1, 1)
+
+    def keys_of(self, words: Keys) -> Keys:
+        """The keys of such rows."""
+        return words.reshape(-1)
+
     def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
         """The keys after changes of their columns."""
         keys = keys.copy()
@@ -95,6 +103,21 @@ class Collapsed:
             for packing, own in zip(self._packings, (every[: self.middle], every[self.middle :]), strict=True)
         ]
         first, second = (halves.numbers_of(own) for halves, own in zip(self._halves, words, strict=True))
+        return first << HALF | second
+
+    def words(self, keys: Keys) -> Keys:
+        """What the keys stand for, wherever that is read: a row of numbers for each."""
+        halves = [packing.words(self._words(keys, half)) for half, packing in enumerate(self._packings)]
+        return np.concatenate(halves, axis=1)
+
+    def keys_of(self, words: Keys) -> Keys:
+        """The keys of such rows."""
+        middle = self._packings[0].words(np.zeros(0, np.int64)).shape[1]
+        parts = (words[:, :middle], words[:, middle:])
+        first, second = (
+            halves.numbers_of(packing.keys_of(own))
+            for packing, halves, own in zip(self._packings, self._halves, parts, strict=True)
+        )
         return first << HALF | second
 
     def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:

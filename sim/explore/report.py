@@ -15,7 +15,7 @@ from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import validate
 from sim.explore.judging import Part
 from sim.explore.replay import replayed
-from sim.explore.search import MOST_STATES, Explored, explore
+from sim.explore.search import MOST_STATES, Explored, explore, path_to
 from sim.explore.space import Space
 
 FEWEST, MOST_PROCESSES = 2, 8
@@ -74,7 +74,7 @@ class Exploration:
     @property
     def depth(self) -> int:
         """The number of steps to the states that are farthest from the beginning, of those that were found."""
-        return len(self.found.levels) - 1
+        return len(self.found.sizes) - 1
 
     @cached_property
     def recorded(self) -> list[Snapshot]:
@@ -148,7 +148,9 @@ def exploration(
 ) -> Exploration:  # fmt: skip
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
     found = explore(Space(scenario.engine(), own_order=own_order), most_states, progress)
-    runs = {check: replayed(scenario, found, depth, key) for check, (depth, key) in found.worst.items()}
+    runs = {
+        check: replayed(scenario, found.space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()
+    }
     return Exploration(scenario, found, runs)
 
 

@@ -47,9 +47,14 @@ class Explored:
         return not self.problem
 
     @property
+    def sizes(self) -> list[int]:
+        """The number of states by depth."""
+        return list(map(len, self.levels))
+
+    @property
     def states(self) -> int:
         """The number of distinct states."""
-        return sum(map(len, self.levels))
+        return sum(self.sizes)
 
 
 def explore(
@@ -110,15 +115,8 @@ class Search:
         while True:
             keys, ways = self.frontier[chunk], self.ways[chunk]
             self.judge.begin()
-            has_left, transitions = np.zeros(len(keys), bool), 0
-            reached = [(keys[:0], ways[:0])]
             try:
-                for move, after in self.space.successors(keys):
-                    has_left[move.places] = True
-                    transitions += len(after)
-                    reached.append((after, ways[move.places]))
-                    self.judge.look(move, *reached[-1])
-                self.judge.look_at_ends(keys[~has_left])
+                reached, transitions = stepped(self.space, self.judge, keys, ways)
                 break
             except Wider:
                 self.widen()
@@ -144,17 +142,31 @@ class Search:
         }
 
 
+def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways) -> tuple[list[tuple[Keys, Ways]], int]:
+    """The states after these, each as often as steps lead to it, with runs; the number of steps. `judge` looks at all."""
+    has_left, transitions = np.zeros(len(keys), bool), 0
+    reached = [(keys[:0], ways[:0])]
+    for move, after in space.successors(keys):
+        has_left[move.places] = True
+        transitions += len(after)
+        reached.append((after, ways[move.places]))
+        judge.look(move, *reached[-1])
+    judge.look_at_ends(keys[~has_left])
+    return reached, transitions
+
+
 def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
     """The steps of a shortest run to a state: the node and its input, from the first one on."""
     steps: list[tuple[int, int]] = []
     for level in reversed(found.levels[:depth]):
-        move, place = next(_leading_to(found.space, level, key))
+        move, place = next(leading_to(found.space, level, key))
         steps.append((move.node, int(move.given[place])))
         key = int(move.keys[place])
     return steps[::-1]
 
 
-def _leading_to(space: Space, level: Keys, key: int) -> Iterator[tuple[Move, int]]:
+def leading_to(space: Space, level: Keys, key: int) -> Iterator[tuple[Move, int]]:
+    """The moves from a level to a state, each with the place in it of a state before."""
     for begin in range(0, len(level), CHUNK):
         for move, after in space.successors(level[begin : begin + CHUNK]):
             for place in np.flatnonzero(after == key)[:1].tolist():

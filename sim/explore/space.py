@@ -31,23 +31,37 @@ class Contents:
         self.numbers.number((), ())
         self.batches.number((), ())
         self._appended: Ints = np.full((1, 1), UNKNOWN, np.int32)
+        self.wanted: set[int] | None = None  # not None: nothing gets a number, but pairs that are missing are noted
 
     def appended(self, contents: Ints, batches: Ints) -> Ints:
         """The contents with a batch of messages at their ends, element by element."""
+        self._make_room()
+        found = self._looked_up(contents, batches)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
+            pairs = distinct(contents[missing].astype(np.int64) << 32 | batches[missing])
+            if self.wanted is not None:
+                self.wanted.update(pairs.tolist())
+                found[missing] = 0
+                return found
+            self.fill(pairs)
+            found = self._looked_up(contents, batches)
+        return found
+
+    def fill(self, pairs: Keys) -> None:
+        """Fill the table for pairs: a content in the upper 32 bits, a batch in the lower ones."""
+        self._make_room()
+        for pair in pairs.tolist():
+            content, batch = pair >> 32, pair & 0xFFFFFFFF
+            whole = (*self.numbers.things[content], *self.batches.things[batch])
+            self._appended[content, batch] = self.numbers.number(whole, whole)
+
+    def _make_room(self) -> None:
         known = len(self.numbers.things), len(self.batches.things)
         if any(map(gt, known, self._appended.shape)):
             more = np.full((2 * known[0], 2 * known[1]), UNKNOWN, np.int32)
             more[: self._appended.shape[0], : self._appended.shape[1]] = self._appended
             self._appended = more
-        found = self._looked_up(contents, batches)
-        missing = np.flatnonzero(found == UNKNOWN)
-        if len(missing):
-            for pair in distinct(contents[missing].astype(np.int64) << 32 | batches[missing]).tolist():
-                content, batch = pair >> 32, pair & 0xFFFFFFFF
-                whole = (*self.numbers.things[content], *self.batches.things[batch])
-                self._appended[content, batch] = self.numbers.number(whole, whole)
-            found = self._looked_up(contents, batches)
-        return found
 
     def _looked_up(self, contents: Ints, batches: Ints) -> Ints:
         found: Ints = self._appended.ravel().take(contents.astype(np.int64) * self._appended.shape[1] + batches)
@@ -260,6 +274,34 @@ class Space:
                 sets = [self.happened.things[number] | labels for number in range(len(self.happened.things))]
                 after = np.array([self.happened.number(found, found) for found in sets], np.int32)[before]
                 yield Change(self.at_happened, own, after - before)
+
+    # ------------------------------------------------------------------ tables that workers share
+
+    @property
+    def tables(self) -> list[Machine | Contents]:
+        """The tables that are filled where they are asked for, column by column."""
+        return [*self.machines, *self.contents]
+
+    def settle(self) -> None:
+        """Number all that a step from any known state asks for but for `tables`. Raises Wider."""
+        none, before = np.zeros(0, np.int64), None
+        while before != self.sizes():
+            before = self.sizes()
+            for _ in self.successors(none):
+                pass
+            for machine in self.machines:
+                for column in machine.columns_sent():
+                    machine.batches(column, self.contents[column - len(self.machines)].batches)
+                for labels in {outcome.happened for outcome in machine.outcomes.things}:
+                    for own in list(self.happened.things):
+                        self.happened.number(own | labels, own | labels)
+        self._check_room()
+
+    def sizes(self) -> list[int]:
+        """How many numbers of each kind there are."""
+        kinds = [kind for machine in self.machines for kind in (machine.locals, machine.inputs, machine.outcomes)]
+        kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
+        return [len(kind.things) for kind in (*kinds, self.happened, self.tokens)]
 
     # ------------------------------------------------------------------ room in a key
 
