@@ -28,6 +28,7 @@ from sim.core.model import (
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    STATE_CHANGED,
     TIMER,
     UNBLOCKED,
     Event,
@@ -102,6 +103,7 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
         UNBLOCKED: ("channel unblocked", "unblocks"),
         PAUSED: ("pauses", "paused"),
         RESUMED: ("goes on", "resumed resumes"),
+        STATE_CHANGED: ("recorded state changes", "changed reference"),
     }
     return [{"title": told[kind][0], "aliases": told[kind][1]} if kind in there else None for kind in KINDS]
 

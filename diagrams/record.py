@@ -99,7 +99,9 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     deadline.check()
     text: Timeline = [[0, NOT_YET]]
     if step is not None and name in snapshot.local:
-        text.append([step, scene.whole_run.words.state(snapshot.local[name].state, snapshot.events[name])])
+        own, words_of_run = snapshot.local[name], scene.whole_run.words
+        states = [(step, own.recorded), *own.changes]
+        text += [[at, words_of_run.state(state, snapshot.events[name])] for at, state in states]
     elif step is not None:
         text += [[step, "recorded"], [_thrown_away(scene, snapshot, name), "thrown away"]]
     return {"name": name, "text": text}

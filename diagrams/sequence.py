@@ -27,6 +27,7 @@ from sim.core.model import (
     SEND,
     SENT,
     SNAPSHOT_ABORTED,
+    STATE_CHANGED,
     TIMER,
     UNBLOCKED,
     Event,
@@ -134,5 +135,5 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
 _REMARKS = {
     TIMER: "timer {row.label} goes off", BLOCKED: "takes nothing more from {channel}",
     UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
-    SNAPSHOT_ABORTED: "gives up {row.snapshot_id}",
+    SNAPSHOT_ABORTED: "gives up {row.snapshot_id}", STATE_CHANGED: "changes what it recorded for {row.snapshot_id}",
 }  # fmt: skip

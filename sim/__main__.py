@@ -28,13 +28,16 @@ from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
+from sim.explain.properties import properties_in_words
+from sim.explore.progress import Progress
 from sim.explore.report import changed, complete_graph, exploration
-from sim.explore.search import MOST_STATES, Explored
+from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
+from sim.verify.stable import properties_of
 from sim.verify.write_expectations import expectations_of, rewritten, written
 
 
@@ -49,6 +52,7 @@ def report(execution: Execution) -> dict[str, Any]:
             snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
             for snapshot in snapshots_of(execution)
         ],
+        "properties": [own.to_json() for own in properties_of(execution)],
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
@@ -69,6 +73,8 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         for number, sentence in enumerate(sentences(execution)):
             print(f"{number:4}  {sentence}")
+        for own in properties_of(execution):
+            print("\n".join(properties_in_words(execution, own)))
     for told in (*problems, *notes(execution)):
         print(f"{execution.scenario.name}: {told}", file=sys.stderr)
     return 1 if problems else 0
@@ -112,21 +118,25 @@ def _interchange(arguments: argparse.Namespace) -> int:
 def _explore(arguments: argparse.Namespace) -> int:
     if (arguments.scenario is None) == (arguments.complete is None):
         raise InputError("give a SCENARIO, or --complete N with --sends K")
+    if arguments.max_states < 1:
+        raise InputError(f"--max-states {arguments.max_states}: give a number of states, at least 1")
     if arguments.scenario is None:
         scenario = complete_graph(arguments.complete, arguments.sends)
     else:
         scenario = library.find(arguments.scenario)
     scenario = changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
-    progress = _told_on_a_terminal if sys.stderr.isatty() else lambda found: None
-    done = exploration(scenario, own_order=arguments.own_order, most_states=arguments.max_states, progress=progress)
-    print(json.dumps(done.to_json()) if arguments.json else "\n".join(done.in_words()))
+    progress = Progress()
+    done = exploration(
+        scenario, own_order=arguments.own_order, symmetry=arguments.symmetry, most_states=arguments.max_states,
+        progress=progress,
+    )  # fmt: skip
+    progress.end()
+    print(json.dumps(done.to_json(), ensure_ascii=False) if arguments.json else "\n".join(done.in_words()))
     if arguments.save and done.runs:
         _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
+    if done.found.stopped:
+        raise done.found.stopped
     return 1 if done.runs else 0
-
-
-def _told_on_a_terminal(found: Explored) -> None:
-    print(f"\rdepth {len(found.levels) - 1}: {found.states:,} states", end="", file=sys.stderr, flush=True)
 
 
 def _save(path: Path, text: str) -> None:
@@ -223,6 +233,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument(
         "--own-order", action="store_true",
         help="only each process's own script lines keep their order (default: all of them, as in one run)",
+    )  # fmt: skip
+    command.add_argument(
+        "--symmetry", action="store_true",
+        help="of states that differ only in the names of interchangeable processes, explore one",
     )  # fmt: skip
     command.add_argument("--max-states", type=int, default=MOST_STATES, metavar="M", help="stop when there are more")
     command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")

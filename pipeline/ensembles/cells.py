@@ -89,6 +89,7 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                     else parameter_values.delay_rule(marker_delay),
                     not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
                     algorithm=algorithm or base.algorithm,
+                    breaks=base.breaks if algorithm in (None, base.algorithm) else (),
                     algorithm_parameters=base.algorithm_parameters if algorithm in (None, base.algorithm) else {},
                 )
                 yield draft, initiators or 0
@@ -196,7 +197,7 @@ class _CellBuilder:
         """Who initiates each snapshot, and when: all at `grid.at`, or spread evenly, each by the next processes."""
         grid, able = self._grid, may_initiate(scenario)
         count = len(able)
-        if count and ALGORITHMS[scenario.algorithm].initiators in (SOURCES, ALL):
+        if count and scenario.rules.initiators in (SOURCES, ALL):
             initiators = count  # with fewer, some process would not be reached
         if initiators > count:
             raise InputError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")

@@ -74,6 +74,7 @@ class SnapshotAlgorithm(Parametrised):
     needs_fifo = True  # scenarios with a channel that is not FIFO are refused
     overtakes = False  # its markers may overtake application messages
     pauses = False  # it may pause processes
+    copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
     initiators = ANY  # or SOURCES, ALL, COORDINATOR
     closes_by = BY_MARKER  # or BY_COUNT, BY_NOTHING
     services: ClassVar[tuple[type[Service], ...]] = ()

@@ -79,6 +79,7 @@ CLAUSES: Mapping[str, str] = {
     "empty": "marks {channel} empty",  # by the message that made the process record
     "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with messages in the channel
     "close": "stops recording {channel}, whose state is {contents}",
+    "changed": "changes what it recorded to {state}, as that is no copy",
     "overtaken": "records what the {marker} has overtaken: {messages}",
     "marker": "sends a {marker} on {channels}",
     "markers": "sends {marker}s on {channels}",

@@ -7,7 +7,7 @@ from itertools import chain, pairwise, repeat
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, Event, label_of
+from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, STATE_CHANGED, Event, label_of
 from sim.core.rules import ROW_WIDTH
 
 INDEX, KIND, MESSAGE, BODY = 1, 2, 5, 7  # positions in sim.core.rules.Row of the values that are read
@@ -52,7 +52,7 @@ class Log:
                 label = label_of(process, index, label)
                 if kind == SEND:
                     peer = received.get(message)
-            elif kind in (RECORD, CHANNEL_CLOSED):
+            elif kind in (RECORD, STATE_CHANGED, CHANNEL_CLOSED):
                 text = to_json(body)
                 size = len(text.encode())
             first = (run_id, number, step, times[step - 1], process)

@@ -18,6 +18,7 @@ CONTROL = "control"
 # The kinds of event. The first three are application events; each process numbers its own from 1.
 INTERNAL, SEND, RECEIVE = "internal", "send", "receive"
 RECORD, RECORDED = "record", "recorded"  # a process records its state; it records one message of a channel
+STATE_CHANGED = "state_changed"  # what a process has recorded was no copy, and changes
 MARKER_SEND, MARKER_RECEIVE = "marker_send", "marker_receive"
 CHANNEL_CLOSED = "channel_closed"
 SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED = "snapshot_complete", "snapshot_aborted"  # one process's part of a snapshot
@@ -30,7 +31,7 @@ SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event 
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
-    SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED,
+    SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
 )  # fmt: skip
 
 

@@ -21,7 +21,7 @@ class Registry(Generic[Kind]):
     @cached_property
     def _found(self) -> dict[str, Kind]:
         package = importlib.import_module(self._package)
-        modules = sorted(info.name for info in pkgutil.iter_modules(package.__path__))
+        modules = sorted(info.name for info in pkgutil.iter_modules(package.__path__) if not info.ispkg)
         classes = [
             thing
             for module in modules

@@ -48,6 +48,7 @@ from sim.core.model import (
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    STATE_CHANGED,
     TIMER,
     UNBLOCKED,
     Channel,
@@ -105,6 +106,7 @@ class Rules:
         self._on_send = self._hook("on_send")
         self._on_done = self._hook("on_done")
         self._on_abort = self._hook("on_abort")
+        self._copies_states = algorithm.copies_states
         self._after_send = workload.after_send
         self._after_receive = workload.after_receive
         self._do: dict[type, Callable[[Process, Any], None]] = {
@@ -130,6 +132,8 @@ class Rules:
         process.state = self.workload.after_internal(process, body, self._out)
         process.index = index = process.index + 1
         self.emit((process.name, index, INTERNAL, None, None, None, label, body, None))
+        if not self._copies_states:
+            self._change_recorded(process)
         if self._out.effects:
             self._carry_out(process)
 
@@ -146,6 +150,8 @@ class Rules:
         process.index = index = process.index + 1
         number = self._transmit(channel, APP, body, None, stamp, index, label, receive_label)
         self.emit((process.name, index, SEND, channel.name, None, number, label, body, None))
+        if not self._copies_states:
+            self._change_recorded(process)
 
     def receive(self, process: Process, message: Message) -> None:
         """`process` receives an application message. A message that is recorded is delivered as well."""
@@ -162,6 +168,8 @@ class Rules:
             process.name, index, RECEIVE, message.channel.name, message.sent_index, message.id, message.receive_label,
             message.body, None,
         ))  # fmt: skip
+        if not self._copies_states:
+            self._change_recorded(process)
         if out.effects:
             self._carry_out(process)
 
@@ -276,6 +284,13 @@ class Rules:
         process.snapshots = {**process.snapshots, snapshot: local}
         self._emit_row(process, RECORD, snapshot, body=process.state, index=process.index)
         self._done_if_closed(process, snapshot)
+
+    def _change_recorded(self, process: Process) -> None:
+        """What an algorithm without copies has recorded is the state of now, in every part that is not complete."""
+        for snapshot, local in process.snapshots.items():
+            if not local.done and local.state != process.state:
+                process.snapshots = {**process.snapshots, snapshot: local._replace(state=process.state)}
+                self._emit_row(process, STATE_CHANGED, snapshot, body=process.state)
 
     def _listen(self, process: Process, effect: Listen) -> None:
         channel, snapshot = effect

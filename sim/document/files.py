@@ -26,6 +26,7 @@ from sim.document.scenario import (
     SchedulerChoice,
     ScriptLine,
     WalkStep,
+    broken_rules,
 )
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
@@ -76,7 +77,9 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
     _check_version(table)
     processes = _processes(table)
     algorithm = table.table("algorithm")
-    rule_book = algorithm.choice("kind", ALGORITHMS, "chandy_lamport")
+    kind_of_algorithm = algorithm.choice("kind", ALGORITHMS, "chandy_lamport")
+    breaks = table.texts("breaks")
+    rule_book = broken_rules(breaks) or ALGORITHMS[kind_of_algorithm]
     workload = table.table("workload")
     kind = workload.choice("kind", WORKLOADS, "scripted")
     script, delays = _script(table)
@@ -91,9 +94,9 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
         not_fifo=table.texts("not_fifo"),
-        breaks=table.texts("breaks"),
-        algorithm=rule_book,
-        algorithm_parameters=_parameters(algorithm, ALGORITHMS[rule_book].parameters),
+        breaks=breaks,
+        algorithm=kind_of_algorithm,
+        algorithm_parameters=_parameters(algorithm, rule_book.parameters),
         workload=kind,
         parameters=_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
@@ -214,6 +217,8 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
     if spec.kind == "per_process" and not isinstance(table.values[name], dict):
         return table.whole(name, 0, int(spec.least))
     inner = table.table(name)
+    if spec.item == "texts":
+        return {key: inner.texts(key) for key in list(inner.values)}
     types: dict[str, tuple[type, ...]] = {"whole": (int,), "text": (str,), "table": (dict,)}
     for key, value in inner.values.items():
         if not isinstance(value, types[spec.item]) or isinstance(value, bool):

@@ -6,7 +6,7 @@ function. sim/document/files.py reads its file format; sim/document/validate.py 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from sim.core.delays import DelayRule, Delays, MessageReference
 from sim.core.engine import Engine
 from sim.core.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
+from sim.core.slip import SLIPS
 from sim.core.tick import Tick
 from sim.core.topology import Topology
 from sim.core.workload import WORKLOADS, Workload
@@ -24,7 +25,6 @@ SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
 MOST_PROCESSES = 1_000
-BREAKABLE = ("fifo",)  # rules that a run may break on purpose: an algorithm's need for FIFO channels
 EVERY_CHANNEL = "all"  # as the only entry of `not_fifo`: no channel is FIFO
 
 
@@ -97,7 +97,8 @@ class SchedulerChoice:
 class Scenario:
     """A small and complete description of an execution. Equal scenarios give identical events.
 
-    `origin` is the name of its file; every error about the scenario begins with it.
+    `breaks` names the slips that the run makes on purpose (sim/core/slip.py). `origin` is the name of its file; every
+    error about the scenario begins with it.
     """
 
     name: str
@@ -148,9 +149,14 @@ class Scenario:
         """A new engine for this scenario."""
         return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
 
+    @property
+    def rules(self) -> type[SnapshotAlgorithm]:
+        """The class of the rule book: the algorithm's, or the broken one that `breaks` names."""
+        return broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
+
     def rule_book(self) -> SnapshotAlgorithm:
-        """The snapshot algorithm, with this graph and its parameters."""
-        return ALGORITHMS[self.algorithm](Graph(self.processes, self.channels), **self.algorithm_parameters)
+        """The rule book, with this graph and its parameters."""
+        return self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
 
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
@@ -176,7 +182,7 @@ class Scenario:
     def agenda(self) -> tuple[AgendaItem, ...]:
         """The script lines, then the initiations. The timed items of each process are ranked by (time, number)."""
         workload = self._workload()
-        services = [service.name for service in ALGORITHMS[self.algorithm].services]
+        services = [service.name for service in self.rules.services]
         number_of = {name: number for number, name in enumerate([*self.processes, *services])}
         channel_of = {channel.name: channel for channel in self.channels}
         planned: list[tuple[Action, float, str | None]] = []
@@ -193,6 +199,12 @@ class Scenario:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
         return _ranked(planned)
+
+
+def broken_rules(breaks: Iterable[str]) -> type[SnapshotAlgorithm] | None:
+    """The broken rule book among some slips (None: there is none)."""
+    slips = (SLIPS[name] for name in breaks if name in SLIPS)
+    return next((slip for slip in slips if issubclass(slip, SnapshotAlgorithm)), None)
 
 
 @lru_cache(maxsize=64)
@@ -220,3 +232,9 @@ def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem
         AgendaItem(number, actors[number], action, time, after, rank_of.get(number))
         for number, (action, time, after) in enumerate(planned)
     )
+
+
+def free_snapshot_id(scenario: Scenario) -> str:
+    """The first of S1, S2, ... that is not in use."""
+    taken = {start.snapshot for start in scenario.snapshots}
+    return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

@@ -11,9 +11,10 @@ from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL, MARKER
+from sim.core.slip import SLIPS
 from sim.core.topology import unreachable
 from sim.core.workload import WORKLOADS, Refused
-from sim.document.scenario import BREAKABLE, EVERY_CHANNEL, Initiation, Scenario, ScriptLine
+from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import is_plain
 
 MOST_CHANNELS = 100_000
@@ -21,7 +22,7 @@ MOST_CHANNELS = 100_000
 
 def validate(scenario: Scenario) -> None:
     """Raises InputError with the first problem of `scenario`."""
-    for check in (_names, _topology, _algorithm, _script, _initiations, _waiting, _delays, _workload, _cuts):
+    for check in (_names, _breaks, _topology, _algorithm, _script, _initiations, _waiting, _delays, _workload, _cuts):
         for where, problem in check(scenario):
             raise InputError(f"{where}: {problem}")
 
@@ -85,19 +86,30 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
         if name not in names:
             advice = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
             yield where, f"{name!r} is no channel of this topology; {advice}"
-    algorithm = ALGORITHMS[scenario.algorithm]
+    algorithm = scenario.rules
     if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo and "fifo" not in scenario.breaks:
         advice = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
         yield where, f'{algorithm.title} needs FIFO channels; {advice}, or say breaks = ["fifo"] to see what goes wrong'
-    for rule in scenario.breaks:
-        if rule not in BREAKABLE:
-            yield scenario.at("breaks"), f"{rule!r} is no rule that a run can break; {nearest(rule, BREAKABLE)}"
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
 
 
+def _breaks(scenario: Scenario) -> Iterator[Problem]:
+    """Slips are known, made where their rule is followed, and at most one of them is a rule book."""
+    where = scenario.at("breaks")
+    for name in scenario.breaks:
+        if name not in SLIPS:
+            yield where, f"{name!r} is no rule that a run can break; {nearest(name, SLIPS)}"
+        elif SLIPS[name].of not in ("", scenario.algorithm):
+            right, own = ALGORITHMS[SLIPS[name].of].title, ALGORITHMS[scenario.algorithm].title
+            yield where, f"{name!r} breaks a rule of {right}, and this run follows those of {own}; leave it out"
+    broken = [name for name in scenario.breaks if name in SLIPS and SLIPS[name].of]
+    if len(broken) > 1:
+        yield where, f"{broken[0]!r} and {broken[1]!r} both replace the rules; break one of them at a time"
+
+
 def _algorithm(scenario: Scenario) -> Iterator[Problem]:
-    algorithm = ALGORITHMS[scenario.algorithm]
+    algorithm = scenario.rules
     for service in algorithm.services:
         if service.name in scenario.processes:
             what = (
@@ -141,11 +153,11 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield where, f"{start.process} initiates {start.snapshot} twice; once is enough"
         starts[start.snapshot].append(start.process)
         first.setdefault(start.snapshot, where)
-    kind = ALGORITHMS[scenario.algorithm].initiators
+    kind = scenario.rules.initiators
     for snapshot, initiators in starts.items():
         if kind == ALL and len(initiators) < len(scenario.processes):
             missing = next(process for process in scenario.processes if process not in initiators)
-            title = ALGORITHMS[scenario.algorithm].title
+            title = scenario.rules.title
             yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
     if kind == COORDINATOR:
         return
@@ -162,7 +174,7 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
 
 def may_initiate(scenario: Scenario) -> list[str]:
     """The processes (or services) that may initiate a snapshot, by name."""
-    algorithm = ALGORITHMS[scenario.algorithm]
+    algorithm = scenario.rules
     if algorithm.initiators == COORDINATOR:
         return [service.name for service in algorithm.services]
     targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
@@ -171,7 +183,7 @@ def may_initiate(scenario: Scenario) -> list[str]:
 
 def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
     """The problem if this process or service may not initiate."""
-    algorithm, able = ALGORITHMS[scenario.algorithm], may_initiate(scenario)
+    algorithm, able = scenario.rules, may_initiate(scenario)
     if start.process in able:
         return
     if algorithm.initiators == COORDINATOR:
@@ -218,13 +230,13 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
     for reference, delay in scenario.delays.items():
         where = scenario.at("delays")
         if math.isnan(delay) or delay < 0:
-            words = reference.in_words(ALGORITHMS[scenario.algorithm].marker)
+            words = reference.in_words(scenario.rules.marker)
             yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
         if reference.label is not None:
             if reference.label not in sends and not is_numbered(scenario.processes, reference.label):
                 yield where, f"{reference.label!r} is not the label of a send; a delay names the send of its message"
         elif reference.kind == CONTROL:
-            nodes = (*scenario.processes, *(own.name for own in ALGORITHMS[scenario.algorithm].services))
+            nodes = (*scenario.processes, *(own.name for own in scenario.rules.services))
             ends = (reference.channel or "").split("->")
             if len(ends) != 2 or not set(ends) <= set(nodes):
                 yield where, f"{reference.channel!r} is no way of control messages; write it as P1->P2"

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from sim.core import randomness
-from sim.core.algorithm import ALGORITHMS, ALL
+from sim.core.algorithm import ALL
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL, MARKER
@@ -189,7 +189,7 @@ def _snapshots(execution: Execution, draws: Draws) -> tuple[Initiation, ...]:
     """The same snapshots, each started by as many processes, in the first half of the run."""
     scenario = execution.scenario
     able = may_initiate(scenario)
-    is_all = ALGORITHMS[scenario.algorithm].initiators == ALL
+    is_all = scenario.rules.initiators == ALL
     times = [event.time for own in execution.history.of.values() for event in own] or [0.0, 1.0]
     low, high = min(times), max(times)
     left = {start.snapshot: draws.shuffled(able) for start in scenario.snapshots}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
+from sim.core.detector import DETECTORS
 from sim.core.model import SEND
 from sim.core.notation import caption, has_label
+from sim.core.slip import SLIPS
 from sim.document.scenario import Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
@@ -31,6 +33,11 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     if do == ANOTHER:
         of_round = f" of round {edit['round']}" if edit.get("round") else ""
         return f"another run, number {edit.get('number', 0)}{of_round}"
+    if do == "break":
+        switch = SLIPS[edit["rule"]].switch
+        return f"broken: {_small(switch)}" if edit.get("on", True) else f"no longer broken: {_small(switch)}"
+    if do == "watch":
+        return f"{edit['process']} starts snapshots until one shows: {_small(DETECTORS[edit['property']].holds)}"
     return _by_hand_in_words(before, edit)
 
 
@@ -155,6 +162,10 @@ def _pushed(execution: Execution, front: Flight, pushed: list[Flight]) -> str:
 
 def _caption(execution: Execution, flight: Flight) -> str:
     return words_of(execution).channel(flight.channel.name)
+
+
+def _small(sentence: str) -> str:
+    return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def _capital(name: str) -> str:

@@ -9,8 +9,10 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters
     {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more
+    {"do": "break", "rule": "one_flag", "on": true}         break a rule on purpose (sim/core/slip.py), or keep it again
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
+    {"do": "watch", "property": "terminated", "process": "P1", "every": 20, "at"?}   snapshots until one shows it
     {"do": "another", "number": 17, "round"?: "K7QF"}       run 17 (of a class's round) of the same kind and size
 
 REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
@@ -31,18 +33,21 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL
+from sim.core.slip import SLIPS
 from sim.document.files import read_reference
-from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine, free_snapshot_id
 from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import validate
 from sim.edit.another_run import another_run
 from sim.edit.items import change, delete, read_body, read_inner
+from sim.edit.watch import watched
 from sim.explain.choices import choices_made
 from sim.run.execution import Execution, run
 from sim.run.references import all_references, find, message_at
 
 Edit = Mapping[str, Any]
 ANOTHER = "another"
+FIFO = "fifo"  # the slip that is a key of the scenario
 
 
 def apply_edit(
@@ -186,13 +191,15 @@ def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
     """
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
     kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
-    breaks = _breaks(kind, scenario.not_fifo)
-    return replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=breaks)
+    plain = replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=())
+    return _without_fifo(plain, scenario.not_fifo)
 
 
-def _breaks(algorithm: str, not_fifo: Collection[str]) -> tuple[str, ...]:
-    """The rules that an algorithm breaks where these channels are not FIFO."""
-    return ("fifo",) if not_fifo and ALGORITHMS[algorithm].needs_fifo else ()
+def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
+    """The scenario in which these channels are not FIFO. Rules that need FIFO are then broken on purpose."""
+    others = tuple(name for name in scenario.breaks if name != FIFO)
+    is_broken = bool(not_fifo) and scenario.rules.needs_fifo
+    return replace(scenario, not_fifo=tuple(not_fifo), breaks=(FIFO, *others) if is_broken else others)
 
 
 def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
@@ -203,8 +210,28 @@ def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
     keeps_order = table.take("fifo", bool, False, "true or false")
     without = {channel.name for channel in scenario.channels if not channel.fifo}
     without = without - {wanted} if keeps_order else without | {wanted}
-    listed = tuple(name for name in names if name in without)
-    return replace(scenario, not_fifo=listed, breaks=_breaks(scenario.algorithm, listed))
+    return _without_fifo(scenario, tuple(name for name in names if name in without))
+
+
+def _break(execution: Execution, table: Table, now: float) -> Scenario:
+    """Make a slip, instead of the one made so far, or make it no more. Every channel loses FIFO by the slip "fifo"."""
+    scenario = execution.scenario
+    name = table.choice("rule", SLIPS, "")
+    is_on = table.take("on", bool, True, "true or false")
+    if name == FIFO:
+        return _without_fifo(scenario, tuple(channel.name for channel in scenario.channels) if is_on else ())
+    kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
+    changed = replace(scenario, breaks=(name,) if is_on else (), delays=kept)
+    settings = SLIPS[name].settings(execution.times[-1]) if is_on else {}
+    known = changed.rules.parameters
+    parameters = {key: value for key, value in scenario.algorithm_parameters.items() if key in known}
+    return _without_fifo(replace(changed, algorithm_parameters={**parameters, **settings}), scenario.not_fifo)
+
+
+def _watch(execution: Execution, table: Table, now: float) -> Scenario:
+    """Snapshots one after the other, until one of them shows that a stable property holds."""
+    name, process = table.required("property"), _who(table, "process")
+    return watched(execution, name, process, table.number("every", 0.0), table.number("at", now))
 
 
 # --------------------------------------------------------------------------- choices by hand
@@ -250,11 +277,5 @@ PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,
-    ANOTHER: _another,
+    "break": _break, "watch": _watch, ANOTHER: _another,
 }  # fmt: skip
-
-
-def free_snapshot_id(scenario: Scenario) -> str:
-    """The first of S1, S2, ... that is not in use."""
-    taken = {start.snapshot for start in scenario.snapshots}
-    return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

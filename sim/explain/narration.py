@@ -26,6 +26,7 @@ from sim.core.model import (
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    STATE_CHANGED,
     TIMER,
     UNBLOCKED,
     Event,
@@ -250,6 +251,8 @@ class Narrator:
             yield "pause", {}
         if record is not None:
             yield "record", {"state": self._recorded_state(record)}
+        if STATE_CHANGED in on:
+            yield "changed", {"state": self._recorded_state(by_kind[STATE_CHANGED][-1])}
         if RECORDED in on:
             kept = [self.words.message(self._flight(row.message_id)) for row in by_kind[RECORDED]]
             yield "overtaken", {"messages": words.listing(kept)}

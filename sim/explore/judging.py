@@ -32,6 +32,11 @@ class Part(NamedTuple):
     state: Any
     channels: dict[str, list[Any]]
 
+    def told(self) -> Hashable:
+        """Equal for equal parts."""
+        kept = frozenset((channel, frozen(bodies)) for channel, bodies in self.channels.items())
+        return self.process, frozen(self.state), kept
+
 
 def _has_begun(name: str, own: Local) -> bool:
     return name in own.process.snapshots
@@ -151,9 +156,8 @@ class Judge:
         if part is None:
             return 0
         kept = {channel.name: [message.body for message in messages] for channel, messages in part.kept.items()}
-        kept = {channel: bodies for channel, bodies in kept.items() if bodies}
-        told = (own.process.name, frozen(part.state), frozenset((own, frozen(bodies)) for own, bodies in kept.items()))
-        return self.parts.number(told, Part(own.process.name, part.state, kept))
+        told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
+        return self.parts.number(told.told(), told)
 
     def _wrong_channel(self, name: str, number: int, locals_: Ints, contents: Ints) -> NDArray[np.bool_]:
         """Whether a channel was recorded otherwise than the messages that crossed the cut on it."""

@@ -128,7 +128,7 @@ class Machine:
         self.locals, self.inputs, self.outcomes = Numbers(), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
-        self.executions = 0
+        self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
         self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
@@ -175,6 +175,11 @@ class Machine:
         found: Ints = self.table.ravel().take(locals_.astype(np.int64) * self.table.shape[1] + inputs)
         return found
 
+    def outcome(self, local: int, given: int) -> Outcome | None:
+        """The outcome of one pair; None where the local state does not take the input."""
+        number = int(self.outcomes_of(np.array([local], np.int32), np.array([given], np.int32))[0])
+        return None if number == IMPOSSIBLE else self.outcomes.things[number]
+
     # ------------------------------------------------------------------ outcomes in columns
 
     def next_locals(self) -> Ints:
@@ -203,7 +208,7 @@ class Machine:
     # ------------------------------------------------------------------ one execution of a rule
 
     def _carried_out(self, local: int, given: int) -> int:
-        self.executions += 1
+        self.executed.append((local, given))
         before: Local = self.locals.things[local]
         parts = self.inputs.things[given]
         process = before.process.copy()
@@ -270,7 +275,8 @@ class Machine:
             self._receive(after, parts[1], parts[2])
         by_column: dict[int, list[int]] = {}
         for message in sent:
-            by_column.setdefault(self.column_of[message.channel.number], []).append(self._token(message, process))
+            red = frozenset(process.snapshots) if message.kind == APP else frozenset()
+            by_column.setdefault(self.column_of[message.channel.number], []).append(self.token(message, red))
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
         return Outcome(self.local(after), queues, state.happened)
 
@@ -288,8 +294,8 @@ class Machine:
         if late:
             after.late = {**after.late, **late}
 
-    def _token(self, message: Message, process: Process) -> int:
-        red = frozenset(process.snapshots) if message.kind == APP else frozenset()
+    def token(self, message: Message, red: frozenset[str]) -> int:
+        """The number of a message whose sender had recorded these snapshots."""
         label = message.receive_label if message.receive_label in self.engine.awaited else None
         return self.tokens.number((frozen(message), red, label), (message, red))
 

@@ -48,6 +48,8 @@ class Change(NamedTuple):
 class Packing:
     """Columns side by side in a key, the first one highest, so that wider columns leave the order of keys as it is."""
 
+    size = 1  # in words
+
     def __init__(self, widths: Sequence[int]) -> None:
         self.widths = list(widths)
         self.shifts = [sum(widths[place + 1 :]) for place in range(len(widths))]
@@ -56,21 +58,21 @@ class Packing:
         """The numbers in a column."""
         return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
 
-    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
-        """The keys of states, given column by column."""
+    def words(self, columns: Iterable[Ints | Keys]) -> list[Keys]:
+        """States, given column by column, as words whose order from the first one on is that of the columns."""
         parts = (column.astype(np.int64) << shift for column, shift in zip(columns, self.shifts, strict=True))
         keys = next(parts)
         for part in parts:
             keys |= part
-        return keys
+        return [keys]
 
-    def words(self, keys: Keys) -> Keys:
-        """What the keys stand for, wherever that is read: a row of numbers for each."""
-        return keys.reshape(-1, 1)
+    def joined(self, words: Sequence[Keys]) -> Keys:
+        """The keys of states that are given in words."""
+        return words[0]
 
-    def keys_of(self, words: Keys) -> Keys:
-        """The keys of such rows."""
-        return words.reshape(-1)
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
+        """The keys of states, given column by column."""
+        return self.joined(self.words(columns))
 
     def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
         """The keys after changes of their columns."""
@@ -89,36 +91,30 @@ class Collapsed:
         self.middle = max(1, int(np.searchsorted(sums, sums[-1] // 2)))
         self._packings = [packing_of(widths[: self.middle]), packing_of(widths[self.middle :])]
         self._halves = [Halves(), Halves()]
+        self.size: int = sum(packing.size for packing in self._packings)  # in words
 
     def column(self, keys: Keys, place: int) -> Ints:
         """The numbers in a column."""
         half = int(place >= self.middle)
         return self._packings[half].column(self._words(keys, half), place - half * self.middle)
 
-    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
-        """The keys of states, given column by column."""
+    def words(self, columns: Iterable[Ints | Keys]) -> list[Keys]:
+        """States, given column by column, as words whose order from the first one on is that of the columns."""
         every = list(columns)
-        words = [
-            packing.packed(own)
-            for packing, own in zip(self._packings, (every[: self.middle], every[self.middle :]), strict=True)
-        ]
-        first, second = (halves.numbers_of(own) for halves, own in zip(self._halves, words, strict=True))
-        return first << HALF | second
+        return [*self._packings[0].words(every[: self.middle]), *self._packings[1].words(every[self.middle :])]
 
-    def words(self, keys: Keys) -> Keys:
-        """What the keys stand for, wherever that is read: a row of numbers for each."""
-        halves = [packing.words(self._words(keys, half)) for half, packing in enumerate(self._packings)]
-        return np.concatenate(halves, axis=1)
-
-    def keys_of(self, words: Keys) -> Keys:
-        """The keys of such rows."""
-        middle = self._packings[0].words(np.zeros(0, np.int64)).shape[1]
-        parts = (words[:, :middle], words[:, middle:])
+    def joined(self, words: Sequence[Keys]) -> Keys:
+        """The keys of states that are given in words."""
+        parts = words[: self._packings[0].size], words[self._packings[0].size :]
         first, second = (
-            halves.numbers_of(packing.keys_of(own))
+            halves.numbers_of(packing.joined(own))
             for packing, halves, own in zip(self._packings, self._halves, parts, strict=True)
         )
         return first << HALF | second
+
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
+        """The keys of states, given column by column."""
+        return self.joined(self.words(columns))
 
     def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
         """The keys after changes of their columns."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
+from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import validate
@@ -17,6 +18,7 @@ from sim.explore.judging import Part
 from sim.explore.replay import replayed
 from sim.explore.search import MOST_STATES, Explored, explore, path_to
 from sim.explore.space import Space
+from sim.explore.symmetry import Symmetry
 
 FEWEST, MOST_PROCESSES = 2, 8
 MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the document, and in words
@@ -59,8 +61,10 @@ class Exploration:
     def to_json(self) -> dict[str, Any]:
         """The document of the command line."""
         found = self.found
+        both = {"representatives": found.representatives} if found.symmetry else {}
         return {
             "states": found.states,
+            **both,
             "transitions": found.transitions,
             "complete": found.complete,
             "depth": self.depth,
@@ -96,10 +100,13 @@ class Exploration:
     def in_words(self) -> Iterator[str]:
         """The same for people."""
         found = self.found
-        yield f"{found.states:,} states, {found.transitions:,} transitions, depth {self.depth}"
+        states = counted(found.states, "state")
+        yield f"{states}, {counted(found.transitions, 'transition')}, depth {self.depth}"
+        if found.symmetry:
+            yield f"{found.representatives:,} of them were explored and stand for all: {found.symmetry.in_words()}"
         if not found.complete:
             so_far = "" if found.worst else ", no violation so far"
-            yield f"not all explored ({found.problem}): depth {self.depth}, {found.states:,} states{so_far}"
+            yield f"not all explored ({found.problem}): depth {self.depth}, {states}{so_far}"
         yield from self._recorded_in_words()
         for check, steps in self.shortest():
             yield f"{check} does not hold: the shortest such run has {steps} steps"
@@ -112,8 +119,7 @@ class Exploration:
         how = "and the number of runs that lead to each" if self.found.is_levelled else (
             "but not how many runs lead to each, for runs of different lengths lead to the same state"
         )  # fmt: skip
-        number = len(self.recorded)
-        what = f"{number:,} different snapshot{'' if number == 1 else 's'}"
+        what = counted(len(self.recorded), "different snapshot")
         yield f"{what} can be recorded, {how}:" if listed else f"{what} can be recorded"
         for snapshot in listed:
             yield "  " + self._snapshot_in_words(snapshot)
@@ -142,15 +148,19 @@ def ways_in_words(snapshot: Snapshot) -> str:
     return f"{told} {'way' if snapshot.ways == 1 else 'ways'}  "
 
 
+def counted(count: int, what: str) -> str:
+    """`1 state`, `1,900 states`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def exploration(
-    scenario: Scenario, *, own_order: bool = False, most_states: int = MOST_STATES,
+    scenario: Scenario, *, own_order: bool = False, symmetry: bool = False, most_states: int = MOST_STATES,
     progress: Callable[[Explored], None] = lambda found: None,
 ) -> Exploration:  # fmt: skip
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
-    found = explore(Space(scenario.engine(), own_order=own_order), most_states, progress)
-    runs = {
-        check: replayed(scenario, found.space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()
-    }
+    space = Space(scenario.engine(), own_order=own_order)
+    found = explore(space, most_states, progress, Symmetry(scenario, space) if symmetry else None)
+    runs = {check: replayed(scenario, space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()}
     return Exploration(scenario, found, runs)
 
 
@@ -174,14 +184,18 @@ def complete_graph(count: int, sends: int) -> Scenario:
 
 
 def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Scenario:
-    """The scenario with another algorithm, and with channels that are not FIFO. Raises InputError."""
-    if algorithm is not None and algorithm not in ALGORITHMS:
-        raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {', '.join(ALGORITHMS)}")
-    if algorithm is not None:
-        scenario = replace(scenario, algorithm=algorithm, algorithm_parameters={})
+    """The scenario with another algorithm or a broken rule, and with channels that are not FIFO. Raises InputError."""
+    if algorithm is not None and algorithm in SLIPS:
+        scenario = replace(scenario, breaks=(algorithm,), algorithm_parameters={})
+        not_fifo = not_fifo or algorithm == "fifo"
+    elif algorithm is not None and algorithm in ALGORITHMS:
+        scenario = replace(scenario, breaks=(), algorithm=algorithm, algorithm_parameters={})
+    elif algorithm is not None:
+        known = f"{', '.join(ALGORITHMS)}, and the broken rules {', '.join(SLIPS)}"
+        raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {known}")
     if not_fifo:
         every = tuple(channel.name for channel in scenario.channels)
-        breaks = ("fifo",) if ALGORITHMS[scenario.algorithm].needs_fifo else ()
-        scenario = replace(scenario, not_fifo=every, breaks=breaks)
+        breaks = ("fifo",) if scenario.rules.needs_fifo and "fifo" not in scenario.breaks else ()
+        scenario = replace(scenario, not_fifo=every, breaks=(*breaks, *scenario.breaks))
     validate(scenario)
     return scenario

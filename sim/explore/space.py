@@ -240,7 +240,7 @@ class Space:
         if not len(move.keys):
             return move.keys
         changes = list(self._changes(move))
-        self._check_room()
+        self.check_room()
         return self.packing.changed(move.keys, changes)
 
     def _changes(self, move: Move) -> Iterator[Change]:
@@ -285,8 +285,8 @@ class Space:
     def settle(self) -> None:
         """Number all that a step from any known state asks for but for `tables`. Raises Wider."""
         none, before = np.zeros(0, np.int64), None
-        while before != self.sizes():
-            before = self.sizes()
+        while before != self.numbered():
+            before = self.numbered()
             for _ in self.successors(none):
                 pass
             for machine in self.machines:
@@ -295,32 +295,32 @@ class Space:
                 for labels in {outcome.happened for outcome in machine.outcomes.things}:
                     for own in list(self.happened.things):
                         self.happened.number(own | labels, own | labels)
-        self._check_room()
+        self.check_room()
 
-    def sizes(self) -> list[int]:
-        """How many numbers of each kind there are."""
+    def numbered(self) -> list[int]:
+        """How many things of each kind have a number."""
         kinds = [kind for machine in self.machines for kind in (machine.locals, machine.inputs, machine.outcomes)]
         kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
         return [len(kind.things) for kind in (*kinds, self.happened, self.tokens)]
 
     # ------------------------------------------------------------------ room in a key
 
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """How many numbers each column has by now."""
         sizes = [len(machine.locals.things) for machine in self.machines]
         sizes += [len(contents.numbers.things) for contents in self.contents]
         return [*sizes, len(self.order) + 1, len(self.happened.things)]
 
-    def _check_room(self) -> None:
+    def check_room(self) -> None:
         """Raises Wider where a column needs more bits."""
-        needed = [(size - 1).bit_length() for size in self._sizes()]
+        needed = [(size - 1).bit_length() for size in self.sizes()]
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider
 
     def widen(self) -> Callable[[Keys], Keys]:
         """Make columns wider where they need it. Returns what turns keys of before into those of now."""
         old, columns = self.packing, range(self.columns)
-        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self._sizes()]))
+        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
         return lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 

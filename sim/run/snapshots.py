@@ -21,6 +21,7 @@ from sim.core.model import (
     RECORDED,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
+    STATE_CHANGED,
     TIMER,
     Event,
 )
@@ -31,11 +32,17 @@ COMPLETE, RECORDING, ABORTED = STATUSES
 
 
 class RecordedState(NamedTuple):
-    """The recorded state of a process, the number of its events `inside`, and the `step` of the recording."""
+    """The recorded state of a process, the number of its events `inside`, and the `step` of the recording.
+
+    `recorded` is the state as it was recorded. It is `state` as well, unless that was no copy: then `changes` holds
+    what it became afterwards, each time with the step, and `state` is the last of these.
+    """
 
     state: Any
     inside: int
     step: int
+    recorded: Any
+    changes: tuple[tuple[int, Any], ...] = ()
 
 
 class RecordedMessage(NamedTuple):
@@ -163,8 +170,12 @@ class _EventTable(NamedTuple):
                 _discard(process, kept, closed, done)
                 local.pop(process, None)
             if row.kind == RECORD:
-                local[process] = RecordedState(self.body_of(row), row.index or 0, row.step)
+                state = self.body_of(row)
+                local[process] = RecordedState(state, row.index or 0, row.step, state)
                 starts.append((process, row.step))
+            elif row.kind == STATE_CHANGED:
+                state, own = self.body_of(row), local[process]
+                local[process] = own._replace(state=state, changes=(*own.changes, (row.step, state)))
             elif row.kind == RECORDED:
                 message = RecordedMessage(row.message_id or 0, channel, self.body_of(row), row.step)
                 kept.setdefault(channel, []).append(message)

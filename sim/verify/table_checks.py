@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
-from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, Event
+from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, STATE_CHANGED, Event
 from sim.core.notation import caption, message_sent
 from sim.verify.checks import Verdict
 
@@ -64,7 +64,7 @@ def _without_discarded(rows: Sequence[Event]) -> list[Event]:
     for row in rows:
         if row.kind in (RECORD, SNAPSHOT_ABORTED):
             last[row.process] = max(row.row, last.get(row.process, 0))
-    own = (RECORD, RECORDED, CHANNEL_CLOSED)
+    own = (RECORD, STATE_CHANGED, RECORDED, CHANNEL_CLOSED)
     return [row for row in rows if row.kind not in own or row.row >= last.get(row.process, 0)]
 
 
@@ -126,7 +126,8 @@ def _misrecorded(
 
 
 def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
-    weights = [conserved.state(json.loads(row.body or "null")) for row in rows if row.kind == RECORD]
+    states = {row.process: row.body or "null" for row in rows if row.kind in (RECORD, STATE_CHANGED)}  # the last ones
+    weights = [conserved.state(json.loads(state)) for state in states.values()]
     weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
     for good in sorted(conserved.total):
         found = sum(weight.get(good, 0) for weight in weights)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
+from sim.algorithms.broken.rule_book import record_and_tell
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALL, BY_NOTHING, COORDINATOR, SOURCES, Service, SnapshotAlgorithm
 from sim.core.algorithm_words import Caption, Rule
@@ -13,7 +14,6 @@ from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
 from sim.core.parameters import Parameter
 from sim.document.scenario import Scenario
-from tests.sim.broken_rules import record_and_tell
 from tests.sim.tools import send, start, system
 
 

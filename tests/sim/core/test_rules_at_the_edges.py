@@ -10,6 +10,8 @@ import pytest
 from diagrams.export import exporter
 from diagrams.scene import compose
 from diagrams.view import View
+from sim.algorithms.broken.records_twice import RecordsTwice
+from sim.algorithms.broken.rule_book import record_and_tell
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.delays import HOLD, DelayRule, MessageReference
@@ -24,7 +26,6 @@ from sim.run.execution import run
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.snapshots import snapshots_of
 from sim.workloads.bank import Bank
-from tests.sim.broken_rules import RecordsTwice, record_and_tell
 from tests.sim.conftest import Register
 from tests.sim.rule_books import Barrier, Collecting, Commanded, two
 from tests.sim.tools import bodies, failing, only_snapshot, rows_of, send, start, system, verdicts

@@ -1,0 +1,34 @@
+"""The initiator does not record its incoming channels: messages on their way to it are lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from sim.algorithms.broken.rule_book import TUTORIAL, BrokenChandyLamport, record_and_tell
+from sim.core.algorithm_words import Caption
+from sim.core.effects import Out
+from sim.core.model import Process
+
+
+class DeafInitiator(BrokenChandyLamport):
+    """The initiator records its state and sends its markers, and nothing more."""
+
+    name = "deaf_initiator"
+    switch = "The initiator does not record its channels"
+    breaks = "Every process records its incoming channels from its own recording on, the initiator as well."
+    said_in = f"Chandy & Lamport 1985, section 3.1; {TUTORIAL} leaves it out"
+    shown_by = "two_banks"
+    order = 30
+    captions: ClassVar[Mapping[str, Caption]] = {
+        **BrokenChandyLamport.captions,
+        "initiates": Caption(
+            "Marker-sending rule", "{process} starts snapshot {snapshot}: it {clauses}. It records no channel."
+        ),
+    }
+    clauses: ClassVar[Mapping[str, str]] = {"listens": ""}
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        """Record and tell, but do not listen."""
+        if snapshot not in process.snapshots:
+            record_and_tell(process, snapshot, out)

@@ -1,0 +1,17 @@
+"""Channels are not FIFO: a message may overtake a marker, and a marker a message."""
+
+from __future__ import annotations
+
+from sim.core.slip import Slip
+
+
+class NotFifo(Slip):
+    """This slip is no rule book but a key of the scenario: `not_fifo` lists the channels."""
+
+    name = "fifo"
+    switch = "Channels are not FIFO"
+    breaks = "Messages and markers arrive on each channel in the order in which they are sent."
+    said_in = "Chandy & Lamport 1985, section 2"
+    of = ""
+    shown_by = "lecture"
+    order = 10

@@ -1,0 +1,98 @@
+"""Breaking a rule by an edit, and the smallest edit that lays it bare."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.core.errors import InputError
+from sim.core.slip import SLIPS
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.document.writing import dumps
+from sim.edit.edit_words import describe_edit
+from sim.edit.edits import apply_edit
+from sim.edit.lay_bare import harm, smallest_edit
+from sim.run.execution import Execution, run
+from tests.sim.tools import failing
+
+
+def broken(scenario: str, slip: str) -> Execution:
+    return apply_edit(run(library.load(scenario)), {"do": "break", "rule": slip}, 0.0)
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+def test_its_scenario_lays_every_slip_bare_after_one_edit_at_most(slip: str) -> None:
+    """The same edits harm nothing where the rule is kept: the slip is to blame."""
+    execution = broken(SLIPS[slip].shown_by, slip)
+    if harm(execution):
+        return
+    found = smallest_edit(execution)
+    assert found is not None and failing(found.execution)
+    if found.edit.get("message", {}).get("kind") != "control":
+        kept = apply_edit(found.execution, {"do": "break", "rule": slip, "on": False}, 0.0)
+        assert not failing(kept)
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+def test_a_slip_is_switched_on_and_off(slip: str) -> None:
+    opened = run(library.load("two_banks"))
+    on = apply_edit(opened, {"do": "break", "rule": slip}, 0.0)
+    assert slip in on.scenario.breaks
+    assert describe_edit(opened, {"do": "break", "rule": slip}).startswith("broken: ")
+    off = apply_edit(on, {"do": "break", "rule": slip, "on": False}, 0.0)
+    assert (off.scenario.breaks, off.scenario.not_fifo, off.scenario.algorithm_parameters) == ((), (), {})
+    assert off.events == opened.events
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+def test_a_broken_run_is_saved_and_read_again(slip: str) -> None:
+    execution = broken("two_banks", slip)
+    again = run(parse_toml(dumps(execution.scenario), "two_banks"))
+    assert again.events == execution.events
+
+
+def test_one_slip_replaces_another() -> None:
+    second = apply_edit(broken("two_banks", "slips_in"), {"do": "break", "rule": "one_flag"}, 0.0)
+    assert second.scenario.breaks == ("one_flag",) and not second.scenario.algorithm_parameters
+
+
+def test_channels_that_are_not_fifo_and_broken_rules_go_together() -> None:
+    both = apply_edit(broken("two_banks", "fifo"), {"do": "break", "rule": "one_flag"}, 0.0)
+    assert both.scenario.breaks == ("fifo", "one_flag")
+
+
+def test_another_algorithm_breaks_nothing() -> None:
+    other = apply_edit(broken("two_banks", "one_flag"), {"do": "algorithm", "kind": "lai_yang"}, 0.0)
+    assert other.scenario.breaks == ()
+
+
+def test_no_edit_is_offered_where_no_rule_is_broken() -> None:
+    assert smallest_edit(run(library.load("lecture"))) is None
+
+
+def test_a_rule_of_another_algorithm_is_refused() -> None:
+    with pytest.raises(InputError, match="'one_flag' breaks a rule of Chandy-Lamport, and this run follows those of"):
+        apply_edit(run(library.load("lai_yang")), {"do": "break", "rule": "one_flag"}, 0.0)
+
+
+def test_an_unknown_rule_is_refused() -> None:
+    with pytest.raises(InputError, match="rule"):
+        apply_edit(run(library.load("lecture")), {"do": "break", "rule": "one_flags"}, 0.0)
+
+
+def test_the_smallest_edits_of_the_lecture_example_and_of_two_banks() -> None:
+    """A marker that overtakes the 50 by as little as possible; a transfer between the recording and the marker."""
+    found = {}
+    for slip in ("fifo", "slips_in", "records_late"):
+        execution = broken("two_banks", slip)
+        laid = smallest_edit(execution)
+        assert laid is not None
+        found[slip] = describe_edit(execution, laid.edit), harm(laid.execution)[0][1]
+    assert found == {
+        "fifo": ("delay the marker of audit on C12: 39 time units", "C12 recorded [], but [50] crosses the cut"),
+        "slips_in": (
+            "S1 sends 50 to S2 at 36",
+            "the message sent at step 3 on C12 is received inside the cut, but sent outside it",
+        ),
+        "records_late": ("S1 sends 50 to S2 at 36", "C12 recorded [], but [50] crosses the cut"),
+    }
