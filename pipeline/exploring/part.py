@@ -62,7 +62,7 @@ class Files:
         order = np.argsort(belongs, kind="stable")
         _save(self.sent("-ways", depth, part), ways[order])
         _save(self.sent("-starts", depth, part), np.searchsorted(belongs[order], np.arange(self.parts + 1)))
-        _save(self.sent("", depth, part), packing.words(keys[order]))
+        _save(self.sent("", depth, part), words_of(packing, keys[order]))
 
     def _belongs(self, packing: Packing | Collapsed, keys: Keys) -> NDArray[np.int64]:
         """The parts to which states belong. It depends on the numbers in their columns, not on how wide these are."""
@@ -71,6 +71,16 @@ class Files:
             mixed = (mixed + packing.column(keys, place).astype(np.uint64)) * np.uint64(MIX)
             mixed ^= mixed >> np.uint64(29)
         return (mixed % np.uint64(self.parts)).astype(np.int64)
+
+
+def words_of(packing: Packing | Collapsed, keys: Keys) -> Keys:
+    """States as rows of words, which mean the same wherever they are read."""
+    return np.stack(packing.words(packing.column(keys, place) for place in range(len(packing.widths))), axis=1)
+
+
+def keys_of(packing: Packing | Collapsed, words: Keys) -> Keys:
+    """The keys of states that are given as rows of words."""
+    return packing.joined(list(words.T))
 
 
 def _save(path: Path, array: NDArray[Any]) -> None:
@@ -94,7 +104,7 @@ class Task:
 
     def load(self, depth: int, part: int) -> Keys:
         """The keys of the states of a part."""
-        return self.space.packing.keys_of(np.load(self.files.words(depth, part)))
+        return keys_of(self.space.packing, np.load(self.files.words(depth, part)))
 
 
 @dataclass
@@ -112,21 +122,25 @@ class Step(Task):
         if not self.files.words(self.depth, part).exists():
             self._gather(part)
         keys, ways = self.load(self.depth, part), np.load(self.files.ways(self.depth, part))
-        known = self.space.sizes()
+        known = self.space.numbered()
         for table in self.space.tables:
             table.wanted = set()
         self._judge.begin()
-        reached, transitions = [NOTHING], 0
-        for begin in range(0, len(keys), CHUNK):
-            after, steps = stepped(self.space, self._judge, keys[begin : begin + CHUNK], ways[begin : begin + CHUNK])
-            reached.append(merged(after))
+        reached: list[tuple[Keys, Ways]] = [NOTHING]
+        transitions = 0
+        for chunk in (slice(begin, begin + CHUNK) for begin in range(0, len(keys), CHUNK)):
+            each = np.ones(len(keys[chunk]), np.int64)
+            after, own_ways, steps = stepped(self.space, self._judge, keys[chunk], ways[chunk], each)
+            reached.append((after, own_ways))
             transitions += steps
-        assert known == self.space.sizes(), "a worker has numbered something"
+        assert known == self.space.numbered(), "a worker has numbered something"
         wanted = [[place, list(table.wanted)] for place, table in enumerate(self.space.tables) if table.wanted]
         if wanted:
             return {"wanted": wanted}
         self.files.send(self.space.packing, self.depth, part, *merged(reached))
-        worst = {check: self.space.packing.words(np.array([key]))[0].tolist() for check, key in self._judge.worst.items()}
+        worst = {
+            check: words_of(self.space.packing, np.array([key]))[0].tolist() for check, key in self._judge.worst.items()
+        }
         return {
             "states": len(keys), "transitions": transitions, "again": int(np.load(self.files.again(self.depth, part))),
             "snapshots": list(self._judge.counted()), "worst": worst,
@@ -148,13 +162,13 @@ class Step(Task):
                 is_new &= seen[places] != keys
         _save(self.files.again(self.depth, part), np.array(np.sum(~is_new)))
         _save(self.files.ways(self.depth, part), ways[is_new])
-        _save(self.files.words(self.depth, part), self.space.packing.words(keys[is_new]))
+        _save(self.files.words(self.depth, part), words_of(self.space.packing, keys[is_new]))
 
     def _sent(self, sender: int, part: int) -> tuple[Keys, Ways]:
         before = self.depth - 1
         begin, end = np.load(self.files.sent("-starts", before, sender))[part : part + 2]
         words, ways = (np.load(self.files.sent(what, before, sender), mmap_mode="r") for what in ("", "-ways"))
-        return self.space.packing.keys_of(words[begin:end]), ways[begin:end]
+        return keys_of(self.space.packing, words[begin:end]), ways[begin:end]
 
 
 @dataclass
@@ -170,11 +184,16 @@ class Widen(Task):
     def carry_out(self, part: int) -> dict[str, Any]:
         """Returns nothing."""
         for depth in range(self.depth + 1):
-            old, new = packing_of(self.old_widths), packing_of(self.space.packing.widths)
-            keys = old.keys_of(np.load(self.old.words(depth, part)))
-            again = new.packed(old.column(keys, place) for place in range(self.space.columns))
-            _save(self.files.words(depth, part), new.words(again))
+            words = np.load(self.old.words(depth, part))
+            _save(self.files.words(depth, part), wider_words(self.old_widths, self.space.packing.widths, words))
         return {}
+
+
+def wider_words(old: Sequence[int], new: Sequence[int], words: Keys) -> Keys:
+    """States that are given as rows of words, in a packing of other widths."""
+    before, after = packing_of(old), packing_of(new)
+    keys = keys_of(before, words)
+    return words_of(after, after.packed(before.column(keys, place) for place in range(len(old))))
 
 
 @dataclass
@@ -186,8 +205,8 @@ class Lead(Task):
     def carry_out(self, part: int) -> dict[str, Any]:
         """The node, its input, and the state before; nothing if there is none."""
         packing = self.space.packing
-        keys, key = self.load(self.depth, part), packing.keys_of(np.array([self.words]))[0]
-        for move, place in leading_to(self.space, keys, key):
-            before = packing.words(move.keys[place : place + 1])[0]
+        keys, key = self.load(self.depth, part), int(keys_of(packing, np.array([self.words]))[0])
+        for move, place, _ in leading_to(self.space, keys, [key]):
+            before = words_of(packing, move.keys[place : place + 1])[0]
             return {"node": move.node, "given": int(move.given[place]), "before": before.tolist()}
         return {}
