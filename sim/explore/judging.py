@@ -16,14 +16,13 @@ from numpy.typing import NDArray
 
 from sim.core.model import APP
 from sim.explore.machine import Local, Numbers, frozen
-from sim.explore.packing import Ints, Keys, distinct, packing_of
+from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
-Ways = NDArray[np.float64]  # numbers of runs
 
 
 class Part(NamedTuple):
@@ -133,7 +132,8 @@ class Judge:
         return self._told("done", name, node, _is_done) > 0
 
     def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
-        self._count(name, keys, ways)
+        packing = self.space.packing
+        self.count(name, [packing.column(keys, node) for node in range(len(self.engine.processes))], ways)
         for check, wrong in self._wrong_in(name, keys):
             self._note(check, keys[wrong])
 
@@ -152,16 +152,26 @@ class Judge:
         yield CHANNEL_STATES, wrong
         yield CONSERVATION, self._lost(name, columns)
 
-    def _count(self, name: str, keys: Keys, ways: Ways) -> None:
+    def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
-        nodes = range(len(self.engine.processes))
-        told = [self._told("part", name, node, self._part)[self.space.packing.column(keys, node)] for node in nodes]
-        packing = packing_of([len(self.parts.things).bit_length()] * len(nodes))
-        recorded, places = np.unique(packing.packed(told), return_inverse=True)
-        numbers = np.stack([packing.column(recorded, node) for node in nodes], axis=1)
+        told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
+        packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
+        keys, sums = merged([(packing.packed(told), ways)])
+        numbers = np.stack([packing.column(keys, node) for node in range(len(columns))], axis=1)
         of = list(self.parts.of)
-        for row, count in zip(numbers.tolist(), np.bincount(places, ways).tolist(), strict=True):
+        for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
             self.snapshots[(name, *(of[number] for number in row))] += count
+
+    def counted(self) -> Iterator[tuple[str, list[int], float]]:
+        """What was counted in this level: the snapshot, local states in which it is recorded so, and how many runs."""
+        first: dict[tuple[str, int, int], int] = {}
+        for name in self.names:
+            for node in range(len(self.engine.processes)):
+                for local, part in enumerate(self._told("part", name, node, self._part).tolist()):
+                    first.setdefault((name, node, part), local)
+        for (name, *told), ways in self.snapshots.items():
+            parts = [self.parts.of[part] for part in told]
+            yield str(name), [first[str(name), node, part] for node, part in enumerate(parts)], ways
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""

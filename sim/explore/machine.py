@@ -35,7 +35,7 @@ from sim.core.model import (
     Timer,
 )
 from sim.core.workload import Refused
-from sim.explore.packing import Ints, distinct
+from sim.explore.packing import Ints, Keys, distinct
 
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
 ROOM = 64  # local states and inputs for which a table has room at first
@@ -129,6 +129,7 @@ class Machine:
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
         self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
+        self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0
@@ -148,16 +149,30 @@ class Machine:
             self.table = np.concatenate([self.table, np.full_like(self.table, UNKNOWN)], axis=1)
         return number
 
-    def outcomes_of(self, locals_: Ints, inputs: Ints) -> Ints:
+    def outcomes_of(self, locals_: Ints, inputs: Ints | int) -> Ints:
         """The outcomes of pairs, element by element; IMPOSSIBLE where a local state does not take the input."""
-        found = self.table[locals_, inputs]
-        missing = found == UNKNOWN
-        if missing.any():
-            for pair in distinct(locals_[missing].astype(np.int64) << 32 | inputs[missing]).tolist():
-                local, given = pair >> 32, pair & 0xFFFFFFFF
-                outcome = self._carried_out(local, given)  # may make the table larger
-                self.table[local, given] = outcome
-            found = self.table[locals_, inputs]
+        found = self._looked_up(locals_, inputs)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
+            given_to = np.broadcast_to(inputs, locals_.shape)
+            pairs = distinct(locals_[missing].astype(np.int64) << 32 | given_to[missing])
+            if self.wanted is not None:
+                self.wanted.update(pairs.tolist())
+                found[missing] = IMPOSSIBLE
+                return found
+            self.fill(pairs)
+            found = self._looked_up(locals_, inputs)
+        return found
+
+    def fill(self, pairs: Keys) -> None:
+        """Fill the table for pairs: a local state in the upper 32 bits, an input in the lower ones."""
+        for pair in pairs.tolist():
+            local, given = pair >> 32, pair & 0xFFFFFFFF
+            outcome = self._carried_out(local, given)  # may make the table larger
+            self.table[local, given] = outcome
+
+    def _looked_up(self, locals_: Ints, inputs: Ints | int) -> Ints:
+        found: Ints = self.table.ravel().take(locals_.astype(np.int64) * self.table.shape[1] + inputs)
         return found
 
     def outcome(self, local: int, given: int) -> Outcome | None:
