@@ -140,6 +140,7 @@ def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, a
     assert found.snapshots == plain.snapshots
 
 
+@pytest.mark.long
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
     """Its snapshots may be wrong: which messages crossed the cut is part of a state then."""
     scenario = rule_books.commanded(register(rule_books.Commanded))
