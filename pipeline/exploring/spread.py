@@ -50,7 +50,7 @@ class SpreadOut(Explored):
     @property
     def sizes(self) -> list[int]:
         """The number of states by depth."""
-        return self.by_depth
+        return self.by_depth or [0]
 
 
 def explored(
@@ -191,8 +191,8 @@ class SpreadSearch:
     # ------------------------------------------------------------------ jobs
 
     def results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """What comes of a task with each of some parts. Where there are few states, workers get several parts at once."""
-        sizes = self.found.by_depth or [1]
+        """What comes of a task with each of some parts. Where there are few states, a worker gets several parts."""
+        sizes = self.found.sizes
         count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
         groups = [list(parts[number::count]) for number in range(count)]
         frame = spark.range(0, count, 1, count).mapInArrow(partial(_run_task, task, groups), spark_schema(_RESULTS))
