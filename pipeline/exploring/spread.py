@@ -42,15 +42,9 @@ STATES_OF_TASK = 200_000  # a depth with fewer states is one task
 
 @dataclass
 class SpreadOut(Explored):
-    """What was found. The levels are in files: by_depth has their sizes. The keys in `worst` are places in `words`."""
+    """What was found. The levels are in files. The keys in `worst` are places in `words`."""
 
-    by_depth: list[int] = field(default_factory=list)
     words: list[list[int]] = field(default_factory=list)
-
-    @property
-    def sizes(self) -> list[int]:
-        """The number of states by depth."""
-        return self.by_depth or [0]
 
 
 def explored(
@@ -84,7 +78,7 @@ class SpreadSearch:
         self.depth = 0
         space.initial()
         while not self._is_settled():
-            space.widen()
+            space.packing, _ = space.wider()
         self._files = Files(folder, parts)
         self._files.send(space.packing, -1, 0, space.initial(), np.ones(1))
         self._senders: Sequence[int] = (0,)
@@ -98,8 +92,7 @@ class SpreadSearch:
             states = sum(done["states"] for done in self._done.values())
             if not states:
                 return
-            self.found.by_depth.append(states)
-            self.found.states += states
+            self.found.per_depth.append(states)
             progress(self.found.states, self.most_states)
             if self.found.states > self.most_states:
                 self.found.problem = f"more than {self.most_states:,} states"
@@ -143,7 +136,7 @@ class SpreadSearch:
             old = self.space.packing.widths
             self._narrow = self._narrow or (self._files, old)
             self._files = replace(self._files, packing=self._files.packing + 1)
-            self.space.widen()
+            self.space.packing, _ = self.space.wider()
             new = self.space.packing.widths
             self.found.words = [wider_words(old, new, np.array([own]))[0].tolist() for own in self.found.words]
         if self._narrow is not None:
@@ -192,7 +185,7 @@ class SpreadSearch:
 
     def results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
         """What comes of a task with each of some parts. Where there are few states, a worker gets several parts."""
-        sizes = self.found.sizes
+        sizes = self.found.per_depth or [1]
         count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
         groups = [list(parts[number::count]) for number in range(count)]
         frame = spark.range(0, count, 1, count).mapInArrow(partial(_run_task, task, groups), spark_schema(_RESULTS))

@@ -89,13 +89,30 @@ class Judge:
     def look_at_ends(self, keys: Keys) -> None:
         """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
         for name in self.names:
-            begun = np.zeros(len(keys), bool)
+            self._note(COMPLETION, keys[self._is_incomplete(name, keys)])
+
+    def failing(self, keys: Keys, is_end: NDArray[np.bool_]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """For each snapshot and check: in which states it does not hold; `is_end` says which ones no step leaves."""
+        for name in self.names:
+            yield COMPLETION, is_end & self._is_incomplete(name, keys)
             complete = np.ones(len(keys), bool)
             for node in range(len(self.engine.processes)):
-                locals_ = self.space.packing.column(keys, node)
-                begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
-                complete &= self._told("over", name, node, _is_over)[locals_] > 0
-            self._note(COMPLETION, keys[begun & ~complete])
+                complete &= self._done(name, node)[self.space.packing.column(keys, node)]
+            if complete.any():
+                for check, wrong in self._wrong_in(name, keys[complete]):
+                    fails = np.zeros(len(keys), bool)
+                    fails[complete] = wrong
+                    yield check, fails & (check in self.checks)
+
+    def _is_incomplete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
+        """Whether somebody began a snapshot that is not over everywhere."""
+        begun = np.zeros(len(keys), bool)
+        over = np.ones(len(keys), bool)
+        for node in range(len(self.engine.processes)):
+            locals_ = self.space.packing.column(keys, node)
+            begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
+            over &= self._told("over", name, node, _is_over)[locals_] > 0
+        return begun & ~over
 
     def _note(self, check: str, keys: Keys) -> None:
         if len(keys) and (check == COMPLETION or check in self.checks):
@@ -115,19 +132,25 @@ class Judge:
         return self._told("done", name, node, _is_done) > 0
 
     def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
-        packing, processes = self.space.packing, range(len(self.engine.processes))
-        columns = [packing.column(keys, node) for node in processes]
-        self.count(name, columns, ways)
+        packing = self.space.packing
+        self.count(name, [packing.column(keys, node) for node in range(len(self.engine.processes))], ways)
+        for check, wrong in self._wrong_in(name, keys):
+            self._note(check, keys[wrong])
+
+    def _wrong_in(self, name: str, keys: Keys) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """For each check: in which of these states, in which a snapshot is complete, it does not hold."""
+        packing = self.space.packing
+        columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
         orphan = np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
-        self._note(CONSISTENCY, keys[orphan])
+        yield CONSISTENCY, orphan
         wrong = np.zeros(len(keys), bool)
         for channel in self.engine.channels:
             contents = packing.column(keys, self.space.column_of[channel.number])
             wrong |= self._wrong_channel(name, channel.number, columns[channel.target], contents)
-        self._note(CHANNEL_STATES, keys[wrong])
-        self._note(CONSERVATION, keys[self._lost(name, columns)])
+        yield CHANNEL_STATES, wrong
+        yield CONSERVATION, self._lost(name, columns)
 
     def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""

@@ -43,14 +43,14 @@ ROOM = 64  # local states and inputs for which a table has room at first
 
 def frozen(value: Any) -> Hashable:
     """A value of plain data as one that can be a key; equal values give equal keys."""
-    if value is None or isinstance(value, str | int | float | bool):
+    if value is None or isinstance(value, str | int | float):
         return type(value).__name__, value
+    if isinstance(value, list | tuple):
+        return tuple(map(frozen, value))
     if isinstance(value, Channel):
         return "channel", value.number
     if isinstance(value, Message):
         return value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
-    if isinstance(value, list | tuple):
-        return tuple(map(frozen, value))
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(frozen, value))
     if isinstance(value, Mapping):

@@ -22,12 +22,12 @@ def _names(space: Space, path: Sequence[tuple[int, int]]) -> Iterator[str]:
     engine = space.engine
     state = engine.initial()
     for node, given in path:
-        action = _action(engine, state, node, space.machines[node].inputs.things[given])
+        action = action_of(engine, state, node, space.machines[node].inputs.things[given])
         yield choice_name(engine, state, action)
         engine.perform(state, action, [])
 
 
-def _action(engine: Engine, state: State, node: int, parts: tuple[object, ...]) -> Action:
+def action_of(engine: Engine, state: State, node: int, parts: tuple[object, ...]) -> Action:
     """The action of an input (sim/explore/machine.py) in a whole state."""
     kind = parts[0]
     if kind == "start":

@@ -68,6 +68,7 @@ class Exploration:
             "transitions": found.transitions,
             "complete": found.complete,
             "depth": self.depth,
+            "per_depth": found.per_depth,
             "problem": found.problem or None,
             "snapshots": len(found.snapshots),
             "recorded": [snapshot.to_json() for snapshot in self.recorded[:MOST_RECORDED]],
@@ -78,7 +79,7 @@ class Exploration:
     @property
     def depth(self) -> int:
         """The number of steps to the states that are farthest from the beginning, of those that were found."""
-        return len(self.found.sizes) - 1
+        return max(0, len(self.found.per_depth) - 1)
 
     @cached_property
     def recorded(self) -> list[Snapshot]:

@@ -17,15 +17,15 @@ from sim.explore.space import Move, Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
-CHUNK = 1 << 18  # states of a level that are stepped together
+CHUNK = 1 << 19  # states of a level that are stepped together
 
 
 @dataclass
 class Explored:
     """What was found.
 
-    levels: the keys of the states by depth; with symmetry of their representatives. states: how many there are, with
-    all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
+    levels: the keys of the states by depth; with symmetry of their representatives. per_depth: how many states there
+    are, with all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
     transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped:
     what interrupted it. snapshots: the recorded states (their parts are numbered by `parts`), each with the number of
     runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long;
@@ -37,7 +37,7 @@ class Explored:
     parts: Numbers
     symmetry: Symmetry | None = None
     levels: list[Keys] = field(default_factory=list)
-    states: int = 0
+    per_depth: list[int] = field(default_factory=list)
     stepped: int = 0
     transitions: int = 0
     problem: str = ""
@@ -52,14 +52,14 @@ class Explored:
         return not self.problem
 
     @property
-    def sizes(self) -> list[int]:
-        """The number of states by depth that are held."""
-        return list(map(len, self.levels))
+    def states(self) -> int:
+        """The number of distinct states."""
+        return sum(self.per_depth)
 
     @property
     def representatives(self) -> int:
         """How many states are held; all of them without symmetry."""
-        return sum(self.sizes)
+        return sum(map(len, self.levels))
 
 
 def explore(
@@ -76,7 +76,7 @@ def explore(
     try:
         while len(search.frontier):
             found.levels.append(search.frontier)
-            found.states += int(search.sizes.sum())
+            found.per_depth.append(int(search.sizes.sum()))
             if found.representatives > most_states:
                 found.problem = f"more than {most_states:,} states"
                 break
@@ -151,14 +151,15 @@ class Search:
             found.worst.setdefault(check, (depth - (check == COMPLETION), key))
 
     def widen(self) -> None:
-        """Make columns wider that need it, in all keys."""
-        repacked = self.space.widen()
-        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
-        self._new = [(repacked(keys), ways) for keys, ways in self._new]
-        self.found.levels = [repacked(level) for level in self.found.levels]
-        self.found.worst = {
-            check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in self.found.worst.items()
-        }
+        """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
+        found = self.found
+        packing, repacked = self.space.wider()
+        frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
+        new = [(repacked(keys), ways) for keys, ways in self._new]
+        levels = [repacked(level) for level in found.levels]
+        worst = {check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()}
+        self.space.packing, self.frontier, self.seen, self._new = packing, frontier, seen, new
+        found.levels, found.worst = levels, worst
 
 
 def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> tuple[Keys, Ways, int]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sim.core.engine import Engine
 from sim.core.model import MARKER, Channel
 from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers, Outcome
-from sim.explore.packing import Change, Ints, Keys, distinct, packing_of, wider
+from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, distinct, packing_of, wider
 
 FIRST_BITS = 1  # of a column
 
@@ -317,11 +317,11 @@ class Space:
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider
 
-    def widen(self) -> Callable[[Keys], Keys]:
-        """Make columns wider where they need it. Returns what turns keys of before into those of now."""
+    def wider(self) -> tuple[Packing | Collapsed, Callable[[Keys], Keys]]:
+        """A packing with the bits that all columns need, and what turns keys of the present one into its keys."""
         old, columns = self.packing, range(self.columns)
-        new = self.packing = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
-        return lambda keys: new.packed(old.column(keys, place) for place in columns)
+        new = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
+        return new, lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 
 class Wider(Exception):

@@ -290,10 +290,10 @@ class Symmetry:
     def _complaint(self, node: int, other: int, given: int) -> str:
         names = self.space.engine.nodes
         what = str(self.space.machines[node].inputs.things[given][0])
-        who = f"{names[node]} and {names[other]}" if node != other else f"what {names[node]} knows of the others"
+        whom = f"{names[node]} and {names[other]}" if node != other else f"the processes that {names[node]} knows"
         return (
-            f"--symmetry: the rules tell {who} apart (at a step of the kind {what!r}), so that states which differ in "
-            "names are not alike; leave --symmetry out"
+            f"--symmetry: the rules do not treat {whom} alike (at a step of the kind {what!r}), so one state cannot "
+            "stand for others that differ in names; leave --symmetry out"
         )
 
 

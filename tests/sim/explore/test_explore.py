@@ -340,12 +340,12 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
 def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_path):
     status, told = command(capsys, "--complete", "2", "--sends", "3", "--json")
     document = json.loads(told)
-    recorded = document.pop("recorded")
+    recorded, per_depth = document.pop("recorded"), document.pop("per_depth")
     assert status == 0 and document == {
         "states": 1900, "transitions": 4340, "complete": True, "depth": 15, "problem": None, "snapshots": 40,
         "recorded_left_out": 0, "violations": [],
     }  # fmt: skip
-    assert len(recorded) == 40
+    assert len(recorded) == 40 and len(per_depth) == 16 and sum(per_depth) == 1900
     saved = tmp_path / "wrong.toml"
     status, told = command(capsys, "--complete", "2", "--sends", "1", "--not-fifo", "--json", "--save", str(saved))
     assert status == 1
