@@ -7,7 +7,7 @@ sim/verify/checks.py, whose words they share; that code judges the run to which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
