@@ -1,4 +1,4 @@
-"""explore: every run of a system, its states spread over Spark's workers; it finds what `python -m sim explore` does."""
+"""explore: every run of a system, its states spread over Spark's workers; the figures of `python -m sim explore`."""
 
 from __future__ import annotations
 

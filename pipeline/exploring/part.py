@@ -143,7 +143,7 @@ class Step(Task):
         }
         return {
             "states": len(keys), "transitions": transitions, "again": int(np.load(self.files.again(self.depth, part))),
-            "snapshots": list(self._judge.counted()), "worst": worst,
+            "snapshots": self._judge.counted(), "worst": worst,
         }  # fmt: skip
 
     @cached_property

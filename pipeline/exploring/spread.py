@@ -37,7 +37,7 @@ from sim.explore.space import Space, Wider
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-STATES_OF_TASK = 50_000  # a depth with fewer states is one task
+STATES_OF_TASK = 200_000  # a depth with fewer states is one task
 
 
 @dataclass
@@ -104,7 +104,7 @@ class SpreadSearch:
         steps: list[tuple[int, int]] = []
         words = self.found.words[key]
         for before in reversed(range(depth)):
-            results = list(self._results(spark, Lead(self._files, self.space, before, words), self._every))
+            results = list(self.results(spark, Lead(self._files, self.space, before, words), self._every))
             step = next(found for _, found in results if found)
             steps.append((step["node"], step["given"]))
             words = step["before"]
@@ -121,7 +121,7 @@ class SpreadSearch:
         self._settle(spark)
         while missing := [part for part in self._every if part not in self._done]:
             step, wanted = Step(self._files, self.space, self.depth, self._senders), defaultdict[int, set[int]](set)
-            for part, found in self._results(spark, step, missing):
+            for part, found in self.results(spark, step, missing):
                 if "wanted" not in found:
                     self._done[part] = found
                 for place, pairs in found.get("wanted", ()):
@@ -153,7 +153,7 @@ class SpreadSearch:
     def _widen(self, spark: SparkSession, old: Files, widths: list[int]) -> None:
         """Write all states anew. What parts of this depth have sent is in the old packing, so they are not done."""
         self._done.clear()
-        for _ in self._results(spark, Widen(self._files, self.space, self.depth, old, widths), self._every):
+        for _ in self.results(spark, Widen(self._files, self.space, self.depth, old, widths), self._every):
             pass
         shutil.rmtree(old.folder / str(old.packing), ignore_errors=True)
 
@@ -172,8 +172,9 @@ class SpreadSearch:
         found.transitions += done["transitions"]
         found.is_levelled &= not done["again"]
         self.judge.begin()
-        for name, locals_, ways in done["snapshots"]:
-            self.judge.count(name, [np.array([local]) for local in locals_], np.array([ways]))
+        for name, rows in done["snapshots"].items():
+            ways, *columns = (np.array(column) for column in zip(*rows, strict=True))
+            self.judge.count(name, columns, ways)
         found.snapshots.update(self.judge.snapshots)
         for check, words in done["worst"].items():
             if check not in found.worst:
@@ -182,8 +183,8 @@ class SpreadSearch:
 
     # ------------------------------------------------------------------ jobs
 
-    def _results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-        """What comes of a task with each of some parts. A few parts are one task where there are few states."""
+    def results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """What comes of a task with each of some parts. Where there are few states, a worker gets several parts."""
         sizes = self.found.per_depth or [1]
         count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
         groups = [list(parts[number::count]) for number in range(count)]

@@ -171,16 +171,18 @@ class Judge:
         for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
             self.snapshots[(name, *(of[number] for number in row))] += count
 
-    def counted(self) -> Iterator[tuple[str, list[int], float]]:
-        """What was counted in this level: the snapshot, local states in which it is recorded so, and how many runs."""
+    def counted(self) -> dict[str, list[tuple[float, ...]]]:
+        """What was counted in this level, by snapshot: how many runs, and by process a local state that recorded so."""
         first: dict[tuple[str, int, int], int] = {}
         for name in self.names:
             for node in range(len(self.engine.processes)):
                 for local, part in enumerate(self._told("part", name, node, self._part).tolist()):
                     first.setdefault((name, node, part), local)
+        found: dict[str, list[tuple[float, ...]]] = {}
         for (name, *told), ways in self.snapshots.items():
-            parts = [self.parts.of[part] for part in told]
-            yield str(name), [first[str(name), node, part] for node, part in enumerate(parts)], ways
+            locals_ = [first[str(name), node, self.parts.of[part]] for node, part in enumerate(told)]
+            found.setdefault(str(name), []).append((ways, *locals_))
+        return found
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""
