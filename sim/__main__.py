@@ -22,15 +22,15 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
-from sim.document.writing import dumps
 from sim.exchange import cos418
 from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
+from sim.explore import command as explore_command
 from sim.explore.progress import Progress
-from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.report import exploration
 from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
@@ -42,9 +42,10 @@ from sim.verify.write_expectations import expectations_of, rewritten, written
 
 
 def report(execution: Execution) -> dict[str, Any]:
-    """The JSON document that `run --json` prints."""
+    """The JSON document that `run --json` prints. `properties` are there where the workload has stable properties."""
     verdicts = verdicts_of(execution)
     algorithm = execution.scenario.algorithm
+    properties = properties_of(execution)
     return {
         "scenario": execution.scenario.name,
         "steps": execution.steps,
@@ -52,7 +53,6 @@ def report(execution: Execution) -> dict[str, Any]:
             snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
             for snapshot in snapshots_of(execution)
         ],
-        "properties": [own.to_json() for own in properties_of(execution)],
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
@@ -62,6 +62,7 @@ def report(execution: Execution) -> dict[str, Any]:
                 for channel in execution.engine.channels
             },
         },
+        **({"properties": [own.to_json() for own in properties]} if properties else {}),
     }
 
 
@@ -116,34 +117,13 @@ def _interchange(arguments: argparse.Namespace) -> int:
 
 
 def _explore(arguments: argparse.Namespace) -> int:
-    if (arguments.scenario is None) == (arguments.complete is None):
-        raise InputError("give a SCENARIO, or --complete N with --sends K")
-    if arguments.max_states < 1:
-        raise InputError(f"--max-states {arguments.max_states}: give a number of states, at least 1")
-    if arguments.scenario is None:
-        scenario = complete_graph(arguments.complete, arguments.sends)
-    else:
-        scenario = library.find(arguments.scenario)
-    scenario = changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
     progress = Progress()
     done = exploration(
-        scenario, own_order=arguments.own_order, symmetry=arguments.symmetry, most_states=arguments.max_states,
-        progress=progress,
+        explore_command.asked(arguments), own_order=arguments.own_order, symmetry=arguments.symmetry,
+        most_states=arguments.max_states, progress=progress,
     )  # fmt: skip
     progress.end()
-    print(json.dumps(done.to_json(), ensure_ascii=False) if arguments.json else "\n".join(done.in_words()))
-    if arguments.save and done.runs:
-        _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
-    if done.found.stopped:
-        raise done.found.stopped
-    return 1 if done.runs else 0
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file of yours") from None
+    return explore_command.tell(done, arguments)
 
 
 def _cos418(arguments: argparse.Namespace) -> int:
@@ -225,22 +205,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_interchange)
     command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
-    command.add_argument("scenario", metavar="SCENARIO", nargs="?")
-    command.add_argument("--complete", type=int, metavar="N", help="instead: N processes that may send to anyone")
-    command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
-    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
-    command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")
-    command.add_argument(
-        "--own-order", action="store_true",
-        help="only each process's own script lines keep their order (default: all of them, as in one run)",
-    )  # fmt: skip
+    explore_command.add_options(command, MOST_STATES)
     command.add_argument(
         "--symmetry", action="store_true",
         help="of states that differ only in the names of interchangeable processes, explore one",
     )  # fmt: skip
-    command.add_argument("--max-states", type=int, default=MOST_STATES, metavar="M", help="stop when there are more")
-    command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
-    command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_explore)
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")

@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from sim.core.model import APP
 from sim.explore.machine import Local, Numbers, frozen
-from sim.explore.packing import Ints, Keys, distinct, packing_of
+from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 
-COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
+COMPLETION, CONSISTENCY, STATES = "completion", "consistency", "states"
+CHANNEL_STATES, CONSERVATION = "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
-Ways = NDArray[np.float64]  # numbers of runs
 
 
 class Part(NamedTuple):
@@ -54,6 +54,12 @@ def _is_over(name: str, own: Local) -> bool:
 
 def _has_orphan(name: str, own: Local) -> bool:
     return name in own.orphans
+
+
+def _has_changed(name: str, own: Local) -> bool:
+    """Whether what was recorded is not the state at the cut."""
+    part = own.process.snapshots.get(name)
+    return part is not None and name in own.cut and frozen(own.cut[name]) != frozen(part.state)
 
 
 class Judge:
@@ -133,7 +139,8 @@ class Judge:
         return self._told("done", name, node, _is_done) > 0
 
     def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
-        self._count(name, keys, ways)
+        packing = self.space.packing
+        self.count(name, [packing.column(keys, node) for node in range(len(self.engine.processes))], ways)
         for check, wrong in self._wrong_in(name, keys):
             self._note(check, keys[wrong])
 
@@ -141,10 +148,12 @@ class Judge:
         """For each check: in which of these states, in which a snapshot is complete, it does not hold."""
         packing = self.space.packing
         columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
-        orphan = np.zeros(len(keys), bool)
+        orphan, changed = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
+            changed |= self._told("changed", name, node, _has_changed)[column] > 0
         yield CONSISTENCY, orphan
+        yield STATES, changed
         wrong = np.zeros(len(keys), bool)
         for channel in self.engine.channels:
             contents = packing.column(keys, self.space.column_of[channel.number])
@@ -152,16 +161,28 @@ class Judge:
         yield CHANNEL_STATES, wrong
         yield CONSERVATION, self._lost(name, columns)
 
-    def _count(self, name: str, keys: Keys, ways: Ways) -> None:
+    def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
-        nodes = range(len(self.engine.processes))
-        told = [self._told("part", name, node, self._part)[self.space.packing.column(keys, node)] for node in nodes]
-        packing = packing_of([len(self.parts.things).bit_length()] * len(nodes))
-        recorded, places = np.unique(packing.packed(told), return_inverse=True)
-        numbers = np.stack([packing.column(recorded, node) for node in nodes], axis=1)
+        told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
+        packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
+        keys, sums = merged([(packing.packed(told), ways)])
+        numbers = np.stack([packing.column(keys, node) for node in range(len(columns))], axis=1)
         of = list(self.parts.of)
-        for row, count in zip(numbers.tolist(), np.bincount(places, ways).tolist(), strict=True):
+        for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
             self.snapshots[(name, *(of[number] for number in row))] += count
+
+    def counted(self) -> dict[str, list[tuple[float, ...]]]:
+        """What was counted in this level, by snapshot: how many runs, and by process a local state that recorded so."""
+        first: dict[tuple[str, int, int], int] = {}
+        for name in self.names:
+            for node in range(len(self.engine.processes)):
+                for local, part in enumerate(self._told("part", name, node, self._part).tolist()):
+                    first.setdefault((name, node, part), local)
+        found: dict[str, list[tuple[float, ...]]] = {}
+        for (name, *told), ways in self.snapshots.items():
+            locals_ = [first[str(name), node, self.parts.of[part]] for node, part in enumerate(told)]
+            found.setdefault(str(name), []).append((ways, *locals_))
+        return found
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""

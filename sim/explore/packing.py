@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int32]
 Keys = NDArray[np.int64]
+Ways = NDArray[np.float64]  # numbers of runs
 
 BITS = 63  # of a key; the sign is left alone
 SPARE = 2  # bits that each column has more than it needs, where there is room for them
@@ -23,8 +24,17 @@ HALF = 31  # bits for the number of a half
 
 def distinct(keys: Keys) -> Keys:
     """The different keys, sorted."""
-    keys = np.sort(keys)
+    keys = np.sort(keys, kind="stable")  # merges sorted parts, of which there are many
     return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
+    """The different keys, sorted, and for each the sum of what stands beside it."""
+    keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
 
 
 class Change(NamedTuple):
@@ -168,6 +178,5 @@ def packing_of(widths: Sequence[int]) -> Packing | Collapsed:
 def wider(widths: Sequence[int], needed: Sequence[int]) -> list[int]:
     """Columns that have the bits they need, and are not narrower than before."""
     least = [max(bits, width) for bits, width in zip(needed, widths, strict=True)]
-    if sum(least) <= BITS:
-        return least
-    return [max(bits + SPARE, width) for bits, width in zip(needed, widths, strict=True)]
+    more = [max(bits + SPARE, width) if bits > width else width for bits, width in zip(needed, widths, strict=True)]
+    return least if sum(least) <= BITS < sum(more) else more

@@ -16,7 +16,7 @@ from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import validate
 from sim.explore.judging import Part
 from sim.explore.replay import replayed
-from sim.explore.search import MOST_STATES, Explored, explore
+from sim.explore.search import MOST_STATES, Explored, explore, path_to
 from sim.explore.space import Space
 from sim.explore.symmetry import Symmetry
 
@@ -79,7 +79,7 @@ class Exploration:
     @property
     def depth(self) -> int:
         """The number of steps to the states that are farthest from the beginning, of those that were found."""
-        return len(self.found.levels) - 1
+        return max(0, len(self.found.per_depth) - 1)
 
     @cached_property
     def recorded(self) -> list[Snapshot]:
@@ -161,7 +161,7 @@ def exploration(
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
     space = Space(scenario.engine(), own_order=own_order)
     found = explore(space, most_states, progress, Symmetry(scenario, space) if symmetry else None)
-    runs = {check: replayed(scenario, found, depth, key) for check, (depth, key) in found.worst.items()}
+    runs = {check: replayed(scenario, space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()}
     return Exploration(scenario, found, runs)
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sim.core import deadline
-from sim.explore.judging import COMPLETION, Judge, Recorded, Ways
+from sim.explore.judging import COMPLETION, Judge, Recorded
 from sim.explore.machine import Numbers
-from sim.explore.packing import Keys
+from sim.explore.packing import Keys, Ways, merged
 from sim.explore.space import Move, Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
-CHUNK = 1 << 18  # states of a level that are stepped together
+CHUNK = 1 << 19  # states of a level that are stepped together
 
 
 @dataclass
@@ -132,17 +132,8 @@ class Search:
         while True:
             keys, ways, sizes = self.frontier[chunk], self.ways[chunk], self.sizes[chunk]
             self.judge.begin()
-            has_left, transitions = np.zeros(len(keys), bool), 0
-            reached = [(keys[:0], ways[:0])]
             try:
-                for move, after in self.space.successors(keys):
-                    deadline.check()
-                    has_left[move.places] = True
-                    transitions += int(sizes[move.places].sum())
-                    reached.append((after, ways[move.places]))
-                    self.judge.look(move, *reached[-1])
-                self.judge.look_at_ends(keys[~has_left])
-                new, ways = merged(reached)
+                new, ways, transitions = stepped(self.space, self.judge, keys, ways, sizes)
                 if self.symmetry:
                     new, ways = merged([(self.symmetry.least(new)[0], ways)])
                 break
@@ -160,23 +151,32 @@ class Search:
             found.worst.setdefault(check, (depth - (check == COMPLETION), key))
 
     def widen(self) -> None:
-        """Make columns wider that need it, in all keys."""
-        repacked = self.space.widen()
-        self.frontier, self.seen = repacked(self.frontier), np.sort(repacked(self.seen))
-        self._new = [(repacked(keys), ways) for keys, ways in self._new]
-        self.found.levels = [repacked(level) for level in self.found.levels]
-        self.found.worst = {
-            check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in self.found.worst.items()
-        }
+        """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
+        found = self.found
+        packing, repacked = self.space.wider()
+        frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
+        new = [(repacked(keys), ways) for keys, ways in self._new]
+        levels = [repacked(level) for level in found.levels]
+        worst = {check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()}
+        self.space.packing, self.frontier, self.seen, self._new = packing, frontier, seen, new
+        found.levels, found.worst = levels, worst
 
 
-def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
-    """The different keys, sorted, and for each the sum of what stands beside it."""
-    keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
-    order = np.argsort(keys)
-    keys = keys[order]
-    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
-    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
+def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> tuple[Keys, Ways, int]:
+    """The states after these, sorted, the number of runs to each, and the number of steps; `judge` looks at them.
+
+    sizes: for how many states each stands.
+    """
+    has_left, transitions = np.zeros(len(keys), bool), 0
+    reached = [(keys[:0], ways[:0])]
+    for move, after in space.successors(keys):
+        deadline.check()
+        has_left[move.places] = True
+        transitions += int(sizes[move.places].sum())
+        reached.append((after, ways[move.places]))
+        judge.look(move, *reached[-1])
+    judge.look_at_ends(keys[~has_left])
+    return *merged(reached), transitions
 
 
 def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
@@ -187,7 +187,7 @@ def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
     moves: list[tuple[int, int, int, int]] = []  # node, local state, input, and the place of its end among images
     for level in reversed(found.levels[:depth]):
         images = found.symmetry.images(key) if found.symmetry else [key]
-        move, place, end = next(_leading_to(found.space, level, images))
+        move, place, end = next(leading_to(found.space, level, images))
         key = int(move.keys[place])
         local = int(found.space.packing.column(move.keys[place : place + 1], move.node)[0])
         moves.append((move.node, local, int(move.given[place]), images.index(end)))
@@ -206,7 +206,7 @@ def _renamed(symmetry: Symmetry, moves: Sequence[tuple[int, int, int, int]]) -> 
         renaming = symmetry.after(symmetry.renamings[image], renaming)
 
 
-def _leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[tuple[Move, int, int]]:
+def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[tuple[Move, int, int]]:
     """The moves that lead from a level to one of the keys: the move, the place in it, and the key."""
     for begin in range(0, len(level), CHUNK):
         for move, after in space.successors(level[begin : begin + CHUNK]):

@@ -14,7 +14,9 @@ from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.explore import packing
+from sim.explore.replay import replayed
 from sim.explore.report import Exploration, changed, complete_graph, exploration
+from sim.explore.search import path_to
 from sim.explore.space import Space
 from sim.explore.symmetry import Renaming, interchangeable
 from sim.run.execution import run
@@ -100,6 +102,16 @@ def test_a_violation_is_replayed_as_a_run_of_the_scenario(slip, not_fifo):
         execution = run(scenario)
         assert execution.steps == dict(done.shortest())[check]
         assert check in {verdict.check for verdict in verdicts_of(execution)["S1"] if verdict.holds is False}
+
+
+def test_a_run_leads_to_every_representative():
+    """Three processes are exchanged, so it matters in which order renamings follow each other."""
+    scenario = complete_graph(4, 0)
+    found = exploration(scenario, symmetry=True).found
+    for depth, level in enumerate(found.levels):
+        for key in level.tolist()[::20]:
+            execution = run(replayed(scenario, found.space, path_to(found, depth, key)))
+            assert execution.steps == depth
 
 
 class Favourite(ChandyLamport):
