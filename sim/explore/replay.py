@@ -12,19 +12,13 @@ from sim.document.scenario import Scenario, SchedulerChoice
 from sim.explore.space import Space
 
 
-<<<<<<< HEAD
-def replayed(scenario: Scenario, found: Explored, depth: int, key: int) -> Scenario:
-    """The scenario with the choices of a shortest run to a state."""
-    return by_hand(scenario, tuple(_names(found, depth, key)))
+def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) -> Scenario:
+    """The scenario with the choices of a path: nodes and their inputs."""
+    return by_hand(scenario, tuple(_names(space, path)))
 
 
 def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
-    """The scenario with choices, by their names; delays mean nothing in it, as it has no time."""
-=======
-def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) -> Scenario:
-    """The scenario with the choices of a path: nodes and their inputs. Delays mean nothing in it, as it has no time."""
-    names = tuple(_names(space, path))
->>>>>>> wt-x1
+    """The scenario with choices, by their names. Delays mean nothing in it, as it has no time."""
     return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
 
 
