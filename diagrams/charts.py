@@ -1,4 +1,4 @@
-"""Charts of ensembles and explorations: rows -> Plotly figures, as plain dicts whose colours are tokens of diagrams/theme.py.
+"""Charts: rows of ensembles or counts of explorations -> Plotly figures, plain dicts with colours of diagrams/theme.py.
 
 A cell of the grid is drawn by its median and by the band in which eight of ten of its runs lie, single runs as dots.
 A dot's `customdata` is [run_id, snapshot_id, cell], the first two null where it stands for a whole cell.

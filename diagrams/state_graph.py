@@ -20,8 +20,8 @@ LARGE, SMALL = 26.0, 6.0  # pixels: a state
 AXIS = 9.0  # percent of the height: the numbers of the columns
 LEAST_HEIGHT = 240.0  # pixels that the states of a column share
 HOW_TO_READ = (
-    "Each column is one step more. ◆: a snapshot has just been completed. ✖: a check fails. Point at a line to read its "
-    "step; click a state to see what is in it."
+    "Each column is one step more. ◆: a snapshot has just been completed. ✖: a check fails. Point at a line to read "
+    "its step; click a state to see what is in it."
 )
 
 Place = tuple[float, float]
@@ -86,10 +86,8 @@ def _state(at: Place, number: int, look: Look, radius: float, *, is_written: boo
     ring = f'<circle class="cut-ring" r="{radius + 7:.1f}"/><circle class="cut-near" r="{max(radius, 9):.1f}"/>'
     written = f'<text dy="0.35em" font-size="{min(TYPE - 3, radius):.1f}">{number}</text>' if is_written else ""
     shape = f'<path d="{look.path}" transform="scale({radius:.1f})"/>'
-    return (
-        f'<svg x="{at[0]:.2f}%" y="{at[1]:.2f}%" overflow="visible"><g data-state="{number}" class="{look.name}" {name}>'
-        f"{ring}{shape}{written}</g></svg>"
-    )
+    drawn = f'<g data-state="{number}" class="{look.name}" {name}>{ring}{shape}{written}</g>'
+    return f'<svg x="{at[0]:.2f}%" y="{at[1]:.2f}%" overflow="visible">{drawn}</svg>'
 
 
 def _is_roomy(nodes: Sequence[Node]) -> bool:
@@ -105,9 +103,7 @@ def _columns(nodes: Sequence[Node]) -> list[int]:
 def look_of(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Look]:
     """How each state is drawn."""
     completed = {own.target for own in edges if set(nodes[own.target].complete) > set(nodes[own.source].complete)}
-    return [
-        WRONG if node.wrong else COMPLETED if number in completed else PLAIN for number, node in enumerate(nodes)
-    ]
+    return [WRONG if node.wrong else COMPLETED if number in completed else PLAIN for number, node in enumerate(nodes)]
 
 
 def way_to(edges: Sequence[Edge], number: int) -> list[Edge]:
@@ -148,4 +144,3 @@ def _bring_near(column: Collection[int], near: Mapping[int, Sequence[int]], heig
     )
     for (_, own), found in zip(wished, apart([wish for wish, _ in wished]), strict=True):
         height[own] = found
-

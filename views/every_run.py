@@ -48,7 +48,8 @@ def on_show_in_explore() -> Shared | None:
     session = st.session_state.get(explore.STATE)
     if session is None:
         return None
-    return replace(session.shared.edited(session.version.edits), step=0, shown={})
+    shared: Shared = session.shared.edited(session.version.edits)
+    return replace(shared, step=0, shown={})
 
 
 # ------------------------------------------------------------------ what is explored

@@ -42,15 +42,15 @@ class Asked:
     def read(cls, params: Mapping[str, str]) -> Asked:
         """What an address asks for. Raises InputError."""
         if ("complete" in params) == bool(RUN & set(params)):
-            raise InputError("a link says either `scenario` or `run`, or `complete`, the number of processes of a graph")
-        graph = (
-            {"processes": _number(params, "complete", MOST_PROCESSES), "sends": _number(params, "sends", MOST_SENDS)}
-            if "complete" in params
-            else {"shared": replace(read_query(params), step=0, shown={})}
-        )
-        bound = _number(params, "states", BOUNDS[-1], SMALL)
-        rule, fifo, own_order = params.get("rule", ""), params.get("fifo") != "no", params.get("order") == "own"
-        return cls(**graph, rule=rule, fifo=fifo, own_order=own_order, most_states=bound)  # type: ignore[arg-type]
+            raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
+        asked = cls(
+            rule=params.get("rule", ""), fifo=params.get("fifo") != "no", own_order=params.get("order") == "own",
+            most_states=_number(params, "states", BOUNDS[-1], SMALL),
+        )  # fmt: skip
+        if "complete" not in params:
+            return replace(asked, shared=replace(read_query(params), step=0, shown={}))
+        processes, sends = _number(params, "complete", MOST_PROCESSES), _number(params, "sends", MOST_SENDS)
+        return replace(asked, processes=processes, sends=sends)
 
     def query(self) -> dict[str, str]:
         """The query of an address that asks for this. Raises InputError if it is too big for any link."""
@@ -78,7 +78,7 @@ class Asked:
             base = self.base()
             if len(base.processes) > LARGEST:
                 raise InputError(
-                    f"{len(base.processes)} processes are more than the page explores: choose a run of at most {LARGEST}"
+                    f"{len(base.processes)} processes are more than the page explores; take a run of {LARGEST} at most"
                 )
             allow(base)
             return changed(base, self.rule or None, not_fifo=not self.fifo)

@@ -80,7 +80,7 @@ def _fill(asked: Asked) -> None:
 
 
 def subjects(asked: Asked, in_explore: Shared | None) -> dict[str, Subject]:
-    """What may be explored, by key: the run on show first, then that of Explore, a complete graph, bundled scenarios."""
+    """What may be explored, by key: the run on show, that of Explore, a complete graph, bundled scenarios."""
     found = {}
     if asked.shared is not None and not asked.is_bundled:
         found[CARRIED] = Subject(f"{_title(asked.shared)} (as opened)", asked.shared)

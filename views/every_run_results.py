@@ -19,25 +19,12 @@ from sim.document.scenario import Scenario
 from sim.explore.replay import by_hand
 from views.chart_saving import save_menu
 from views.errors import complaining
-from views.every_run_words import (
-    CHECKS,
-    channels_in_words,
-    checks_of,
-    headline,
-    how_far,
-    states_in_words,
-    titles,
-    together,
-    total_of,
-    ways,
-    whole,
-)
-from views.exploring import Exploring, Result, key_of
-from views.state_graph import state_graph
+from views.every_run_tables import about_snapshots, checks_table, snapshots_table, wrong_runs
+from views.every_run_words import CHECKS, headline, how_far, titles, together
+from views.exploring import MOST_DRAWN, Exploring, Result
 from views.opening import open_scenario
-from views.page_words import sentence
+from views.state_graph import state_graph
 
-MOST_LISTED = 100  # snapshots
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 
 
@@ -56,14 +43,13 @@ def under_way(exploring: Exploring) -> None:
 def _still(chart: Chart) -> str:
     """A chart as an <img>, which is replaced without flickering."""
     svg = chart_file(chart, SVG, view_of({THEME.name: st.context.theme.type or "light"}))
-    return f'<img class="cut-live" alt="{escape(chart.told)}" src="data:image/svg+xml;base64,{b64encode(svg).decode()}">'
+    source = f"data:image/svg+xml;base64,{b64encode(svg).decode('ascii')}"
+    return f'<img class="cut-live" alt="{escape(chart.told)}" src="{source}">'
 
 
 def _depths_chart(exploring: Exploring) -> Chart:
     counts = [(own.states, own.completes) for own in exploring.depths]
-    return Chart(
-        charts.depths(counts), HOW_TO_READ_DEPTHS, "states-by-depth", partial(chart_rows.depths, counts)
-    )
+    return Chart(charts.depths(counts), HOW_TO_READ_DEPTHS, "states-by-depth", partial(chart_rows.depths, counts))
 
 
 def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
@@ -80,7 +66,8 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
 def _not_all(exploring: Exploring, found: Result, further: Callable[[Exploring], None]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="every-more"):
         further(exploring)
-        file = "" if exploring.asked.shared is None or exploring.asked.is_bundled else " (export the run as a file, toml)"
+        is_file = exploring.asked.shared is not None and not exploring.asked.is_bundled
+        file = " (export the run as a file, toml)" if is_file else ""
         st.markdown(f"The command line goes further{file}:", width="content")
         st.code(exploring.asked.command(found.scenario), language=None, width="content")
 
@@ -138,7 +125,7 @@ def _states(exploring: Exploring, found: Result) -> None:
             save_menu(chart)
         with st.container(key="cut-chart"):
             _plot(chart.figure, "every-depths")
-        st.caption(f"{chart.how_to_read} Up to 150 states are drawn one by one.")
+        st.caption(f"{chart.how_to_read} Up to {MOST_DRAWN} states are drawn one by one.")
 
 
 def _plot(figure: Figure, key: str) -> None:
@@ -163,63 +150,18 @@ def _graph(found: Result) -> None:
             )
 
 
-# ------------------------------------------------------------------ the snapshots
+# ------------------------------------------------------------------ the snapshots, the checks
 
 
 def _snapshots(exploring: Exploring, found: Result) -> None:
-    """A table of the different snapshots."""
     if not found.recorded:
         st.html('<p class="cut-told">No run that was explored completes a snapshot.</p>')
         return
-    workload, first = found.scenario.engine().workload, whole(found.scenario.engine().workload, found.scenario)
-    totals: dict[str, int | None] = {}
-    for own in found.recorded:
-        before = totals.setdefault(own.id, 0)
-        totals[own.id] = None if own.ways is None or before is None else before + own.ways
-    listed = found.recorded[:MOST_LISTED]
-    with_states = any(any(states_in_words(own, workload).values()) for own in listed)
-    heads = ["Ways", "Snapshot", *(found.scenario.processes if with_states else ()), "Channels", *(["Sum"] if first else ())]
-    rows = []
-    for own in listed:
-        is_taken = key_of(own.id, own.processes, own.channels) in found.taken
-        cells = [escape(ways(own, totals[own.id])), f"{escape(own.id)}{' <b>(of this run)</b>' if is_taken else ''}"]
-        if with_states:
-            cells += [escape(told) for told in states_in_words(own, workload).values()]
-        cells.append(escape(channels_in_words(own, workload)))
-        if first:
-            told, is_right = total_of(own, workload, first)
-            cells.append(f'<span class="{"cut-good" if is_right else "cut-bad"}">{"✓" if is_right else "✗"} {escape(told)}</span>')
-        rows.append(f"<tr{' class=cut-taken' if is_taken else ''}>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    st.html(f'<div class="cut-wide" tabindex="0"><table class="cut-fields"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>')
-    more = len(found.recorded) - len(listed)
-    so_far = " so far" if found.problem else ""
-    told = f"The different snapshots{so_far}, the most frequent first. Ways: how many runs lead to each of them."
-    if not any(own.ways for own in listed):
-        told = f"The different snapshots{so_far}. Runs of different lengths lead to the same state, so ways are not counted."
-    if found.taken:
-        told += " “Of this run”: the one that the run takes when time decides."
-    st.caption(told + (f" {more:,} more are not listed." if more else ""))
-
-
-# ------------------------------------------------------------------ the checks
+    st.html(f'<div class="cut-wide" tabindex="0">{snapshots_table(found)}</div>')
+    st.caption(about_snapshots(found))
 
 
 def _checks(exploring: Exploring, found: Result) -> None:
-    """A table of the checks that were made, and the shortest wrong runs in words."""
-    rows = []
-    where = "in every run" if not found.problem else "so far"
-    for check in checks_of(found.scenario):
-        title, says = CHECKS[check]
-        wrong = found.runs.get(check)
-        verdict = (
-            f'<b class="cut-bad">✗ fails: the shortest such run has {len(wrong.scheduler.order)} steps</b>'
-            if wrong else f'<b class="cut-good">✓ holds {where}</b>'
-        )  # fmt: skip
-        rows.append(f"<tr><th scope=row>{title}</th><td>{says}</td><td>{verdict}</td></tr>")
-    st.html(f'<table class="cut-fields"><tbody>{"".join(rows)}</tbody></table>')
-    for checks in together(found):
-        *steps, _ = found.told[checks[0]]
-        items = "".join(f"<li>{escape(sentence(own))}</li>" for own in steps)
-        why = "".join(f'<p class="cut-told cut-bad">{escape(sentence(found.told[check][-1]))}</p>' for check in checks)
-        st.html(f'<h3 class="cut-told">The shortest run: {titles(checks)}</h3><ol class="cut-steps">{items}</ol>{why}')
+    st.html(checks_table(found))
+    for told in wrong_runs(found):
+        st.html(told)

@@ -1,8 +1,8 @@
 """An exploration in the background of the app: how far it is, what it found, and its end.
 
-It belongs to one tab. Stop ends it, and so does the tab that goes away. It may take MOST_S of processor time and as many
-states as were asked for. Those with more than SMALL states go on one at a time in the whole app, so that thirty visitors
-take no more memory than one. Nothing here imports Streamlit.
+It belongs to one tab. Stop ends it, and so does the tab that goes away. It may take MOST_S of processor time, and as
+many states as were asked for. Those with more than SMALL states go on one at a time in the whole app, so that thirty
+visitors take no more memory than one. Nothing here imports Streamlit.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ POLL_S = 0.1
 
 _big_ones = threading.Lock()
 
+
 @dataclass(frozen=True)
 class Depth:
     """The states that so many steps lead to, and whether steps to this depth complete a snapshot."""
@@ -67,7 +68,7 @@ class Result:
 
 
 class Exploring:
-    """One exploration, under way or over. `problem` is why it could not be carried out; else `result` is what it found."""
+    """One exploration, under way or over: then `result` is what it found, or `problem` why it could not be done."""
 
     def __init__(self, asked: Asked, is_open: Callable[[], bool] = lambda: True) -> None:
         self.asked, self.is_open = asked, is_open

@@ -33,7 +33,8 @@ _mount = st.components.v2.component(
 
 def state_graph(found: Result) -> int | None:
     """Show the graph; the number of the state whose way has just been asked for, if any."""
-    data = {"svg": state_svg(found.nodes, found.edges), "states": states_of(found.nodes, found.edges), "how": HOW_TO_READ}
+    nodes, edges = found.nodes, found.edges
+    data = {"svg": state_svg(nodes, edges), "states": states_of(nodes, edges), "how": HOW_TO_READ}
     opened = _mount(key="every-graph", data=data, on_open_change=lambda: None).open
     return opened if isinstance(opened, int) else None
 

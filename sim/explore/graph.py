@@ -10,8 +10,18 @@ import numpy as np
 
 from sim.core.engine import Engine
 from sim.core.model import (
-    APP, MARKER, Action, Deliver, Fire, Initiate, Internal, Message, Process, Send, State,
-)  # fmt: skip
+    APP,
+    MARKER,
+    Action,
+    Deliver,
+    Fire,
+    Initiate,
+    Internal,
+    Message,
+    Process,
+    Send,
+    State,
+)
 from sim.core.scheduler import choice_name
 from sim.explore.judging import Judge
 from sim.explore.replay import action_of
