@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from sim.__main__ import main
+from sim.algorithms.broken.by_reference import ByReference
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core import deadline
 from sim.core.algorithm import ALGORITHMS
@@ -139,6 +140,7 @@ def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, a
     assert found.snapshots == plain.snapshots
 
 
+@pytest.mark.long
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
     """Its snapshots may be wrong: which messages crossed the cut is part of a state then."""
     scenario = rule_books.commanded(register(rule_books.Commanded))
@@ -277,6 +279,17 @@ def test_a_broken_rule_is_found_with_its_shortest_run(slip):
     assert execution.steps == steps
     failed = {v.check for verdicts in verdicts_of(execution).values() for v in verdicts if v.holds is False}
     assert check in failed
+
+
+def test_a_state_that_is_recorded_by_reference_is_not_the_state_at_the_cut(register):
+    """P1 starts, receives what P2 has sent, and then the marker: what it recorded has changed by then."""
+
+    class Referring(ByReference):
+        name = "test_referring"
+        checks = tuple(dict.fromkeys((*ByReference.checks, "states")))
+
+    done = exploration(replace(complete_graph(2, 1), algorithm=register(Referring)))
+    assert ("states", 5) in done.shortest()
 
 
 # ------------------------------------------------------------------ bounds, and the command line
