@@ -15,7 +15,8 @@ from diagrams.lattice_words import predicate, snapshots, summary
 from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
 from diagrams.scene import Scene
-from sim.explain.words import capital, counted, listing, sequence
+from sim.core.slip import SLIPS
+from sim.explain.words import capital, counted, listing, sequence, small
 from sim.run.snapshots import RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
 
@@ -60,6 +61,12 @@ def first_sentence(scene: Scene) -> str:
     return story or f"{scenario.title.rstrip('.')}."
 
 
+def broken_rules(scene: Scene) -> Iterator[str]:
+    """What the run breaks on purpose, so that nobody takes it for the right algorithm."""
+    for name in scene.execution.scenario.breaks:
+        yield f"A rule is broken on purpose: {small(SLIPS[name].switch)}."
+
+
 def _is_abbreviation(word: str, names: Sequence[str]) -> bool:
     """Whether a word with a dot is one: e.g., U.S., Fig., or an initial that is no process."""
     if re.fullmatch(r"[A-Z]\.", word):
@@ -80,6 +87,7 @@ class _Run:
         """Sentence by sentence."""
         scene = self.scene
         yield first_sentence(scene)
+        yield from broken_rules(scene)
         if not scene.is_whole:
             yield f"The figure shows steps {scene.first} to {scene.until} of {scene.last}."
         yield from _left_out(scene)
@@ -277,6 +285,7 @@ def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:
 
 def _proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> Iterator[str]:
     yield row_told(row, proof)
+    yield from broken_rules(scene)
     yield "A ring is a white action, before its process recorded; a square is a red one, after it."
     yield from _left_out(scene)
     processes = _on_show(scene)
