@@ -26,8 +26,9 @@ MAIN = 100  # the `order` of the last slip that stands first in the list; the ot
 def broken(scene: Scene) -> dict[str, Any]:
     """The `slips` that this run may make, and what those that it makes do, ready for JSON.
 
-    `of_others` are the titles of the algorithms that the other slips are made for. `rules` are those made, with a `link` to the scenario that shows each; `harm` are the checks that fail, `refused`
-    the cuts that Dijkstra's page refuses, and `recorded` the goods that do not add up in a snapshot.
+    `of_others` are the titles of the algorithms that the other slips are made for. `rules` are those made, with a link
+    to the scenario that shows each; `harm` are the checks that fail, `refused` the cuts that Dijkstra's page refuses,
+    and `recorded` the goods that do not add up in a snapshot.
     """
     scenario = scene.execution.scenario
     found = harms(scene.execution) if scenario.breaks else []

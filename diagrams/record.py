@@ -119,10 +119,11 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     caption = scene.captions[name]
     text: Timeline = []
     state: Timeline = [[0, "idle"]]
-    if opened is not None and opened != closed:
+    target = name.partition("->")[2]
+    listens = scene.whole_run.words.algorithm.initiator_listens or target not in snapshot.initiators
+    if opened is not None and opened != closed and listens:
         text.append([opened, f"{caption} = ...recording..."])
         state.append([opened, "recording"])
-    target = name.partition("->")[2]
     if opened is not None and target not in snapshot.local:
         text.append([_thrown_away(scene, snapshot, target), caption])
         state.append([_thrown_away(scene, snapshot, target), "idle"])
