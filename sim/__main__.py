@@ -28,6 +28,7 @@ from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
+from sim.explain.properties import properties_in_words
 from sim.explore.report import changed, complete_graph, exploration
 from sim.explore.search import MOST_STATES, Explored
 from sim.run.execution import Execution, run
@@ -35,6 +36,7 @@ from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from sim.verify.expectations import unmet_expectations
+from sim.verify.stable import properties_of
 from sim.verify.write_expectations import expectations_of, rewritten, written
 
 
@@ -49,6 +51,7 @@ def report(execution: Execution) -> dict[str, Any]:
             snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
             for snapshot in snapshots_of(execution)
         ],
+        "properties": [own.to_json() for own in properties_of(execution)],
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
@@ -69,6 +72,8 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         for number, sentence in enumerate(sentences(execution)):
             print(f"{number:4}  {sentence}")
+        for own in properties_of(execution):
+            print("\n".join(properties_in_words(execution, own)))
     for told in (*problems, *notes(execution)):
         print(f"{execution.scenario.name}: {told}", file=sys.stderr)
     return 1 if problems else 0

@@ -10,7 +10,8 @@ class Parameter(NamedTuple):
     """One parameter: its kind, default and range.
 
     `kind` is "whole" (a whole number >= `least`), "number" (any number >= `least`), "text", "texts" (a list of texts),
-    "table" (a table of values of kind `item`), or "per_process" (a whole number for all processes, or such a table).
+    "table" (a table of values of kind `item`, which may be "texts" or "table" as well), or "per_process" (a whole
+    number for all processes, or a table of them).
     """
 
     kind: str

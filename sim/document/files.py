@@ -217,6 +217,8 @@ def _parameter(table: Table, name: str, spec: Parameter) -> Any:
     if spec.kind == "per_process" and not isinstance(table.values[name], dict):
         return table.whole(name, 0, int(spec.least))
     inner = table.table(name)
+    if spec.item == "texts":
+        return {key: inner.texts(key) for key in list(inner.values)}
     types: dict[str, tuple[type, ...]] = {"whole": (int,), "text": (str,), "table": (dict,)}
     for key, value in inner.values.items():
         if not isinstance(value, types[spec.item]) or isinstance(value, bool):

@@ -238,3 +238,9 @@ def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem
         AgendaItem(number, actors[number], action, time, after, rank_of.get(number))
         for number, (action, time, after) in enumerate(planned)
     )
+
+
+def free_snapshot_id(scenario: Scenario) -> str:
+    """The first of S1, S2, ... that is not in use."""
+    taken = {start.snapshot for start in scenario.snapshots}
+    return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

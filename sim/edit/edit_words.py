@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
+from sim.core.detector import DETECTORS
 from sim.core.model import SEND
 from sim.core.notation import caption, has_label
 from sim.core.slip import SLIPS
@@ -35,6 +36,8 @@ def describe_edit(before: Execution, edit: Edit) -> str:
     if do == "break":
         switch = SLIPS[edit["rule"]].switch
         return f"broken: {words.small(switch)}" if edit.get("on", True) else f"no longer broken: {words.small(switch)}"
+    if do == "watch":
+        return f"{edit['process']} starts snapshots until one shows: {words.small(DETECTORS[edit['property']].holds)}"
     return _by_hand_in_words(before, edit)
 
 

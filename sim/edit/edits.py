@@ -12,6 +12,7 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "break", "rule": "one_flag", "on": true}         break a rule on purpose (sim/core/slip.py), or keep it again
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
+    {"do": "watch", "property": "terminated", "process": "P1", "every": 20, "at"?}   snapshots until one shows it
     {"do": "another", "number": 17, "round"?: "K7QF"}       run 17 (of a class's round) of the same kind and size
 
 REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
@@ -34,11 +35,12 @@ from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL
 from sim.core.slip import SLIPS
 from sim.document.files import read_reference
-from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
+from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine, free_snapshot_id
 from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import validate
 from sim.edit.another_run import another_run
 from sim.edit.items import change, delete, read_body, read_inner
+from sim.edit.watch import watched
 from sim.explain.choices import choices_made
 from sim.run.execution import Execution, run
 from sim.run.references import all_references, find, message_at
@@ -226,6 +228,12 @@ def _break(execution: Execution, table: Table, now: float) -> Scenario:
     return _without_fifo(replace(changed, algorithm_parameters={**parameters, **settings}), scenario.not_fifo)
 
 
+def _watch(execution: Execution, table: Table, now: float) -> Scenario:
+    """Snapshots one after the other, until one of them shows that a stable property holds."""
+    name, process = table.required("property"), _who(table, "process")
+    return watched(execution, name, process, table.number("every", 0.0), table.number("at", now))
+
+
 # --------------------------------------------------------------------------- choices by hand
 
 
@@ -269,11 +277,5 @@ PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,
-    "break": _break, ANOTHER: _another,
+    "break": _break, "watch": _watch, ANOTHER: _another,
 }  # fmt: skip
-
-
-def free_snapshot_id(scenario: Scenario) -> str:
-    """The first of S1, S2, ... that is not in use."""
-    taken = {start.snapshot for start in scenario.snapshots}
-    return next(f"S{n}" for n in range(1, len(taken) + 2) if f"S{n}" not in taken)

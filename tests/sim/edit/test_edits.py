@@ -16,9 +16,9 @@ from sim.core.errors import InputError
 from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event
 from sim.document import library
 from sim.document.files import parse_toml
-from sim.document.scenario import Scenario, SchedulerChoice
+from sim.document.scenario import Scenario, SchedulerChoice, free_snapshot_id
 from sim.document.writing import dumps
-from sim.edit.edits import apply_edit, free_snapshot_id
+from sim.edit.edits import apply_edit
 from sim.edit.items import read_body
 from sim.run.execution import run
 from sim.run.references import references

@@ -1,0 +1,46 @@
+"""Deadlock: processes that wait for each other in a circle, each for an object that the next one holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+
+from sim.core.detector import Contents, Detector, Finding, States
+from sim.workloads.requests import ASK, RELEASE
+
+
+class Deadlocked(Detector):
+    """Who waits does nothing until it gets its object, so nobody in a circle ever goes on.
+
+    A process waits for the holder of an object if it is in the queue of that object, or if its request is on the way to
+    it. An object whose release is on the way has no holder.
+    """
+
+    name = "deadlocked"
+    title = "Deadlock"
+    holds = "Some processes are in a deadlock"
+    fails = "No process is in a deadlock"
+    source = "G. Coulouris et al., Distributed Systems, chapter 17: edge chasing, phantom deadlocks"
+    workloads = ("requests",)
+
+    def look(self, states: States, channels: Contents) -> Finding:
+        """Looks for a circle in the wait-for graph."""
+        waits = tuple(sorted(set(_waits(states, channels))))
+        graph: nx.DiGraph[str] = nx.DiGraph(waits)
+        try:
+            circle = tuple(edge[0] for edge in nx.find_cycle(graph))
+        except nx.NetworkXNoCycle:
+            chain = ", ".join(f"{one} waits for {other}" for one, other in waits)
+            return Finding(False, f"{chain}: there is no circle" if waits else "nobody waits", waits)
+        told = ", ".join(f"{one} waits for {circle[(place + 1) % len(circle)]}" for place, one in enumerate(circle))
+        return Finding(True, told, waits, circle)
+
+
+def _waits(states: States, channels: Contents) -> Iterator[tuple[str, str]]:
+    """The edges of the wait-for graph: who waits, and for whom."""
+    for site, state in states.items():
+        for thing, queue in state["objects"].items():
+            asking = [name for name in states if f"{ASK} {thing}" in channels.get(f"{name}->{site}", ())]
+            if queue and f"{RELEASE} {thing}" not in channels.get(f"{queue[0]}->{site}", ()):
+                yield from ((name, queue[0]) for name in (*queue[1:], *asking))

@@ -1,0 +1,56 @@
+"""The token is lost, or there are two of them."""
+
+from __future__ import annotations
+
+from sim.core.detector import Contents, Detector, Finding, States
+from sim.core.workload import Workload
+from sim.workloads.token import DOUBLE, LOSE
+
+
+class TokenLost(Detector):
+    """A token that is nowhere never comes back: only who has one can pass it on or double it."""
+
+    name = "token_lost"
+    title = "Token lost"
+    holds = "The token is lost"
+    fails = "The token is not lost"
+    source = "K. M. Chandy and L. Lamport, 1985, examples 2.1 and 3.1"
+    workloads = ("token",)
+
+    @classmethod
+    def fits(cls, workload: Workload) -> bool:
+        """Where no token is doubled."""
+        return super().fits(workload) and getattr(workload, "fault", "") != DOUBLE
+
+    def look(self, states: States, channels: Contents) -> Finding:
+        """Nobody has one, and none is on its way."""
+        places = token_places(states, channels)
+        return Finding(not places, f"a token is {places[0]}" if places else "no process and no channel has a token")
+
+
+class TokenDoubled(Detector):
+    """Two tokens stay two: a run that doubles tokens loses none."""
+
+    name = "token_doubled"
+    title = "Token doubled"
+    holds = "There are two tokens or more"
+    fails = "There are not two tokens"
+    source = TokenLost.source
+    workloads = ("token",)
+
+    @classmethod
+    def fits(cls, workload: Workload) -> bool:
+        """Where no token is lost."""
+        return super().fits(workload) and getattr(workload, "fault", "") != LOSE
+
+    def look(self, states: States, channels: Contents) -> Finding:
+        """Two places have a token, or one has two."""
+        places = token_places(states, channels)
+        found = f"tokens are {' and '.join(places)}" if len(places) > 1 else "there is one token at most"
+        return Finding(len(places) > 1, found)
+
+
+def token_places(states: States, channels: Contents) -> list[str]:
+    """Where each token is."""
+    held = [f"in {process}" for process, state in states.items() for _ in range(state)]
+    return held + [f"on its way from {name.replace('->', ' to ')}" for name, bodies in channels.items() for _ in bodies]

@@ -1,0 +1,137 @@
+"""Stable properties of a run: what each snapshot says of them, and when they became true.
+
+A property is stable if it goes on holding once it holds. Let a snapshot begin in state S0 and end in state S1, and
+record the state S* (Chandy & Lamport 1985, section 4.3). S* can be reached from S0, and S1 from S*. So if the property
+holds in S*, it holds in S1; if it does not hold in S*, it does not hold in S0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sim.core.detector import Contents, Detector, Finding, States, detectors_for
+from sim.core.errors import InputError
+from sim.core.model import APP, State
+from sim.run.cut_states import states_at_cuts
+from sim.run.execution import Execution, once
+from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
+from sim.verify.expectations import frontier_of
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a complete snapshot says of a property.
+
+    `finding` is that of the whole snapshot, `alone` what its process states alone would have said. `began` and `ended`
+    are the steps at which the snapshot began and was complete.
+    """
+
+    snapshot: str
+    finding: Finding
+    alone: Finding
+    began: int
+    ended: int
+
+
+@dataclass(frozen=True)
+class Glance:
+    """What somebody sees who reads the process states at a cut of the story, and no channel."""
+
+    cut: str
+    finding: Finding
+    consistent: bool
+
+
+@dataclass(frozen=True)
+class Property:
+    """A stable property of a run.
+
+    `since` is the first step after which it holds (None: it never does; 0: from the beginning). `answers` are those of
+    the complete snapshots, in the order in which they began; `glances` are at the cuts of the story.
+    """
+
+    detector: Detector
+    since: int | None
+    answers: tuple[Answer, ...]
+    glances: tuple[Glance, ...]
+
+    @property
+    def found_by(self) -> Answer | None:
+        """The first snapshot to be complete that shows the property."""
+        return min((own for own in self.answers if own.finding.holds), key=lambda own: own.ended, default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        """This property as `python -m sim run --json` prints it."""
+        found = self.found_by
+        return {
+            "property": self.detector.name,
+            "since": self.since,
+            "found_by": found and found.snapshot,
+            "found_at": found and found.ended,
+            "snapshots": [
+                {
+                    "id": own.snapshot,
+                    "holds": own.finding.holds,
+                    "why": own.finding.why,
+                    "states_alone": own.alone.holds,
+                    "waits": [list(edge) for edge in own.finding.waits],
+                    "circle": list(own.finding.circle),
+                    "began": own.began,
+                    "ended": own.ended,
+                }
+                for own in self.answers
+            ],
+        }
+
+
+@once
+def properties_of(execution: Execution) -> list[Property]:
+    """The stable properties that mean something in the workload of a run."""
+    return [_property(execution, detector) for detector in detectors_for(execution.engine.workload)]
+
+
+def _property(execution: Execution, detector: Detector) -> Property:
+    complete = [own for own in snapshots_of(execution) if own.status == COMPLETE]
+    answers = tuple(_answer(detector, snapshot) for snapshot in complete)
+    return Property(detector, _since(execution, detector), answers, tuple(_glances(execution, detector)))
+
+
+def _answer(detector: Detector, snapshot: Snapshot) -> Answer:
+    states = {name: local.state for name, local in snapshot.local.items()}
+    contents = {name: [message.body for message in snapshot.recorded_in(name)] for name in snapshot.channels}
+    assert snapshot.began is not None and snapshot.completed is not None
+    whole, alone = detector.look(states, contents), detector.look(states, {})
+    return Answer(snapshot.id, whole, alone, snapshot.began, snapshot.completed)
+
+
+def _since(execution: Execution, detector: Detector) -> int | None:
+    """The first step after which the property holds in the real state of the system."""
+    if detector.look(*_real(execution.engine.initial(), execution)).holds:
+        return 0
+    for step in execution.replay(copied=False):
+        if detector.look(*_real(step.state, execution)).holds:
+            return step.number
+    return None
+
+
+def _real(state: State, execution: Execution) -> tuple[States, Contents]:
+    """The states of all processes and the contents of all channels at one moment."""
+    queues = {
+        channel.name: [message.body for message in state.queues[channel.number] if message.kind == APP]
+        for channel in execution.engine.channels
+    }
+    return {process.name: process.state for process in state.processes}, queues
+
+
+def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
+    """What the process states alone say at the cuts of the story."""
+    at_cuts, history = states_at_cuts(execution), execution.history
+    for cut in execution.scenario.cuts:
+        try:
+            inside = frontier_of(execution, cut)
+        except InputError:  # an edit has taken away an event at which the cut ends
+            continue
+        states = {process: at_cuts.state(process, inside.get(process, 0)) for process in execution.scenario.processes}
+        yield Glance(cut.name, detector.look(states, {}), history.is_consistent(inside))
