@@ -65,9 +65,7 @@ class SkewedClocks(Slip, LaiYang):
     rules: ClassVar[tuple[Rule, ...]] = (Rule("Clocks", (AGREED, WHITE, COUNTED), "no paper: this does not work"),)
     control_message = "clock"
     captions: ClassVar[Mapping[str, Caption]] = {
-        **{
-            key: caption for key, caption in LaiYang.captions.items() if key != "message_records"
-        },  # no message does
+        **{key: caption for key, caption in LaiYang.captions.items() if key != "message_records"},  # no message does
         "initiates": CAPTIONS["initiates"]._replace(
             rule=AGREED.name, sentence="The agreed time of {snapshot} has come by the clock of {process}: it {clauses}."
         ),
