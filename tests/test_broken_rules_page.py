@@ -27,9 +27,7 @@ def test_a_row_is_what_the_code_finds(slip: str) -> None:
 
 
 def test_the_rest_of_the_page_is_what_the_code_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8").startswith(
-        INTRODUCTION + line(HEAD)
-    )
+    assert PAGE.read_text(encoding="utf-8").startswith(INTRODUCTION + line(HEAD))
 
 
 @pytest.mark.parametrize("slip", list(SLIPS))

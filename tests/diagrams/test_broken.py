@@ -9,6 +9,7 @@ import pytest
 from diagrams.broken import broken
 from diagrams.caption import of_run
 from diagrams.export import exporter
+from diagrams.record import record_of
 from diagrams.scene import Scene, compose
 from diagrams.signs import signs
 from diagrams.spacetime import figure
@@ -88,6 +89,16 @@ def test_the_harm_is_marked_in_the_diagram_once_it_is_known(slip: str, sign: str
     words = {"orphan": "speaks against the cut", "lost": "lost message"}[sign]
     (snapshot,) = scene.snapshots
     assert [[snapshot.completed, None]] in [[list(span) for span in show] for show in drawn(scene, words)]
+
+
+def test_the_record_shows_that_and_when_a_state_recorded_by_reference_changes() -> None:
+    (snapshot,) = record_of(compose(opened("two_banks", "by_reference")))
+    assert snapshot["processes"][0]["text"] == [[0, "not recorded yet"], [2, "550"], [4, "630 (changed, was 550)"]]
+
+
+def test_a_deaf_initiator_is_not_shown_as_recording() -> None:
+    (snapshot,) = record_of(compose(opened("two_banks", "deaf_initiator")))
+    assert snapshot["channels"][1]["text"] == [[7, "C21 = <empty>"]]
 
 
 def test_nothing_is_marked_in_a_right_run() -> None:

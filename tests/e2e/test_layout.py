@@ -13,7 +13,8 @@ from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import RESIZED, SIZES, faults
 
 BROKEN = urlencode(query_of(Shared(scenario="lecture", edits=(({"do": "break", "rule": "deaf_initiator"}, 0.0),))))
-QUERIES = {name: f"scenario={name}" for name in ("lecture", "two_initiators", "lai_yang", "hundred")} | {"broken": BROKEN}
+SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+QUERIES = {name: f"scenario={name}" for name in SCENARIOS} | {"broken": BROKEN}
 OVER_THE_DIAGRAM = ("Cut", "Lattice", "Proof")  # tabs for which this is enough, except for the lecture
 ENOUGH = ((1280, 720, "End"), (390, 844, "End"))
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
