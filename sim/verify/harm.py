@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import NamedTuple
 
-from sim.run.execution import Execution
+from sim.run.execution import Execution, once
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.verify.checks import Verdict, verdicts_of
 
@@ -43,6 +43,16 @@ def harms(execution: Execution) -> list[Harm]:
 
 def against(execution: Execution, snapshot: Snapshot) -> Against:
     """The messages that speak against a snapshot."""
+    return _against_all(execution)[snapshot.id]
+
+
+@once
+def _against_all(execution: Execution) -> dict[str, Against]:
+    """The messages that speak against each snapshot, by its id."""
+    return {snapshot.id: _against(execution, snapshot) for snapshot in snapshots_of(execution)}
+
+
+def _against(execution: Execution, snapshot: Snapshot) -> Against:
     failing = {verdict.check for verdict in verdicts_of(execution)[snapshot.id] if verdict.holds is False}
     orphans = execution.history.violations(snapshot.frontier) if "consistency" in failing else []
     if "channel_states" not in failing:
