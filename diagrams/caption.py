@@ -19,6 +19,7 @@ from sim.core.slip import SLIPS
 from sim.explain.words import capital, counted, listing, sequence, small
 from sim.run.snapshots import RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
+from sim.verify.harm import against
 
 MOST_TOLD = 6  # processes whose states are told, channels whose messages are
 MOST_SNAPSHOTS = 3
@@ -154,7 +155,17 @@ class _Run:
         if len(recorded) < len(self.scene.processes):
             return _sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
         what, witness = self._verdict(snapshot.frontier)
-        return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held)
+        wrong = self._wrong(snapshot) if is_closed else ()
+        return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held, *wrong)
+
+    def _wrong(self, snapshot: Snapshot) -> Iterator[str]:
+        """What is lost, and what is recorded although it does not cross the cut."""
+        found, words = against(self.scene.execution, snapshot), self.scene.whole_run.words
+        for messages, what in ((found.lost, "lost"), (found.extra, "recorded, though not on the way at the cut")):
+            seen = [words.message(self.scene.execution.flights[own]) for own in sorted(messages) if self._is_seen(own)]
+            if seen:
+                named = listing(seen) if len(seen) <= MOST_TOLD else counted(len(seen), "message")
+                yield f"{named} {'is' if len(seen) == 1 else 'are'} {what}"
 
     def _elsewhere(self, sides: Mapping[str, str]) -> Iterator[str]:
         """The processes that record outside the steps on show."""

@@ -107,6 +107,18 @@ def test_nothing_is_marked_in_a_right_run() -> None:
     assert not drawn(scene, "lost message") and not drawn(scene, "speaks against the cut")
 
 
+@pytest.mark.parametrize(
+    ("slip", "said"),
+    [
+        ("deaf_initiator", "; all channels are empty; 80 is lost."),
+        ("slips_in", "50 is received inside and sent outside"),
+    ],
+)
+def test_a_caption_says_what_is_wrong(slip: str, said: str) -> None:
+    scene = laid_bare(slip)
+    assert said in of_run(scene, scene.last) and "is lost" not in of_run(scene, scene.last - 2)
+
+
 def test_captions_and_titles_say_that_a_rule_is_broken() -> None:
     scene = compose(opened("two_banks", "one_flag"))
     assert "A rule is broken on purpose: one flag for all snapshots." in of_run(scene, scene.last)
