@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sim.explain.words import small
 from sim.run.execution import Execution
 from sim.verify.stable import Answer, Glance, Property
 
@@ -44,13 +45,13 @@ def alone_in_words(own: Property, answer: Answer) -> str:
     if answer.alone.holds == answer.finding.holds:
         return ""
     said = own.detector.holds if answer.alone.holds else own.detector.fails
-    return f"The process states alone would say the contrary, and be wrong: {_small(said)} ({answer.alone.why})."
+    return f"The process states alone would say the contrary, and be wrong: {small(said)} ({answer.alone.why})."
 
 
 def glance_in_words(own: Property, glance: Glance) -> str:
     """What somebody sees at a cut of the story who reads the process states alone."""
     said = own.detector.holds if glance.finding.holds else own.detector.fails
-    return f"Who reads the process states there, and no channel, says: {_small(said)} ({glance.finding.why})."
+    return f"Who reads the process states there, and no channel, says: {small(said)} ({glance.finding.why})."
 
 
 def theorem(answer: Answer) -> str:
@@ -62,7 +63,3 @@ def theorem(answer: Answer) -> str:
         f"It does not hold in {name}, so it did not hold at step {answer.began}, when {name} began. {name} cannot say "
         "whether it holds by now."
     )
-
-
-def _small(sentence: str) -> str:
-    return f"{sentence[0].lower()}{sentence[1:]}"
