@@ -2,21 +2,18 @@
 
 import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
-import { runIn } from "../share/address.js";
+import { EveryRunLink } from "./every_run.js";
 import { rulesInFull } from "./rules.js";
 
 export class StoryView {
   constructor(node, explorer) {
     this.node = node;
     this.explorer = explorer;
-    this.everyRun = el("a", { class: "cc-every-run", title: "Opens the page Every run" }, "Try every run of this");
+    this.everyRun = new EveryRunLink();
   }
 
-  /** The page Every run opens the run on show by its link; a window of a log has none, and neither has a saved page. */
-  history({ link, most_link: most }) {
-    const query = runIn(link ?? "");
-    this.everyRun.hidden = !query || query.length > most;
-    this.everyRun.href = `every-run?${query}`;
+  history(data) {
+    this.everyRun.follow(data);
   }
 
   show(scene) {
@@ -30,7 +27,7 @@ export class StoryView {
       ...cuts,
       ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
       el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick }, "Notes for the lecturer"),
-      this.everyRun,
+      this.everyRun.node,
       el("h4", {}, "Signs in the diagram"),
       signsInFull(scene.signs),
     );

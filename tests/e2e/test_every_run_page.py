@@ -42,6 +42,19 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
     assert page.locator(".cc-title").inner_text().startswith("Two banks: the way to state ")
 
 
+def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab, page):
+    fresh_tab.open("/?scenario=two_banks")
+    fresh_tab.tab("Break it")
+    page.locator('[data-slip="slips_in"]').click()
+    page.wait_for_selector(".cc:not([data-pending])")
+    page.get_by_text("Every check still holds in this run.").wait_for()
+    page.locator("[data-view=break]").get_by_role("link", name="Try every run of this").click()
+    page.get_by_role("heading", name="in some runs").wait_for()
+    page.get_by_role("button", name="Channel states, Conservation (9 steps)").click()
+    page.wait_for_selector(EXPLORER)
+    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+
+
 def test_the_shortest_wrong_run_of_a_broken_rule_opens(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&fifo=no")
     page.get_by_role("heading", name="2 checks fail in some runs: 127 states").wait_for()
