@@ -1,4 +1,4 @@
-"""Every run, Ensembles, Traces and History on every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways."""
+"""The other pages on every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "ensembles": {"whose", "why"},
     "every_run_form": {"label"},
     "every_run_results": {
-        "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)", "file",
-        "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
+        "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",
+        "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
     },
     "expected_snaps": {"''.join(_table(comparison))"},
     "explore": {"sentence(YOURS_FOLLOWS)"},
