@@ -14,7 +14,7 @@ from diagrams import modules, theme
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 EXPLORE = ASSETS / "explore"
 STYLES = (
-    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "share", "export", "present",
+    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "property", "share", "export", "present",
     "layout",
 )  # fmt: skip
 
