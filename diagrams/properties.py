@@ -27,10 +27,15 @@ Seen = tuple[int, Finding, Finding]  # from which step on, what is true, and wha
 
 def properties(scene: Scene) -> list[dict[str, Any]]:
     """Every stable property of the run of a scene."""
-    execution = scene.execution
-    if execution.steps > MOST_STEPS:
+    if not may_look(scene):
         return []
+    execution = scene.execution
     return [_property(scene, own, _truths(execution, own.detector)) for own in properties_of(execution)]
+
+
+def may_look(scene: Scene) -> bool:
+    """Whether the run is short enough for each of its steps to be looked at."""
+    return scene.execution.steps <= MOST_STEPS
 
 
 def _truths(execution: Execution, detector: Detector) -> list[Seen]:
@@ -62,12 +67,14 @@ def _property(scene: Scene, own: Property, truths: list[Seen]) -> dict[str, Any]
 
 
 def _history(scene: Scene, own: Property) -> Iterator[dict[str, Any]]:
-    """When the property became true and was found out, each with the step from which on that is told."""
+    """When the property became true and was found out: told from the step `since` on, of a `step` (None: of none)."""
+    execution, found = scene.execution, own.found_by
     if own.since is None:
-        yield {"text": history_in_words(scene.execution, own), "step": scene.last}
+        yield {"text": history_in_words(execution, own), "since": scene.last, "step": None}
         return
-    yield {"text": became_in_words(scene.execution, own), "step": own.since}
-    yield {"text": found_in_words(scene.execution, own), "step": own.found_by.ended if own.found_by else scene.last}
+    yield {"text": became_in_words(execution, own), "since": own.since, "step": own.since}
+    ended = found.ended if found else None
+    yield {"text": found_in_words(execution, own), "since": scene.last if ended is None else ended, "step": ended}
 
 
 def _seen(own: Property, whole: Finding, alone: Finding, at: At) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def alone_in_words(own: Property, answer: Answer) -> str:
     if answer.alone.holds == answer.finding.holds:
         return ""
     contrary = own.detector.holds if answer.alone.holds else own.detector.fails
-    return f"The process states alone would say the contrary, and be wrong: {_small(contrary)} ({answer.alone.why})."
+    return f"The process states alone would say the contrary, and be wrong: {small(contrary)} ({answer.alone.why})."
 
 
 def said(own: Property, finding: Finding) -> str:
@@ -73,7 +73,11 @@ def said(own: Property, finding: Finding) -> str:
 
 def waits_in_words(whole: Finding, alone: Finding) -> list[str]:
     """How the channels change the wait-for graph that the process states alone show: a sentence for each such edge."""
-    new = [f"{who} waits for {whom}: its request is on its way." for who, whom in whole.waits if (who, whom) not in alone.waits]
+    new = [
+        f"{who} waits for {whom}: its request is on its way."
+        for who, whom in whole.waits
+        if (who, whom) not in alone.waits
+    ]
     gone = [
         f"{who} does not wait for {whom} any more: what {whom} has released is on its way."
         for who, whom in alone.waits
@@ -85,7 +89,7 @@ def waits_in_words(whole: Finding, alone: Finding) -> list[str]:
 def glance_in_words(own: Property, glance: Glance) -> str:
     """What somebody sees at a cut of the story who reads the process states alone."""
     seen = own.detector.holds if glance.finding.holds else own.detector.fails
-    return f"Who reads the process states there, and no channel, says: {_small(seen)} ({glance.finding.why})."
+    return f"Who reads the process states there, and no channel, says: {small(seen)} ({glance.finding.why})."
 
 
 def theorem(answer: Answer) -> str:
@@ -101,5 +105,6 @@ def theorem(answer: Answer) -> str:
     )
 
 
-def _small(sentence: str) -> str:
+def small(sentence: str) -> str:
+    """A sentence that goes on after a colon."""
     return f"{sentence[0].lower()}{sentence[1:]}"

@@ -33,7 +33,7 @@ class PropertyPart {
     const goTo = (step) => explorer.goTo(step);
     this.heading = el("h4");
     this.truth = el("div", { class: "cc-truth" });
-    this.told = own.history.map(({ text, step }) => new Told(text, step, goTo));
+    this.told = own.history.map((told) => new Told(told, goTo));
     this.track = new Track(own.since_share);
     const glances = own.glances.map((glance) => new GlanceCard(glance, own));
     const answers = scene.snapshots.map((snapshot) => new AnswerCard(snapshot, own, palette, goTo));
@@ -63,20 +63,21 @@ class PropertyPart {
   }
 }
 
-/** A sentence that is told from a step on, with a button that goes there. */
+/** A sentence that is told from a step on. */
 class Told {
-  constructor(text, at, goTo) {
-    this.at = at;
-    this.node = toldAt(text, at, goTo);
+  constructor({ text, since, step }, goTo) {
+    this.since = since;
+    this.node = withStep(text, step, goTo);
   }
 
   stepTo(step) {
-    this.node.hidden = step < this.at;
+    this.node.hidden = step < this.since;
   }
 }
 
-function toldAt(text, step, goTo) {
-  const button = el("button", { type: "button", onclick: () => goTo(step) }, `Step ${step}`);
+/** A sentence with a button that goes to its step (null: to none). */
+function withStep(text, step, goTo) {
+  const button = step == null ? null : el("button", { type: "button", onclick: () => goTo(step) }, `Step ${step}`);
   return el("p", { class: "cc-told-at" }, el("span", {}, ...unbroken(text)), button);
 }
 
@@ -91,7 +92,7 @@ function compared({ whole, alone }) {
   if (!whole) {
     return [el("div", { class: "cc-compare" }, side("Process states alone", alone, null)), el("p", {}, "The cut is not consistent: such a state is not possible, so nothing follows from it.")];
   }
-  if (whole.said === alone.said && !whole.notes.length) {
+  if (whole.holds === alone.holds && !whole.notes.length) {
     return [...seen(whole), el("p", { class: "cc-quiet" }, "The process states alone say the same.")];
   }
   const isWrong = whole.holds !== alone.holds;
@@ -133,7 +134,7 @@ class AnswerCard {
 
 /** What follows from an answer: of the end of the snapshot where the property holds, else of its beginning. */
 function theorem(answer, { began }, goTo) {
-  return el("div", { class: "cc-theorem" }, toldAt(answer.theorem, answer.whole.holds ? answer.ended : began, goTo));
+  return el("div", { class: "cc-theorem" }, withStep(answer.theorem, answer.whole.holds ? answer.ended : began, goTo));
 }
 
 /** What somebody sees at a cut of the story who reads the process states. */
