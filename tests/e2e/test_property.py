@@ -16,7 +16,9 @@ def test_a_snapshot_keeps_its_answer_to_itself_until_it_is_complete(fresh_tab):
     fresh_tab.tab("Property")
     assert "not complete yet" in cards(fresh_tab)["Snapshot S1"] and "circle" not in cards(fresh_tab)["Snapshot S1"]
     naive = cards(fresh_tab)["The cut collector"]
-    assert "Some processes are in a deadlock: T waits for U, U waits for V, V waits for T." in naive and "✗ wrong" in naive
+    assert (
+        "Some processes are in a deadlock: T waits for U, U waits for V, V waits for T." in naive and "✗ wrong" in naive
+    )
     fresh_tab.press("ArrowRight")
     told = cards(fresh_tab)["Snapshot S1"]
     assert "T does not wait for U any more: what U has released is on its way." in told
@@ -39,7 +41,9 @@ def test_snapshots_until_one_shows_it_and_all_of_them_undone(fresh_tab):
     fresh_tab.page.get_by_label("Time between two").fill("40")
     fresh_tab.edit("Take snapshots")
     notice = fresh_tab.page.locator(".cc-notice-text").inner_text()
-    assert re.fullmatch(r"\d snapshots\. It became true at step \d+, S\d found it at step \d+: \d+ time units later\.", notice)
+    assert re.fullmatch(
+        r"\d snapshots\. It became true at step \d+, S\d found it at step \d+: \d+ time units later\.", notice
+    )
     assert len(cards(fresh_tab)) > 3
     fresh_tab.edit("Undo")
     assert len(cards(fresh_tab)) == 3
