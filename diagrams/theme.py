@@ -28,7 +28,7 @@ LIGHT = {
     "past": "#0072b2", "future": "#d55e00", "concurrent": "#6b7280", "selection": "#6982a5", "shadow": "#000000",
     # processes and snapshots, by rank: snapshots differ from all processes, and from each other in grey too
     "p0": "#0072b2", "p1": "#b35900", "p2": "#00805f", "p3": "#3580c2", "p4": "#7a5c00", "p5": "#5b4bb7",
-    "s0": "#a44779", "s1": "#3d0080", "s2": "#5e8d45", "s3": "#4b4820",
+    "s0": "#a44779", "s1": "#3d0080", "s2": "#5c8b43", "s3": "#4b4820",
 }  # fmt: skip
 DARK = {
     "ink": "#f3f5f7", "paper": "#0e1117", "faint": "#b2bac4", "line": "#9ea7b2", "accent": "#56b4e9",

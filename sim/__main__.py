@@ -42,9 +42,10 @@ from sim.verify.write_expectations import expectations_of, rewritten, written
 
 
 def report(execution: Execution) -> dict[str, Any]:
-    """The JSON document that `run --json` prints."""
+    """The JSON document that `run --json` prints. `properties` are there where the workload has stable properties."""
     verdicts = verdicts_of(execution)
     algorithm = execution.scenario.algorithm
+    properties = properties_of(execution)
     return {
         "scenario": execution.scenario.name,
         "steps": execution.steps,
@@ -52,7 +53,6 @@ def report(execution: Execution) -> dict[str, Any]:
             snapshot.to_json(algorithm, [verdict._asdict() for verdict in verdicts[snapshot.id]])
             for snapshot in snapshots_of(execution)
         ],
-        "properties": [own.to_json() for own in properties_of(execution)],
         "final": {
             "processes": {process.name: process.state for process in execution.final.processes},
             "channels": {
@@ -62,6 +62,7 @@ def report(execution: Execution) -> dict[str, Any]:
                 for channel in execution.engine.channels
             },
         },
+        **({"properties": [own.to_json() for own in properties]} if properties else {}),
     }
 
 

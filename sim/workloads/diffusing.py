@@ -27,24 +27,30 @@ class Diffusing(Workload):
     body_hint = f'always "{ACTIVATE}"'
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "active": Parameter("texts", (), "the processes that are active at first (default: the first one)"),
-        "sends": Parameter("whole", 0, "messages that each process sends at random, while it is active"),
+        "acts": Parameter("whole", 0, "random acts of each process while it is active: it sends, or rests"),
+        "ease": Parameter("whole", 50, "in how many of a hundred cases a process rests after a send"),
         "pace": Parameter("number", 10.0, "mean time between two acts of an active process", least=0.001),
     }
-    busy_at_first: ClassVar[Mapping[str, str]] = {"sends": "10"}
+    busy_at_first: ClassVar[Mapping[str, str]] = {"acts": "20"}
     active: tuple[str, ...]
-    sends: int
+    acts: int
+    ease: int
     pace: float
 
     def __init__(self, processes: Any, seed: int, **parameters: Any) -> None:
         super().__init__(processes, seed, **parameters)
-        self.takes_turns = self.sends > 0
+        self.takes_turns = self.acts > 0
         self.active = tuple(self.active) or self.processes[:1]
         self._keys = [randomness.key(seed, "diffusing", process) for process in self.processes]
 
     @classmethod
     def busy(cls, processes: int, events: int) -> dict[str, Any]:
-        """A send, its receive, and now and then a rest."""
-        return {"sends": max(1, round(events / (3 * processes)))}
+        """Nobody rests before all its sends, each of which is received; after that every receive leads to a rest."""
+        return {"acts": max(1, round(events / (2.1 * processes))), "ease": 0}
+
+    def events(self) -> int:
+        """A send, its receive and now and then a rest for each act, unless the computation ends before."""
+        return round(2.1 * len(self.processes) * self.acts)
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
         """Only processes are active."""
@@ -87,11 +93,14 @@ class Diffusing(Workload):
         return self.pace * (0.5 + randomness.unit(self._keys[process.number], 2 * process.turn))
 
     def turn(self, process: Process) -> Action | None:
-        """A message to a random neighbour, or, in two of five cases and when it has no more to send, a rest."""
+        """A message to a random neighbour; every second time perhaps a rest, and nothing else once all acts are done.
+
+        So a process that is activated sends something before it rests, and the computation goes on for a while.
+        """
         if self.turn_gap(process) is None:
             return None
         draw = randomness.bits(self._keys[process.number], 2 * process.turn + 1)
-        if process.turn >= self.sends or not process.outgoing or (draw >> 32) % 5 < 2:
+        if process.turn >= self.acts or not process.outgoing or (process.turn % 2 and (draw >> 32) % 100 < self.ease):
             return Internal(process.number, REST)
         return Send(process.outgoing[(draw & 0xFFFFFFFF) % len(process.outgoing)], ACTIVATE)
 
@@ -99,7 +108,7 @@ class Diffusing(Workload):
         """Without time it may send to any neighbour, or rest."""
         if self.turn_gap(process) is None:
             return ()
-        sends = [Send(channel, ACTIVATE) for channel in process.outgoing] if process.turn < self.sends else []
+        sends = [Send(channel, ACTIVATE) for channel in process.outgoing] if process.turn < self.acts else []
         return [*sends, Internal(process.number, REST)]
 
     def internal_words(self, body: Any) -> str:

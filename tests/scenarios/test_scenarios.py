@@ -22,6 +22,7 @@ from sim.document.writing import dumps
 from sim.run.execution import Execution, run
 from sim.run.snapshots import snapshots_of
 from sim.verify.expectations import unmet_expectations
+from sim.verify.stable import properties_of
 from tests.bundled import small
 from tests.tools import check_none
 
@@ -202,7 +203,9 @@ def test_prints_its_document(name: str, capsys: pytest.CaptureFixture[str]) -> N
     assert printed.err == ""
     document = json.loads(printed.out)
     execution = execution_of(name)
-    assert list(document) == ["scenario", "steps", "snapshots", "final"]
+    properties = [own.detector.name for own in properties_of(execution)]
+    assert list(document) == ["scenario", "steps", "snapshots", "final", *(["properties"] if properties else [])]
+    assert [own["property"] for own in document.get("properties", ())] == properties
     assert (document["scenario"], document["steps"]) == (name, execution.steps)
     expected = expected_snapshots(execution.scenario)
     assert {shown["id"] for shown in document["snapshots"]} == set(expected)

@@ -66,8 +66,8 @@ def test_everybody_is_passive_and_yet() -> None:
 def test_a_property_in_words() -> None:
     execution = run(library.load("termination"))
     assert list(properties_in_words(execution, of(execution, "terminated"))) == [
-        "Termination: The computation has terminated from step 10 on (time 76). S2 is the first to show it, at step 13: "
-        "20 time units later.",
+        "Termination: The computation has terminated from step 10 on (time 76). S2 is the first to show it, at step "
+        "13: 20 time units later.",
         "  S1: The computation has not terminated: every process is passive, but p2's message 'activate' is on its way "
         "to p1. The process states alone would say the contrary, and be wrong: the computation has terminated (every "
         "process is passive).",
@@ -150,7 +150,7 @@ def test_nothing_is_said_of_workloads_without_such_properties() -> None:
 # --------------------------------------------------------------------------- random runs, and brute force
 
 BUSY: dict[str, dict[str, Any]] = {
-    "terminated": {"workload": "diffusing", "parameters": {"sends": 4}},
+    "terminated": {"workload": "diffusing", "parameters": {"acts": 4, "pace": 5.0}},
     "deadlocked": {"workload": "requests", "parameters": {"requests": 4, "greed": 80}},
     "token_lost": {"workload": "token", "parameters": {"rounds": 6, "fault": "lose", "risk": 15, "hold": 3}},
     "token_doubled": {"workload": "token", "parameters": {"rounds": 6, "fault": "double", "risk": 15, "hold": 3}},
@@ -178,7 +178,7 @@ def is_quiet(engine: Engine, state: State) -> bool:
 
 
 def is_stuck(engine: Engine, state: State) -> bool:
-    """Deadlocked: all on its way arrives, whoever does not wait releases all it has, again and again: some still wait."""
+    """Deadlocked: all arrives, and whoever does not wait releases all it has, again and again, but some still wait."""
     managed = {thing: list(queue) for own in state.processes for thing, queue in own.state["objects"].items()}
     waits = {own.name: own.state["waits"] for own in state.processes if own.state["waits"]}
     on_the_way = [message for queue in state.queues for message in queue if message.kind == APP]
@@ -260,7 +260,9 @@ def test_process_states_alone_are_wrong_in_some_runs(name: str) -> None:
 
 
 def without_snapshots(name: str) -> Execution:
-    return run(replace(library.load(name), snapshots=(), expect={}))
+    scenario = library.load(name)
+    delays = {own: delay for own, delay in scenario.delays.items() if own.kind == APP}
+    return run(replace(scenario, snapshots=(), delays=delays, expect={}))
 
 
 @pytest.mark.parametrize(
