@@ -110,8 +110,9 @@ class _Run:
                 yield f"{listing(names)} {verb} recorded {side} these steps."
 
     def _properties(self, snapshot: Snapshot) -> Iterator[str]:
-        """What a snapshot that is complete says of each stable property; where all processes are on show."""
-        if self.others or snapshot.completed is None or snapshot.completed > self.step or not may_look(self.scene):
+        """What a snapshot that is complete says of each stable property; where the whole run is on show."""
+        is_whole = self.scene.is_whole and not self.others
+        if not is_whole or snapshot.completed is None or snapshot.completed > self.step or not may_look(self.scene):
             return
         for own in properties_of(self.scene.execution):
             answer = next(answer for answer in own.answers if answer.snapshot == snapshot.id)

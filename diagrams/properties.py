@@ -91,6 +91,7 @@ def _answer(scene: Scene, own: Property, answer: Answer, at: At) -> dict[str, An
     return {
         "ended": answer.ended,
         "shares": [_share(scene, answer.began), _share(scene, answer.ended)],
+        "proves": answer.proves,
         "theorem": theorem(answer),
         "whole": _seen(own, answer.finding, answer.alone, at),
         "alone": _seen(own, answer.alone, answer.alone, at),

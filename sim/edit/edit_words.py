@@ -96,7 +96,7 @@ def _by_hand_in_words(before: Execution, edit: Edit) -> str:
 
 
 def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
-    """What came of an edit, in words (None: nothing is to be said). `before` and `after` are the runs without and with it.
+    """What came of an edit, in words (None: nothing to say). `before` and `after` are the runs without and with it.
 
     Of repeated snapshots when they found the property. Of any other edit the effect of FIFO: the edited message waits
     behind another, or others now wait behind it.

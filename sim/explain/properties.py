@@ -63,7 +63,8 @@ def alone_in_words(own: Property, answer: Answer) -> str:
     if answer.alone.holds == answer.finding.holds:
         return ""
     contrary = own.detector.holds if answer.alone.holds else own.detector.fails
-    return f"The process states alone would say the contrary, and be wrong: {small(contrary)} ({answer.alone.why})."
+    verdict = ", and be wrong" if answer.proves else ""
+    return f"The process states alone would say the contrary{verdict}: {small(contrary)} ({answer.alone.why})."
 
 
 def said(own: Property, finding: Finding) -> str:

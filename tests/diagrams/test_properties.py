@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
+from diagrams.arrangement import Arrangement
+from diagrams.caption import of_run
 from diagrams.properties import MOST_STEPS, properties
 from diagrams.scene import compose
 from diagrams.waiting import MOST_DRAWN, places, waiting
@@ -81,8 +84,19 @@ def test_what_is_true_is_told_from_the_step_on_at_which_it_becomes_so() -> None:
         {"text": "The token is lost from step 17 on (time 138).", "since": 17, "step": 17},
         {"text": "S3 is the first to show it, at step 21: 36 time units later.", "since": 21, "step": 21},
     ]
-    whole = {"text": "No process is in a deadlock, in the whole run.", "since": 30, "step": None}
+    last = scene("phantom_deadlock").last
+    whole = {"text": "No process is in a deadlock, in the whole run.", "since": last, "step": None}
     assert own("phantom_deadlock")["history"] == [whole]
+
+
+def test_a_caption_says_what_a_snapshot_says_once_it_is_complete() -> None:
+    told = "By S1, no process is in a deadlock: U waits for V, V waits for T: there is no circle."
+    drawn = scene("phantom_deadlock")
+    ended = own("phantom_deadlock")["answers"]["S1"]["ended"]
+    assert told in of_run(drawn, ended) and "By S1" not in of_run(drawn, ended - 1)
+    without_t = drawn.arranged(Arrangement(hidden=("T",)))
+    for part in (without_t, drawn.window(9, drawn.last)):
+        assert "By S1" not in of_run(part, ended), "what is not in the picture is not told"
 
 
 def test_nothing_follows_from_a_snapshot_that_fails_a_check() -> None:
@@ -91,13 +105,13 @@ def test_nothing_follows_from_a_snapshot_that_fails_a_check() -> None:
     broken = apply_edit(run(library.load("termination")), edit, 0.0)
     (found,) = properties(compose(broken))
     answer = found["answers"]["S1"]
-    assert answer["whole"]["holds"], "a false alarm"
+    assert answer["whole"]["holds"] and not answer["proves"], "a false alarm"
     assert answer["theorem"] == "S1 fails a check, so nothing follows from what it says."
 
 
 def test_of_many_processes_there_is_no_picture() -> None:
     names = [f"P{number}" for number in range(MOST_DRAWN + 2)]
-    chain = Finding(False, "", tuple(zip(names, names[1:], strict=False)))
+    chain = Finding(False, "", tuple(pairwise(names)))
     assert places([chain], names) == {} and waiting(chain, chain, {}) is None
 
 

@@ -12,7 +12,7 @@ def cards(explorer):
 
 
 def test_a_snapshot_keeps_its_answer_to_itself_until_it_is_complete(fresh_tab):
-    fresh_tab.open("?scenario=phantom_deadlock&step=22")
+    fresh_tab.open("?scenario=phantom_deadlock&step=19")
     fresh_tab.tab("Property")
     assert "not complete yet" in cards(fresh_tab)["Snapshot S1"] and "circle" not in cards(fresh_tab)["Snapshot S1"]
     naive = cards(fresh_tab)["The cut collector"]

@@ -7,6 +7,8 @@ import { roundTwentieth } from "../run/times.js";
 import { waitForGraph } from "./graph.js";
 import { Track } from "./track.js";
 
+const HOW_TO_READ = "An arrow goes from who waits to whom it waits for; a circle of them is thick. Dashed: only a channel shows it. Crossed out: a channel shows that it is over.";
+
 export class PropertyView {
   constructor(node, explorer) {
     this.node = node;
@@ -44,7 +46,7 @@ class PropertyPart {
       el("p", {}, "A stable property: once it holds, it holds for ever. You see the whole system. The processes do not: they have to take a snapshot."),
       this.heading, this.track.node,
       el("p", { class: "cc-track-legend" }, el("span", { "data-part": "holds" }, "it holds"), el("span", { "data-part": "taken" }, "a snapshot is taken")),
-      this.truth, ...this.told.map((told) => told.node),
+      this.truth, own.truths[0][1].graph ? el("p", { class: "cc-quiet" }, HOW_TO_READ) : null, ...this.told.map((told) => told.node),
       el("h4", {}, glances.length ? "What others say" : "What the snapshots say"),
       ...(this.cards.length ? this.cards.map((card) => card.node) : [el("p", { class: "cc-quiet" }, "No snapshot in this run.")]),
       this.form.node,
@@ -88,15 +90,14 @@ function seen({ said, graph, notes }) {
 }
 
 /** What the process states alone say beside what they say with the channels; one of both where they agree. */
-function compared({ whole, alone }) {
+function compared({ whole, alone, proves = true }) {
   if (!whole) {
     return [el("div", { class: "cc-compare" }, side("Process states alone", alone, null)), el("p", {}, "The cut is not consistent: such a state is not possible, so nothing follows from it.")];
   }
   if (whole.holds === alone.holds && !whole.notes.length) {
     return [...seen(whole), el("p", { class: "cc-quiet" }, "The process states alone say the same.")];
   }
-  const isWrong = whole.holds !== alone.holds;
-  const judged = (isRight) => (isWrong ? isRight : null);
+  const judged = (isRight) => (proves && whole.holds !== alone.holds ? isRight : null);
   return [el("div", { class: "cc-compare" }, side("Process states alone", alone, judged(false)), side("With the channels", whole, judged(true)))];
 }
 
