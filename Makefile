@@ -32,8 +32,9 @@ test: .venv/dev ## install what is needed; lint, types, all tests (browser tests
 	$(BIN)/mypy
 	$(BIN)/python -m pytest
 
-bench: .venv/dev ## measure the engine, the page, a class of thirty, the pipeline; prints the tables of docs/performance.md
+bench: .venv/dev ## measure the engine, the explorer, the page, a class of thirty, the pipeline; prints the tables of docs/performance.md
 	$(BIN)/python -m bench.engine
+	$(BIN)/python -m bench.explore
 	$(BIN)/python -m pytest bench/ui.py -p tests.e2e.conftest -n 0 -s -q
 	$(BIN)/python -m bench.classroom
 	$(BIN)/python -m bench.pipeline

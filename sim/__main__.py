@@ -23,15 +23,16 @@ from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
 from sim.document.files import decode, read_file
-from sim.document.writing import dumps
 from sim.exchange import cos418
 from sim.exchange.snap_files import compare
 from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
-from sim.explore.report import changed, complete_graph, exploration
-from sim.explore.search import MOST_STATES, Explored
+from sim.explore import command as explore_command
+from sim.explore.progress import Progress
+from sim.explore.report import exploration
+from sim.explore.search import MOST_STATES
 from sim.run.execution import Execution, run
 from sim.run.references import notes
 from sim.run.snapshots import snapshots_of
@@ -117,30 +118,13 @@ def _interchange(arguments: argparse.Namespace) -> int:
 
 
 def _explore(arguments: argparse.Namespace) -> int:
-    if (arguments.scenario is None) == (arguments.complete is None):
-        raise InputError("give a SCENARIO, or --complete N with --sends K")
-    if arguments.scenario is None:
-        scenario = complete_graph(arguments.complete, arguments.sends)
-    else:
-        scenario = library.find(arguments.scenario)
-    scenario = changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
-    progress = _told_on_a_terminal if sys.stderr.isatty() else lambda found: None
-    done = exploration(scenario, own_order=arguments.own_order, most_states=arguments.max_states, progress=progress)
-    print(json.dumps(done.to_json()) if arguments.json else "\n".join(done.in_words()))
-    if arguments.save and done.runs:
-        _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
-    return 1 if done.runs else 0
-
-
-def _told_on_a_terminal(found: Explored) -> None:
-    print(f"\rdepth {len(found.levels) - 1}: {found.states:,} states", end="", file=sys.stderr, flush=True)
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as problem:
-        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file of yours") from None
+    progress = Progress()
+    done = exploration(
+        explore_command.asked(arguments), own_order=arguments.own_order, symmetry=arguments.symmetry,
+        most_states=arguments.max_states, progress=progress,
+    )  # fmt: skip
+    progress.end()
+    return explore_command.tell(done, arguments)
 
 
 def _cos418(arguments: argparse.Namespace) -> int:
@@ -225,18 +209,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_interchange)
     command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
-    command.add_argument("scenario", metavar="SCENARIO", nargs="?")
-    command.add_argument("--complete", type=int, metavar="N", help="instead: N processes that may send to anyone")
-    command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
-    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
-    command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")
+    explore_command.add_options(command, MOST_STATES)
     command.add_argument(
-        "--own-order", action="store_true",
-        help="only each process's own script lines keep their order (default: all of them, as in one run)",
+        "--symmetry", action="store_true",
+        help="of states that differ only in the names of interchangeable processes, explore one",
     )  # fmt: skip
-    command.add_argument("--max-states", type=int, default=MOST_STATES, metavar="M", help="stop when there are more")
-    command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
-    command.add_argument("--json", action="store_true", help="one JSON document")
     command.set_defaults(act=_explore)
     command = commands.add_parser("cos418", help="answer a case of Princeton's COS 418 snapshot assignment")
     command.add_argument("top", metavar="CASE.top")

@@ -7,20 +7,36 @@ sim/verify/checks.py, whose words they share; that code judges the run to which 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sim.core.model import APP
-from sim.explore.machine import Ints, Keys, Local, Numbers, distinct, frozen
+from sim.explore.machine import Local, Numbers, frozen
+from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 
-COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
+COMPLETION, CONSISTENCY, STATES = "completion", "consistency", "states"
+CHANNEL_STATES, CONSERVATION = "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
+
+
+class Part(NamedTuple):
+    """What one process recorded: its state, and the bodies in each incoming channel that was not empty."""
+
+    process: str
+    state: Any
+    channels: dict[str, list[Any]]
+
+    def told(self) -> Hashable:
+        """Equal for equal parts."""
+        kept = frozenset((channel, frozen(bodies)) for channel, bodies in self.channels.items())
+        return self.process, frozen(self.state), kept
 
 
 def _has_begun(name: str, own: Local) -> bool:
@@ -38,6 +54,12 @@ def _is_over(name: str, own: Local) -> bool:
 
 def _has_orphan(name: str, own: Local) -> bool:
     return name in own.orphans
+
+
+def _has_changed(name: str, own: Local) -> bool:
+    """Whether what was recorded is not the state at the cut."""
+    part = own.process.snapshots.get(name)
+    return part is not None and name in own.cut and frozen(own.cut[name]) != frozen(part.state)
 
 
 class Judge:
@@ -58,30 +80,46 @@ class Judge:
         """A new level: forget what the last one brought."""
         self.snapshots, self.worst = Counter(), {}
 
-    def look(self, move: Move, after: Keys) -> None:
-        """Judge the snapshots that these steps complete."""
+    def look(self, move: Move, after: Keys, ways: Ways) -> None:
+        """Judge the snapshots that these steps complete; `ways` says how many runs lead to each step."""
         if move.node >= len(self.engine.processes) or not len(after):
             return
         for name in self.names:
             done = self._done(name, move.node)
             column = self.space.packing.column
-            ends = done[column(after, move.node)] & ~done[column(move.keys, move.node)]
-            keys = after[ends]
+            ends = np.flatnonzero(done[column(after, move.node)] & ~done[column(move.keys, move.node)])
             for node in range(len(self.engine.processes)):
-                keys = keys[self._done(name, node)[column(keys, node)]]
-            if len(keys):
-                self._judge(name, keys)
+                ends = ends[self._done(name, node)[column(after[ends], node)]]
+            if len(ends):
+                self._judge(name, after[ends], ways[ends])
 
     def look_at_ends(self, keys: Keys) -> None:
         """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
         for name in self.names:
-            begun = np.zeros(len(keys), bool)
+            self._note(COMPLETION, keys[self._is_incomplete(name, keys)])
+
+    def failing(self, keys: Keys, is_end: NDArray[np.bool_]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """For each snapshot and check: in which states it does not hold; `is_end` says which ones no step leaves."""
+        for name in self.names:
+            yield COMPLETION, is_end & self._is_incomplete(name, keys)
             complete = np.ones(len(keys), bool)
             for node in range(len(self.engine.processes)):
-                locals_ = self.space.packing.column(keys, node)
-                begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
-                complete &= self._told("over", name, node, _is_over)[locals_] > 0
-            self._note(COMPLETION, keys[begun & ~complete])
+                complete &= self._done(name, node)[self.space.packing.column(keys, node)]
+            if complete.any():
+                for check, wrong in self._wrong_in(name, keys[complete]):
+                    fails = np.zeros(len(keys), bool)
+                    fails[complete] = wrong
+                    yield check, fails & (check in self.checks)
+
+    def _is_incomplete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
+        """Whether somebody began a snapshot that is not over everywhere."""
+        begun = np.zeros(len(keys), bool)
+        over = np.ones(len(keys), bool)
+        for node in range(len(self.engine.processes)):
+            locals_ = self.space.packing.column(keys, node)
+            begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
+            over &= self._told("over", name, node, _is_over)[locals_] > 0
+        return begun & ~over
 
     def _note(self, check: str, keys: Keys) -> None:
         if len(keys) and (check == COMPLETION or check in self.checks):
@@ -100,40 +138,60 @@ class Judge:
         """By local state: whether a process has completed its part."""
         return self._told("done", name, node, _is_done) > 0
 
-    def _judge(self, name: str, keys: Keys) -> None:
-        packing, processes = self.space.packing, range(len(self.engine.processes))
-        columns = [packing.column(keys, node) for node in processes]
-        self._count(name, columns)
-        orphan = np.zeros(len(keys), bool)
+    def _judge(self, name: str, keys: Keys, ways: Ways) -> None:
+        packing = self.space.packing
+        self.count(name, [packing.column(keys, node) for node in range(len(self.engine.processes))], ways)
+        for check, wrong in self._wrong_in(name, keys):
+            self._note(check, keys[wrong])
+
+    def _wrong_in(self, name: str, keys: Keys) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """For each check: in which of these states, in which a snapshot is complete, it does not hold."""
+        packing = self.space.packing
+        columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
+        orphan, changed = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
-        self._note(CONSISTENCY, keys[orphan])
+            changed |= self._told("changed", name, node, _has_changed)[column] > 0
+        yield CONSISTENCY, orphan
+        yield STATES, changed
         wrong = np.zeros(len(keys), bool)
         for channel in self.engine.channels:
             contents = packing.column(keys, self.space.column_of[channel.number])
             wrong |= self._wrong_channel(name, channel.number, columns[channel.target], contents)
-        self._note(CHANNEL_STATES, keys[wrong])
-        self._note(CONSERVATION, keys[self._lost(name, columns)])
+        yield CHANNEL_STATES, wrong
+        yield CONSERVATION, self._lost(name, columns)
 
-    def _count(self, name: str, columns: Sequence[Ints]) -> None:
-        """Count the recorded states, which differ in fewer things than the states of the system."""
-        parts = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
-        rows, counts = np.unique(np.stack(parts, axis=1), axis=0, return_counts=True)
-        for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
-            self.snapshots[(name, *(self.parts.things[number] for number in row))] += count
+    def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
+        """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
+        told = [self._told("part", name, node, self._part)[own] for node, own in enumerate(columns)]
+        packing = packing_of([len(self.parts.things).bit_length()] * len(columns))
+        keys, sums = merged([(packing.packed(told), ways)])
+        numbers = np.stack([packing.column(keys, node) for node in range(len(columns))], axis=1)
+        of = list(self.parts.of)
+        for row, count in zip(numbers.tolist(), sums.tolist(), strict=True):
+            self.snapshots[(name, *(of[number] for number in row))] += count
+
+    def counted(self) -> dict[str, list[tuple[float, ...]]]:
+        """What was counted in this level, by snapshot: how many runs, and by process a local state that recorded so."""
+        first: dict[tuple[str, int, int], int] = {}
+        for name in self.names:
+            for node in range(len(self.engine.processes)):
+                for local, part in enumerate(self._told("part", name, node, self._part).tolist()):
+                    first.setdefault((name, node, part), local)
+        found: dict[str, list[tuple[float, ...]]] = {}
+        for (name, *told), ways in self.snapshots.items():
+            locals_ = [first[str(name), node, self.parts.of[part]] for node, part in enumerate(told)]
+            found.setdefault(str(name), []).append((ways, *locals_))
+        return found
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""
         part = own.process.snapshots.get(name)
         if part is None:
             return 0
-        kept = frozenset(
-            (channel.name, tuple(frozen(message.body) for message in messages))
-            for channel, messages in part.kept.items()
-            if messages
-        )
-        told = (own.process.name, frozen(part.state), kept)
-        return self.parts.number(told, told)
+        kept = {channel.name: [message.body for message in messages] for channel, messages in part.kept.items()}
+        told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
+        return self.parts.number(told.told(), told)
 
     def _wrong_channel(self, name: str, number: int, locals_: Ints, contents: Ints) -> NDArray[np.bool_]:
         """Whether a channel was recorded otherwise than the messages that crossed the cut on it."""

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import (
@@ -36,34 +35,27 @@ from sim.core.model import (
     Timer,
 )
 from sim.core.workload import Refused
+from sim.explore.packing import Ints, Keys, distinct
 
-Ints = NDArray[np.int32]
-Keys = NDArray[np.int64]
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
 ROOM = 64  # local states and inputs for which a table has room at first
 
 
 def frozen(value: Any) -> Hashable:
     """A value of plain data as one that can be a key; equal values give equal keys."""
-    if isinstance(value, Mapping):
-        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
+    if value is None or isinstance(value, str | int | float):
+        return type(value).__name__, value
+    if isinstance(value, list | tuple):
+        return tuple(map(frozen, value))
     if isinstance(value, Channel):
         return "channel", value.number
     if isinstance(value, Message):
         return value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
     if isinstance(value, set | frozenset):
         return "set", frozenset(map(frozen, value))
-    if isinstance(value, list | tuple):
-        return tuple(map(frozen, value))
-    if value is None or isinstance(value, str | int | float | bool):
-        return type(value).__name__, value
+    if isinstance(value, Mapping):
+        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
-
-
-def distinct(keys: Keys) -> Keys:
-    """The different keys, sorted."""
-    keys = np.sort(keys)
-    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
 
 
 class Numbers:
@@ -94,7 +86,8 @@ class Outcome(NamedTuple):
 class Local:
     """A local state: the process with its timers, and what it received.
 
-    late: the white messages that came after it recorded, by snapshot and channel.
+    late: the white messages that came after it recorded, by snapshot and channel. cut: its states when it recorded, by
+    snapshot, where what it records is no copy.
     """
 
     process: Process
@@ -102,6 +95,7 @@ class Local:
     late: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
     orphans: frozenset[str] = frozenset()  # snapshots for which it received a red message before it recorded
     done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
+    cut: dict[str, Any] = field(default_factory=dict)
 
     def key(self, *, counts_events: bool) -> Hashable:
         """Equal for local states that no rule and no check can tell apart."""
@@ -116,7 +110,8 @@ class Local:
             own.memory, timers,
         )  # fmt: skip
         return (
-            frozen(fields), frozenset(self.late.items()), self.orphans, self.done, own.index if counts_events else None
+            frozen(fields), frozenset(self.late.items()), self.orphans, self.done, frozen(self.cut),
+            own.index if counts_events else None,
         )  # fmt: skip
 
 
@@ -136,7 +131,8 @@ class Machine:
         self.locals, self.inputs, self.outcomes = Numbers(), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
-        self.executions = 0
+        self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
+        self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0
@@ -156,17 +152,36 @@ class Machine:
             self.table = np.concatenate([self.table, np.full_like(self.table, UNKNOWN)], axis=1)
         return number
 
-    def outcomes_of(self, locals_: Ints, inputs: Ints) -> Ints:
+    def outcomes_of(self, locals_: Ints, inputs: Ints | int) -> Ints:
         """The outcomes of pairs, element by element; IMPOSSIBLE where a local state does not take the input."""
-        found = self.table[locals_, inputs]
-        missing = found == UNKNOWN
-        if missing.any():
-            for pair in distinct(locals_[missing].astype(np.int64) << 32 | inputs[missing]).tolist():
-                local, given = pair >> 32, pair & 0xFFFFFFFF
-                outcome = self._carried_out(local, given)  # may make the table larger
-                self.table[local, given] = outcome
-            found = self.table[locals_, inputs]
+        found = self._looked_up(locals_, inputs)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
+            given_to = np.broadcast_to(inputs, locals_.shape)
+            pairs = distinct(locals_[missing].astype(np.int64) << 32 | given_to[missing])
+            if self.wanted is not None:
+                self.wanted.update(pairs.tolist())
+                found[missing] = IMPOSSIBLE
+                return found
+            self.fill(pairs)
+            found = self._looked_up(locals_, inputs)
         return found
+
+    def fill(self, pairs: Keys) -> None:
+        """Fill the table for pairs: a local state in the upper 32 bits, an input in the lower ones."""
+        for pair in pairs.tolist():
+            local, given = pair >> 32, pair & 0xFFFFFFFF
+            outcome = self._carried_out(local, given)  # may make the table larger
+            self.table[local, given] = outcome
+
+    def _looked_up(self, locals_: Ints, inputs: Ints | int) -> Ints:
+        found: Ints = self.table.ravel().take(locals_.astype(np.int64) * self.table.shape[1] + inputs)
+        return found
+
+    def outcome(self, local: int, given: int) -> Outcome | None:
+        """The outcome of one pair; None where the local state does not take the input."""
+        number = int(self.outcomes_of(np.array([local], np.int32), np.array([given], np.int32))[0])
+        return None if number == IMPOSSIBLE else self.outcomes.things[number]
 
     # ------------------------------------------------------------------ outcomes in columns
 
@@ -196,7 +211,7 @@ class Machine:
     # ------------------------------------------------------------------ one execution of a rule
 
     def _carried_out(self, local: int, given: int) -> int:
-        self.executions += 1
+        self.executed.append((local, given))
         before: Local = self.locals.things[local]
         parts = self.inputs.things[given]
         process = before.process.copy()
@@ -261,9 +276,16 @@ class Machine:
             after.done |= {parts[1]}
         if parts[0] == "deliver":
             self._receive(after, parts[1], parts[2])
+        if not self.engine.algorithm.copies_states:
+            known = before.process.snapshots
+            after.cut = {
+                name: before.cut[name] if name in known and known[name].inside == part.inside else part.state
+                for name, part in process.snapshots.items()
+            }
         by_column: dict[int, list[int]] = {}
         for message in sent:
-            by_column.setdefault(self.column_of[message.channel.number], []).append(self._token(message, process))
+            red = frozenset(process.snapshots) if message.kind == APP else frozenset()
+            by_column.setdefault(self.column_of[message.channel.number], []).append(self.token(message, red))
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
         return Outcome(self.local(after), queues, state.happened)
 
@@ -281,8 +303,8 @@ class Machine:
         if late:
             after.late = {**after.late, **late}
 
-    def _token(self, message: Message, process: Process) -> int:
-        red = frozenset(process.snapshots) if message.kind == APP else frozenset()
+    def token(self, message: Message, red: frozenset[str]) -> int:
+        """The number of a message whose sender had recorded these snapshots."""
         label = message.receive_label if message.receive_label in self.engine.awaited else None
         return self.tokens.number((frozen(message), red, label), (message, red))
 

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sim.core.engine import Engine
 from sim.core.model import Action, Deliver, Fire, Hear, Start, State
 from sim.core.scheduler import choice_name
 from sim.document.scenario import Scenario, SchedulerChoice
-from sim.explore.search import Explored, path_to
+from sim.explore.space import Space
 
 
-def replayed(scenario: Scenario, found: Explored, depth: int, key: int) -> Scenario:
-    """The scenario with the choices of a shortest run to a state; delays mean nothing in it, as it has no time."""
-    names = tuple(_names(found, depth, key))
+def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) -> Scenario:
+    """The scenario with the choices of a path: nodes and their inputs. Delays mean nothing in it, as it has no time."""
+    names = tuple(_names(space, path))
     return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
 
 
-def _names(found: Explored, depth: int, key: int) -> Iterator[str]:
-    engine = found.space.engine
+def _names(space: Space, path: Sequence[tuple[int, int]]) -> Iterator[str]:
+    engine = space.engine
     state = engine.initial()
-    for node, given in path_to(found, depth, key):
-        action = _action(engine, state, node, found.space.machines[node].inputs.things[given])
+    for node, given in path:
+        action = action_of(engine, state, node, space.machines[node].inputs.things[given])
         yield choice_name(engine, state, action)
         engine.perform(state, action, [])
 
 
-def _action(engine: Engine, state: State, node: int, parts: tuple[object, ...]) -> Action:
+def action_of(engine: Engine, state: State, node: int, parts: tuple[object, ...]) -> Action:
     """The action of an input (sim/explore/machine.py) in a whole state."""
     kind = parts[0]
     if kind == "start":

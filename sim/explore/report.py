@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
@@ -12,11 +14,40 @@ from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
 from sim.document.validate import validate
+from sim.explore.judging import Part
 from sim.explore.replay import replayed
-from sim.explore.search import MOST_STATES, Explored, explore
+from sim.explore.search import MOST_STATES, Explored, explore, path_to
 from sim.explore.space import Space
+from sim.explore.symmetry import Symmetry
 
 FEWEST, MOST_PROCESSES = 2, 8
+MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the document, and in words
+EXACT = 2**53  # up to here, sums of floats are whole numbers
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """What a snapshot recorded in some runs: by process its state, by channel the bodies that it recorded.
+
+    ways: the number of runs up to the step that completes it; about, where it is above 2**53; None if it is not known.
+    """
+
+    id: str
+    processes: dict[str, Any]
+    channels: dict[str, list[Any]]
+    ways: int | None
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `ways` is the very number."""
+        return self.ways is not None and self.ways <= EXACT
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of the document."""
+        return {
+            "id": self.id, "processes": self.processes, "channels": self.channels, "ways": self.ways,
+            "exact": self.is_exact,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -30,13 +61,38 @@ class Exploration:
     def to_json(self) -> dict[str, Any]:
         """The document of the command line."""
         found = self.found
+        both = {"representatives": found.representatives} if found.symmetry else {}
         return {
             "states": found.states,
+            **both,
             "transitions": found.transitions,
             "complete": found.complete,
+            "depth": self.depth,
+            "per_depth": found.per_depth,
+            "problem": found.problem or None,
             "snapshots": len(found.snapshots),
+            "recorded": [snapshot.to_json() for snapshot in self.recorded[:MOST_RECORDED]],
+            "recorded_left_out": max(0, len(self.recorded) - MOST_RECORDED),
             "violations": [{"check": check, "steps": steps} for check, steps in self.shortest()],
         }
+
+    @property
+    def depth(self) -> int:
+        """The number of steps to the states that are farthest from the beginning, of those that were found."""
+        return max(0, len(self.found.per_depth) - 1)
+
+    @cached_property
+    def recorded(self) -> list[Snapshot]:
+        """The different snapshots that were recorded, the most frequent first."""
+        parts = self.found.parts
+        empty: dict[str, list[Any]] = {channel.name: [] for channel in self.scenario.channels}
+        snapshots = []
+        for (name, *told), ways in self.found.snapshots.items():
+            own: list[Part] = [parts.things[parts.of[part]] for part in told]
+            channels = empty | {channel: bodies for part in own for channel, bodies in part.channels.items()}
+            count = round(ways) if self.found.is_levelled else None
+            snapshots.append(Snapshot(str(name), {part.process: part.state for part in own}, channels, count))
+        return sorted(snapshots, key=lambda own: (-(own.ways or 0), json.dumps(own.to_json(), sort_keys=True)))
 
     def shortest(self) -> list[tuple[str, int]]:
         """The checks that do not hold, each with the steps of a shortest run, the shortest first."""
@@ -44,26 +100,68 @@ class Exploration:
 
     def in_words(self) -> Iterator[str]:
         """The same for people."""
-        found, depth = self.found, len(self.found.levels) - 1
-        yield f"{found.states:,} states, {found.transitions:,} transitions, depth {depth}"
+        found = self.found
+        states = counted(found.states, "state")
+        yield f"{states}, {counted(found.transitions, 'transition')}, depth {self.depth}"
+        if found.symmetry:
+            yield f"{found.representatives:,} of them were explored and stand for all: {found.symmetry.in_words()}"
         if not found.complete:
             so_far = "" if found.worst else ", no violation so far"
-            yield f"not all explored ({found.problem}): depth {depth}, {found.states:,} states{so_far}"
-        yield f"{len(found.snapshots):,} different snapshots are recorded"
+            yield f"not all explored ({found.problem}): depth {self.depth}, {states}{so_far}"
+        yield from self._recorded_in_words()
         for check, steps in self.shortest():
             yield f"{check} does not hold: the shortest such run has {steps} steps"
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
             yield "every check holds in every run"
 
+    def _recorded_in_words(self) -> Iterator[str]:
+        listed, more = self.recorded[:MOST_LISTED], len(self.recorded) - MOST_LISTED
+        how = "and the number of runs that lead to each" if self.found.is_levelled else (
+            "but not how many runs lead to each, for runs of different lengths lead to the same state"
+        )  # fmt: skip
+        what = counted(len(self.recorded), "different snapshot")
+        yield f"{what} can be recorded, {how}:" if listed else f"{what} can be recorded"
+        for snapshot in listed:
+            yield "  " + self._snapshot_in_words(snapshot)
+        if more > 0:
+            yield f"  and {more:,} more"
+
+    def _snapshot_in_words(self, snapshot: Snapshot) -> str:
+        """Such as `32 ways  S1: P1 790, P2 190, P1->P2 holds 30`."""
+        workload = self.found.space.engine.workload
+        told = [f"{name} {workload.state_words(own)}" for name, own in snapshot.processes.items() if own is not None]
+        told += [
+            f"{channel} holds {', '.join(workload.body_words(body) or 'a message' for body in bodies)}"
+            for channel, bodies in snapshot.channels.items()
+            if bodies
+        ]
+        if not any(snapshot.channels.values()):
+            told.append("all channels empty")
+        return f"{ways_in_words(snapshot)}{snapshot.id}: {', '.join(told)}"
+
+
+def ways_in_words(snapshot: Snapshot) -> str:
+    """How many runs lead to a snapshot; empty where that is not known."""
+    if snapshot.ways is None:
+        return ""
+    told = f"{snapshot.ways:,}" if snapshot.is_exact else f"about {snapshot.ways:.1e}"
+    return f"{told} {'way' if snapshot.ways == 1 else 'ways'}  "
+
+
+def counted(count: int, what: str) -> str:
+    """`1 state`, `1,900 states`."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
 
 def exploration(
-    scenario: Scenario, *, own_order: bool = False, most_states: int = MOST_STATES,
+    scenario: Scenario, *, own_order: bool = False, symmetry: bool = False, most_states: int = MOST_STATES,
     progress: Callable[[Explored], None] = lambda found: None,
 ) -> Exploration:  # fmt: skip
     """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
-    found = explore(Space(scenario.engine(), own_order=own_order), most_states, progress)
-    runs = {check: replayed(scenario, found, depth, key) for check, (depth, key) in found.worst.items()}
+    space = Space(scenario.engine(), own_order=own_order)
+    found = explore(space, most_states, progress, Symmetry(scenario, space) if symmetry else None)
+    runs = {check: replayed(scenario, space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()}
     return Exploration(scenario, found, runs)
 
 

@@ -3,34 +3,47 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
-from sim.explore.machine import Keys, distinct
-from sim.explore.space import Move, NoRoom, Space, Wider
+from sim.explore.machine import Numbers
+from sim.explore.packing import Keys, Ways, merged
+from sim.explore.space import Move, Space, Wider
+from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
+CHUNK = 1 << 19  # states of a level that are stepped together
 
 
 @dataclass
 class Explored:
     """What was found.
 
-    levels: the keys of the states by depth, sorted. transitions: how many steps lead from a state to a state.
-    problem: why these are not all; "" if they are. snapshots: the recorded states, each with the number of
-    steps that complete it. worst: for each check that does not hold somewhere, a state of least depth in which it
-    does not: the depth and the key.
+    levels: the keys of the states by depth; with symmetry of their representatives. per_depth: how many states there
+    are, with all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
+    transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped:
+    what interrupted it. snapshots: the recorded states (their parts are numbered by `parts`), each with the number of
+    runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long;
+    else these numbers mean nothing. worst: for each check that does not hold somewhere, a state of least depth in which
+    it does not: the depth and the key.
     """
 
     space: Space
+    parts: Numbers
+    symmetry: Symmetry | None = None
     levels: list[Keys] = field(default_factory=list)
+    per_depth: list[int] = field(default_factory=list)
+    stepped: int = 0
     transitions: int = 0
     problem: str = ""
+    stopped: KeyboardInterrupt | None = None
     snapshots: Counter[Recorded] = field(default_factory=Counter)
+    is_levelled: bool = True
     worst: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
@@ -41,80 +54,160 @@ class Explored:
     @property
     def states(self) -> int:
         """The number of distinct states."""
+        return sum(self.per_depth)
+
+    @property
+    def representatives(self) -> int:
+        """How many states are held; all of them without symmetry."""
         return sum(map(len, self.levels))
 
 
 def explore(
-    space: Space, most_states: int = MOST_STATES, progress: Callable[[Explored], None] = lambda found: None
-) -> Explored:
-    """All states that can be reached, each once, at its least depth. `progress` is called after each level."""
-    found, judge = Explored(space), Judge(space)
-    frontier = seen = space.initial()
-    while len(frontier):
-        found.levels.append(frontier)
-        deadline.check()
-        if len(seen) > most_states:
-            found.problem = f"more than {most_states:,} states"
-            break
-        try:
-            progress(found)
-            new, frontier, seen = _step(found, judge, frontier, seen)
-        except NoRoom:
-            found.problem = "a state of this system does not fit into 64 bits"
-            break
-        except KeyboardInterrupt:
-            found.problem = "interrupted"
-            break
-        places = np.searchsorted(seen, new)
-        places[places == len(seen)] = 0
-        frontier = new[seen[places] != new]
-        seen = np.concatenate([seen, frontier])
-        seen.sort(kind="stable")  # two sorted parts are merged
+    space: Space, most_states: int = MOST_STATES, progress: Callable[[Explored], None] = lambda found: None,
+    symmetry: Symmetry | None = None,
+) -> Explored:  # fmt: skip
+    """All states that can be reached, each once, at its least depth.
+
+    It ends early, with a problem, where more than `most_states` would be held, on Ctrl-C and at a deadline. `progress`
+    is called after each level, and while a large one is stepped. With `symmetry`, one state of each orbit is explored.
+    """
+    search = Search(space, progress, symmetry)
+    found = search.found
+    try:
+        while len(search.frontier):
+            found.levels.append(search.frontier)
+            found.per_depth.append(int(search.sizes.sum()))
+            if found.representatives > most_states:
+                found.problem = f"more than {most_states:,} states"
+                break
+            search.step()
+    except KeyboardInterrupt as stopped:
+        found.problem, found.stopped = "interrupted", stopped
+    except deadline.OutOfTime:
+        found.problem = "out of time"
+    if symmetry:
+        with suppress(Wider):
+            symmetry.prepare()
+    search.widen()  # what was begun last may have brought new numbers
+    if symmetry:
+        found.snapshots = symmetry.expanded(found.snapshots, found.parts)
     return found
 
 
-def _step(found: Explored, judge: Judge, frontier: Keys, seen: Keys) -> tuple[Keys, Keys, Keys]:
-    """The states after a level, sorted, and its own and those seen in the packing in which these are."""
-    space = found.space
-    while True:
-        judge.begin()
-        try:
-            reached, has_left, transitions = [frontier[:0]], np.zeros(len(frontier), bool), 0
-            for move, after in space.successors(frontier):
-                has_left[move.places] = True
-                transitions += len(after)
-                reached.append(after)
-                judge.look(move, after)
-            new = distinct(np.concatenate(reached))
-            judge.look_at_ends(frontier[~has_left])
-            break
-        except Wider:
-            old = space.widen()
-            frontier, seen = space.packing.repacked(frontier, old), space.packing.repacked(seen, old)
-            found.levels = [space.packing.repacked(level, old) for level in found.levels]
-            found.worst = {
-                check: (depth, int(space.packing.repacked(np.array([key]), old)[0]))
-                for check, (depth, key) in found.worst.items()
-            }
-    found.transitions += transitions
-    found.snapshots.update(judge.snapshots)
-    depth = len(found.levels)
-    for check, key in judge.worst.items():
-        found.worst.setdefault(check, (depth - (check == COMPLETION), key))
-    return new, frontier, seen
+class Search:
+    """The level that is stepped next, and all states that were seen.
+
+    With symmetry each stands for an orbit, of some size, and the number of runs is that to all states of the orbit.
+    """
+
+    def __init__(self, space: Space, progress: Callable[[Explored], None], symmetry: Symmetry | None) -> None:
+        self.space, self.progress, self.symmetry, self.judge = space, progress, symmetry, Judge(space)
+        self.found = Explored(space, self.judge.parts, symmetry)
+        self.frontier = self.seen = space.initial()
+        self.ways: Ways = np.ones(1)
+        self.sizes = np.ones(1, np.int64)
+        self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
+
+    def step(self) -> None:
+        """Go on to the states after the frontier that were not seen."""
+        self.progress(self.found)
+        self._new = []
+        for begin in range(0, len(self.frontier), CHUNK):
+            deadline.check()
+            reached = self._step(slice(begin, begin + CHUNK))
+            self._new.append(reached)
+            self.progress(self.found)
+        new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
+        places = np.searchsorted(self.seen, new)
+        places[places == len(self.seen)] = 0
+        is_new = self.seen[places] != new
+        self.found.is_levelled &= bool(is_new.all())
+        self.frontier, self.ways = new[is_new], ways[is_new]
+        self.sizes = self.symmetry.least(self.frontier)[1] if self.symmetry else np.ones(len(self.frontier), np.int64)
+        self.seen = np.concatenate([self.seen, self.frontier])
+        self.seen.sort(kind="stable")  # two sorted parts are merged
+
+    def _step(self, chunk: slice) -> tuple[Keys, Ways]:
+        """The states after a part of the frontier, sorted, and the number of runs to each."""
+        while True:
+            keys, ways, sizes = self.frontier[chunk], self.ways[chunk], self.sizes[chunk]
+            self.judge.begin()
+            try:
+                new, ways, transitions = stepped(self.space, self.judge, keys, ways, sizes)
+                if self.symmetry:
+                    new, ways = merged([(self.symmetry.least(new)[0], ways)])
+                break
+            except Wider:
+                self.widen()
+        self._note(len(keys), transitions)
+        return new, ways
+
+    def _note(self, states: int, transitions: int) -> None:
+        found, depth = self.found, len(self.found.levels)
+        found.stepped += states
+        found.transitions += transitions
+        found.snapshots.update(self.judge.snapshots)
+        for check, key in self.judge.worst.items():
+            found.worst.setdefault(check, (depth - (check == COMPLETION), key))
+
+    def widen(self) -> None:
+        """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
+        found = self.found
+        packing, repacked = self.space.wider()
+        frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
+        new = [(repacked(keys), ways) for keys, ways in self._new]
+        levels = [repacked(level) for level in found.levels]
+        worst = {check: (depth, int(repacked(np.array([key]))[0])) for check, (depth, key) in found.worst.items()}
+        self.space.packing, self.frontier, self.seen, self._new = packing, frontier, seen, new
+        found.levels, found.worst = levels, worst
+
+
+def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> tuple[Keys, Ways, int]:
+    """The states after these, sorted, the number of runs to each, and the number of steps; `judge` looks at them.
+
+    sizes: for how many states each stands.
+    """
+    has_left, transitions = np.zeros(len(keys), bool), 0
+    reached = [(keys[:0], ways[:0])]
+    for move, after in space.successors(keys):
+        has_left[move.places] = True
+        transitions += int(sizes[move.places].sum())
+        reached.append((after, ways[move.places]))
+        judge.look(move, *reached[-1])
+    judge.look_at_ends(keys[~has_left])
+    return *merged(reached), transitions
 
 
 def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
-    """The steps of a shortest run to a state: the node and its input, from the first one on."""
-    steps: list[tuple[int, int]] = []
+    """The steps of a shortest run to a state: the node and its input, from the first one on.
+
+    With symmetry the run leads to some state of the orbit.
+    """
+    moves: list[tuple[int, int, int, int]] = []  # node, local state, input, and the place of its end among images
     for level in reversed(found.levels[:depth]):
-        move, place = next(_leading_to(found.space, level, key))
-        steps.append((move.node, int(move.given[place])))
+        images = found.symmetry.images(key) if found.symmetry else [key]
+        move, place, end = next(leading_to(found.space, level, images))
         key = int(move.keys[place])
-    return steps[::-1]
+        local = int(found.space.packing.column(move.keys[place : place + 1], move.node)[0])
+        moves.append((move.node, local, int(move.given[place]), images.index(end)))
+    if not found.symmetry:
+        return [(node, given) for node, _, given, _ in moves[::-1]]
+    return list(_renamed(found.symmetry, moves[::-1]))
 
 
-def _leading_to(space: Space, level: Keys, key: int) -> Iterator[tuple[Move, int]]:
-    for move, after in space.successors(level):
-        for place in np.flatnonzero(after == key)[:1].tolist():
-            yield move, place
+def _renamed(symmetry: Symmetry, moves: Sequence[tuple[int, int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Moves between representatives as the steps of one run: each goes on in the names in which the last one ended."""
+    renaming = symmetry.renamings[0]
+    for node, local, given, image in moves:
+        taken = renaming.input(node, local, given)
+        assert taken is not None
+        yield renaming.places[node], taken
+        renaming = symmetry.after(symmetry.renamings[image], renaming)
+
+
+def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[tuple[Move, int, int]]:
+    """The moves that lead from a level to one of the keys: the move, the place in it, and the key."""
+    for begin in range(0, len(level), CHUNK):
+        for move, after in space.successors(level[begin : begin + CHUNK]):
+            for place in np.flatnonzero(np.isin(after, keys))[:1].tolist():
+                yield move, place, int(after[place])

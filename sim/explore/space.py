@@ -1,4 +1,4 @@
-"""All states of a system, level by level: a state is one row of small numbers, packed into 64 bits.
+"""All states of a system, level by level: a state is one row of small numbers, packed into a key.
 
 A column for each node holds its local state, one for each channel its content, one the script's progress where its
 lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups; its new states
@@ -7,7 +7,7 @@ are those whose keys are not among the sorted keys seen.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from operator import gt
 
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import MARKER, Channel
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Ints, Keys, Local, Machine, Numbers, Outcome, distinct
+from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers, Outcome
+from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, distinct, packing_of, wider
 
-BITS = 63  # of a key; the sign is left alone
 FIRST_BITS = 1  # of a column
 
 
@@ -31,22 +31,40 @@ class Contents:
         self.numbers.number((), ())
         self.batches.number((), ())
         self._appended: Ints = np.full((1, 1), UNKNOWN, np.int32)
+        self.wanted: set[int] | None = None  # not None: nothing gets a number, but pairs that are missing are noted
 
     def appended(self, contents: Ints, batches: Ints) -> Ints:
         """The contents with a batch of messages at their ends, element by element."""
+        self._make_room()
+        found = self._looked_up(contents, batches)
+        missing = np.flatnonzero(found == UNKNOWN)
+        if len(missing):
+            pairs = distinct(contents[missing].astype(np.int64) << 32 | batches[missing])
+            if self.wanted is not None:
+                self.wanted.update(pairs.tolist())
+                found[missing] = 0
+                return found
+            self.fill(pairs)
+            found = self._looked_up(contents, batches)
+        return found
+
+    def fill(self, pairs: Keys) -> None:
+        """Fill the table for pairs: a content in the upper 32 bits, a batch in the lower ones."""
+        self._make_room()
+        for pair in pairs.tolist():
+            content, batch = pair >> 32, pair & 0xFFFFFFFF
+            whole = (*self.numbers.things[content], *self.batches.things[batch])
+            self._appended[content, batch] = self.numbers.number(whole, whole)
+
+    def _make_room(self) -> None:
         known = len(self.numbers.things), len(self.batches.things)
         if any(map(gt, known, self._appended.shape)):
             more = np.full((2 * known[0], 2 * known[1]), UNKNOWN, np.int32)
             more[: self._appended.shape[0], : self._appended.shape[1]] = self._appended
             self._appended = more
-        found = self._appended[contents, batches]
-        missing = found == UNKNOWN
-        if missing.any():
-            for pair in distinct(contents[missing].astype(np.int64) << 32 | batches[missing]).tolist():
-                content, batch = pair >> 32, pair & 0xFFFFFFFF
-                whole = (*self.numbers.things[content], *self.batches.things[batch])
-                self._appended[content, batch] = self.numbers.number(whole, whole)
-            found = self._appended[contents, batches]
+
+    def _looked_up(self, contents: Ints, batches: Ints) -> Ints:
+        found: Ints = self._appended.ravel().take(contents.astype(np.int64) * self._appended.shape[1] + batches)
         return found
 
     def deliveries(self, content: int) -> list[tuple[int, tuple[int, ...], int]]:
@@ -65,35 +83,6 @@ class Contents:
         return self.overtakes and kinds[-1] == MARKER and MARKER not in kinds[:-1]
 
 
-class NoRoom(Exception):
-    """The numbers of a state do not fit into one key any more."""
-
-
-class Packing:
-    """Where the columns lie in a key, the first one highest, so that wider columns leave the order of keys as it is."""
-
-    def __init__(self, widths: Sequence[int]) -> None:
-        if sum(widths) > BITS:
-            raise NoRoom
-        self.widths = list(widths)
-        self.shifts = [sum(widths[place + 1 :]) for place in range(len(widths))]
-
-    def column(self, keys: Keys, place: int) -> Ints:
-        """The numbers in a column."""
-        return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
-
-    def changed(self, keys: Keys, place: int, before: Ints, after: Ints) -> Keys:
-        """The keys with other numbers in a column."""
-        return keys + ((after.astype(np.int64) - before) << self.shifts[place])
-
-    def repacked(self, keys: Keys, old: Packing) -> Keys:
-        """Keys of another packing in this one."""
-        found = np.zeros_like(keys)
-        for place, shift in enumerate(self.shifts):
-            found |= old.column(keys, place).astype(np.int64) << shift
-        return found
-
-
 @dataclass
 class Move:
     """Some states of a level that one node leaves in the same way: their places in it, their keys, and the outcomes."""
@@ -103,6 +92,7 @@ class Move:
     keys: Keys
     given: Ints  # the inputs
     outcomes: Ints
+    locals: Ints  # of the node, before
     place: int | None = None  # the column of the channel on which a message is delivered
     before: Ints | None = None  # its contents
     after: Ints | None = None  # what is left of them
@@ -132,18 +122,17 @@ class Space:
         self.order = [] if own_order else [number for _, number in timed]
         self.columns = nodes + len(self.channels) + 2
         self.at_order, self.at_happened = self.columns - 2, self.columns - 1
-        self.widths = [FIRST_BITS] * (self.columns - 2)
-        self.widths += [len(self.order).bit_length(), 2 if engine.awaited else 0]
-        self.packing = Packing(self.widths)
+        widths = [FIRST_BITS] * (self.columns - 2)
+        widths += [len(self.order).bit_length(), 2 if engine.awaited else 0]
+        self.packing = packing_of(widths)
         self._delivered: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def initial(self) -> Keys:
         """The one state at which all runs begin."""
         state = self.engine.initial()
-        key = np.zeros(1, np.int64)
         for machine, process in zip(self.machines, [*state.processes, *state.services], strict=True):
             assert machine.local(Local(process)) == 0
-        return key
+        return self.packing.packed([np.zeros(1, np.int32)] * self.columns)
 
     # ------------------------------------------------------------------ one level
 
@@ -160,28 +149,31 @@ class Space:
     def _moves_of_starts(self, keys: Keys) -> list[Move]:
         every = np.arange(len(keys))
         nodes = [start.process for start in self.engine.starts]
-        moves = [self._taken(node, every, keys, self.machines[node].input("start")) for node in nodes]
+        moves = [
+            self._taken(node, every, keys, self.packing.column(keys, node), self.machines[node].input("start"))
+            for node in nodes
+        ]
         return [move for move in moves if len(move.keys)]
 
-    def _taken(self, node: int, places: NDArray[np.int64], keys: Keys, given: int) -> Move:
+    def _taken(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, given: int) -> Move:
         """Of the states at some places those in which a node takes an input."""
-        machine, inputs = self.machines[node], np.full(len(keys), given, np.int32)
-        outcomes = machine.outcomes_of(self.packing.column(keys, node), inputs)
-        taken = outcomes != IMPOSSIBLE
-        return Move(node, places[taken], keys[taken], inputs[taken], outcomes[taken])
+        outcomes = self.machines[node].outcomes_of(locals_, given)
+        taken = np.flatnonzero(outcomes != IMPOSSIBLE)
+        inputs = np.full(len(taken), given, np.int32)
+        return Move(node, places[taken], keys[taken], inputs, outcomes[taken], locals_[taken])
 
     def _moves(self, node: int, keys: Keys) -> Iterator[Move]:
-        machine, every = self.machines[node], np.arange(len(keys))
+        machine, every, locals_ = self.machines[node], np.arange(len(keys)), self.packing.column(keys, node)
         for item in self.engine.agenda:
             if item.process == node:
-                yield from self._items(node, every, keys, item.number)
+                yield from self._items(node, every, keys, locals_, item.number)
         for place in range(self._most_options(machine)):
-            yield self._taken(node, every, keys, machine.input("turn", place))
+            yield self._taken(node, every, keys, locals_, machine.input("turn", place))
         for name in sorted({name for local in machine.locals.things for name in local.timers}):
-            yield self._taken(node, every, keys, machine.input("fire", name))
+            yield self._taken(node, every, keys, locals_, machine.input("fire", name))
         for place, channel in enumerate(self.channels):
             if channel.target == node:
-                yield from self._deliveries(node, keys, place)
+                yield from self._deliveries(node, keys, locals_, place)
 
     def _most_options(self, machine: Machine) -> int:
         if machine.number >= len(self.engine.processes):
@@ -189,18 +181,18 @@ class Space:
         options = self.engine.workload.options
         return max(len(options(local.process)) for local in machine.locals.things)
 
-    def _items(self, node: int, places: NDArray[np.int64], keys: Keys, number: int) -> Iterator[Move]:
+    def _items(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, number: int) -> Iterator[Move]:
         item = self.engine.agenda[number]
         if item.after is not None:
             known = np.array([item.after in labels for labels in self.happened.things])
             places = places[known[self.packing.column(keys, self.at_happened)]]
         elif self.order:
             places = places[self.packing.column(keys, self.at_order) == self.order.index(number)]
-        move = self._taken(node, places, keys[places], self.machines[node].input("item", number))
+        move = self._taken(node, places, keys[places], locals_[places], self.machines[node].input("item", number))
         move.order = bool(self.order) and item.after is None
         yield move
 
-    def _deliveries(self, node: int, keys: Keys, place: int) -> Iterator[Move]:
+    def _deliveries(self, node: int, keys: Keys, locals_: Ints, place: int) -> Iterator[Move]:
         column = len(self.machines) + place
         contents = self.packing.column(keys, column)
         for rank in range(self._longest(place)):
@@ -209,12 +201,14 @@ class Space:
             some = np.flatnonzero(inputs >= 0)
             if not len(some):
                 return
-            inputs, locals_ = inputs[some], self.packing.column(keys[some], node)
-            outcomes = self.machines[node].outcomes_of(locals_, inputs)
-            taken = outcomes != IMPOSSIBLE
+            inputs = inputs[some]
+            outcomes = self.machines[node].outcomes_of(locals_[some], inputs)
+            taken = np.flatnonzero(outcomes != IMPOSSIBLE)
             some = some[taken]
             before = contents[some]
-            yield Move(node, some, keys[some], inputs[taken], outcomes[taken], column, before, left[before])
+            yield Move(
+                node, some, keys[some], inputs[taken], outcomes[taken], locals_[some], column, before, left[before]
+            )
 
     def _longest(self, place: int) -> int:
         contents = self.contents[place]
@@ -243,38 +237,35 @@ class Space:
 
     def _after(self, move: Move) -> Keys:
         """The keys to which a move leads."""
-        machine, keys = self.machines[move.node], move.keys
-        if not len(keys):
-            return keys
-        known: list[Outcome] = machine.outcomes.things
-        self._check_room()
-        locals_ = machine.next_locals()[move.outcomes]
-        keys = self.packing.changed(keys, move.node, self.packing.column(move.keys, move.node), locals_)
+        if not len(move.keys):
+            return move.keys
+        changes = list(self._changes(move))
+        self.check_room()
+        return self.packing.changed(move.keys, changes)
+
+    def _changes(self, move: Move) -> Iterator[Change]:
+        """What a move changes, each column once."""
+        machine, keys, every = self.machines[move.node], move.keys, slice(None)
+        yield Change(move.node, every, machine.next_locals()[move.outcomes] - move.locals)
         if move.place is not None:
             assert move.before is not None and move.after is not None
-            keys = self.packing.changed(keys, move.place, move.before, move.after)
+            yield Change(move.place, every, move.after - move.before)
         if move.order:
-            keys = keys + (1 << self.packing.shifts[self.at_order])
+            yield Change(self.at_order, every, np.ones(len(keys), np.int32))
         for column in machine.columns_sent():
-            keys = self._sent(keys, column, machine, move.outcomes)
+            yield from self._sent(keys, column, machine, move.outcomes)
         if self.engine.awaited:
-            keys = self._noticed(keys, known, move.outcomes)
-        return keys
+            yield from self._noticed(keys, machine.outcomes.things, move.outcomes)
 
-    def _sent(self, keys: Keys, column: int, machine: Machine, outcomes: Ints) -> Keys:
+    def _sent(self, keys: Keys, column: int, machine: Machine, outcomes: Ints) -> Iterator[Change]:
         contents = self.contents[column - len(self.machines)]
         batches = machine.batches(column, contents.batches)[outcomes]
         some = np.flatnonzero(batches)
-        if not len(some):
-            return keys
-        before = self.packing.column(keys[some], column)
-        after = contents.appended(before, batches[some])
-        self._check_room()
-        keys = keys.copy()
-        keys[some] = self.packing.changed(keys[some], column, before, after)
-        return keys
+        if len(some):
+            before = self.packing.column(keys[some], column)
+            yield Change(column, some, contents.appended(before, batches[some]) - before)
 
-    def _noticed(self, keys: Keys, known: Sequence[Outcome], outcomes: Ints) -> Keys:
+    def _noticed(self, keys: Keys, known: Sequence[Outcome], outcomes: Ints) -> Iterator[Change]:
         for outcome in np.unique(outcomes).tolist():
             labels = known[outcome].happened
             if labels:
@@ -282,31 +273,55 @@ class Space:
                 before = self.packing.column(keys[own], self.at_happened)
                 sets = [self.happened.things[number] | labels for number in range(len(self.happened.things))]
                 after = np.array([self.happened.number(found, found) for found in sets], np.int32)[before]
-                self._check_room()
-                keys = keys.copy()
-                keys[own] = self.packing.changed(keys[own], self.at_happened, before, after)
-        return keys
+                yield Change(self.at_happened, own, after - before)
+
+    # ------------------------------------------------------------------ tables that workers share
+
+    @property
+    def tables(self) -> list[Machine | Contents]:
+        """The tables that are filled where they are asked for, column by column."""
+        return [*self.machines, *self.contents]
+
+    def settle(self) -> None:
+        """Number all that a step from any known state asks for but for `tables`. Raises Wider."""
+        none, before = np.zeros(0, np.int64), None
+        while before != self.numbered():
+            before = self.numbered()
+            for _ in self.successors(none):
+                pass
+            for machine in self.machines:
+                for column in machine.columns_sent():
+                    machine.batches(column, self.contents[column - len(self.machines)].batches)
+                for labels in {outcome.happened for outcome in machine.outcomes.things}:
+                    for own in list(self.happened.things):
+                        self.happened.number(own | labels, own | labels)
+        self.check_room()
+
+    def numbered(self) -> list[int]:
+        """How many things of each kind have a number."""
+        kinds = [kind for machine in self.machines for kind in (machine.locals, machine.inputs, machine.outcomes)]
+        kinds += [kind for contents in self.contents for kind in (contents.numbers, contents.batches)]
+        return [len(kind.things) for kind in (*kinds, self.happened, self.tokens)]
 
     # ------------------------------------------------------------------ room in a key
 
-    def _sizes(self) -> list[int]:
+    def sizes(self) -> list[int]:
         """How many numbers each column has by now."""
         sizes = [len(machine.locals.things) for machine in self.machines]
         sizes += [len(contents.numbers.things) for contents in self.contents]
         return [*sizes, len(self.order) + 1, len(self.happened.things)]
 
-    def _check_room(self) -> None:
+    def check_room(self) -> None:
         """Raises Wider where a column needs more bits."""
-        needed = [(size - 1).bit_length() for size in self._sizes()]
+        needed = [(size - 1).bit_length() for size in self.sizes()]
         if any(bits > width for bits, width in zip(needed, self.packing.widths, strict=True)):
             raise Wider
 
-    def widen(self) -> Packing:
-        """Make columns wider where they need it. Returns the packing before. Raises NoRoom."""
-        old = self.packing
-        needed = [(size - 1).bit_length() for size in self._sizes()]
-        self.packing = Packing([max(bits, width) for bits, width in zip(needed, old.widths, strict=True)])
-        return old
+    def wider(self) -> tuple[Packing | Collapsed, Callable[[Keys], Keys]]:
+        """A packing with the bits that all columns need, and what turns keys of the present one into its keys."""
+        old, columns = self.packing, range(self.columns)
+        new = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
+        return new, lambda keys: new.packed(old.column(keys, place) for place in columns)
 
 
 class Wider(Exception):

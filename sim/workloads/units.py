@@ -12,7 +12,7 @@ from sim.core import randomness
 from sim.core.effects import Out
 from sim.core.model import Action, Message, Process, Send
 from sim.core.parameters import Parameter
-from sim.core.workload import Refused, Workload, counted
+from sim.core.workload import Refused, Workload
 
 
 class Units(Workload):
@@ -71,5 +71,6 @@ class Units(Workload):
         return [Send(channel, 1) for channel in process.outgoing] if process.turn < self.sends else ()
 
     def state_words(self, state: dict[str, int]) -> str:
-        """How many it has received."""
-        return f"{counted(sum(state.values()), 'messages')} received"
+        """How many it has received from whom."""
+        told = [f"{number} from {channel.split('->')[0]}" for channel, number in sorted(state.items())]
+        return f"received {', '.join(told)}" if told else "received nothing"

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import json
-from collections import deque
-from collections.abc import Hashable
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from sim.__main__ import main
+from sim.algorithms.broken.by_reference import ByReference
+from sim.algorithms.chandy_lamport import ChandyLamport
+from sim.core import deadline
 from sim.core.algorithm import ALGORITHMS
-from sim.core.model import State
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.exchange import cos418
+from sim.explore import packing
 from sim.explore.machine import frozen
-from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.report import Snapshot, changed, complete_graph, exploration, ways_in_words
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
 from tests.sim import rule_books
+from tests.sim.core import test_every_interleaving
+from tests.sim.explore.plain import Plain, explored, runs_to_snapshots
 from tests.sim.tools import send, start, system
+from tests.tools import ROOT
 
 
 def counts(scenario: Scenario, **asked: Any) -> tuple[int, int]:
@@ -45,50 +58,17 @@ def test_the_complete_graph_has_as_many_states_as_other_explorers_count(processe
 def test_three_processes_with_two_messages_each():
     done = exploration(complete_graph(3, 2))
     assert (done.found.states, done.found.transitions) == (2_176_299, 9_369_665)
-    assert done.to_json()["violations"] == [] and sum(m.executions for m in done.found.space.machines) < 20_000
+    assert done.to_json()["violations"] == [] and sum(len(m.executed) for m in done.found.space.machines) < 20_000
 
 
-# ------------------------------------------------------------------ a second explorer
+# ------------------------------------------------------------------ the second explorer
 
 
-def plain_counts(scenario: Scenario, *, own_order: bool = False) -> tuple[int, int]:
-    """The same counts by the engine alone, state by state."""
-    engine = scenario.engine()
-    order = [number for _, number in sorted((i.time, i.number) for i in engine.agenda if i.after is None)]
-    first = engine.initial()
-    seen, waiting, transitions = {_key(first)}, deque([first]), 0
-    while waiting:
-        state = waiting.popleft()
-        for action in engine.enabled(state):
-            done = sum(process.position for process in [*state.processes, *state.services])
-            is_timed = action.item is not None and engine.agenda[action.item].after is None
-            if is_timed and not own_order and order[done] != action.item:
-                continue
-            after, _ = engine.step(state, action)
-            transitions += 1
-            key = _key(after)
-            if key not in seen:
-                seen.add(key)
-                waiting.append(after)
-    return len(seen), transitions
-
-
-def _key(state: State) -> Hashable:
-    def told(process):
-        own = {
-            name: (part.state, {c.name: k for c, k in part.kept.items() if k}, {c.name for c in part.closed}, part.done)
-            for name, part in process.snapshots.items()
-        }
-        listening = {channel.name: snapshots for channel, snapshots in process.listening.items()}
-        return (
-            process.state, process.turn, process.position, process.paused, {c.name for c in process.blocked}, own,
-            listening, process.aborted, process.memory,
-        )  # fmt: skip
-
-    timers = {key: (timer.after, timer.snapshot) for key, timer in state.timers.items()}
-    control = {channel.name: messages for channel, messages in state.control.items()}
-    processes = [told(process) for process in [*state.processes, *state.services]]
-    return frozen((processes, state.queues, control, timers, state.happened, state.waiting))
+@pytest.fixture(params=["one word", "halves"])
+def words(request, monkeypatch) -> None:
+    """The same with so few bits in a key that the columns are halved, and the halves again."""
+    if request.param == "halves":
+        monkeypatch.setattr(packing, "BITS", 10)
 
 
 SYSTEMS = {
@@ -123,11 +103,19 @@ SYSTEMS = {
 }  # fmt: skip
 
 
+@cache
+def plain_of(name: str, own_order: bool) -> Plain:
+    return explored(SYSTEMS[name], own_order=own_order)
+
+
 @pytest.mark.parametrize("own_order", [False, True])
 @pytest.mark.parametrize("name", SYSTEMS)
-def test_stepping_in_batches_finds_the_states_that_the_engine_finds(name, own_order):
+def test_stepping_in_batches_finds_the_states_that_the_engine_finds(words, name, own_order):
     scenario = SYSTEMS[name]
-    assert counts(scenario, own_order=own_order) == plain_counts(scenario, own_order=own_order)
+    plain = plain_of(name, own_order)
+    found = exploration(scenario, own_order=own_order).found
+    assert found.complete and (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.is_levelled and found.snapshots == plain.snapshots
 
 
 RULE_BOOKS = [
@@ -136,16 +124,37 @@ RULE_BOOKS = [
 
 
 @pytest.mark.parametrize("rules", RULE_BOOKS, ids=lambda own: own.__name__)
-def test_control_messages_timers_and_pauses_are_stepped_as_the_engine_does(register, rules):
+def test_control_messages_timers_and_pauses_are_stepped_as_the_engine_does(words, register, rules):
     scenario = rule_books.two(register(rules))
-    assert counts(scenario, own_order=True) == plain_counts(scenario, own_order=True)
+    assert counts(scenario, own_order=True) == explored(scenario, own_order=True)[:2]
 
 
+@pytest.mark.parametrize(("processes", "sends"), [(2, 1), (2, 2), (3, 0)])
+@pytest.mark.parametrize("algorithm", [*ALGORITHMS, rule_books.Barrier.name])
+def test_every_rule_book_has_the_states_that_the_engine_finds(words, register, algorithm, processes, sends):
+    """Barriers overtake messages."""
+    register(rule_books.Barrier)
+    scenario = changed(complete_graph(processes, sends), algorithm, not_fifo=False)
+    plain, found = explored(scenario), exploration(scenario).found
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.snapshots == plain.snapshots
+
+
+@pytest.mark.long
 def test_a_service_is_a_node_and_states_that_a_check_tells_apart_are_two(register):
     """Its snapshots may be wrong: which messages crossed the cut is part of a state then."""
     scenario = rule_books.commanded(register(rule_books.Commanded))
-    batches, plain = counts(scenario, own_order=True), plain_counts(scenario, own_order=True)
-    assert batches[0] > plain[0] and batches[1] > plain[1]
+    batches, plain = counts(scenario, own_order=True), explored(scenario, own_order=True)
+    assert batches[0] > plain.states and batches[1] > plain.transitions
+
+
+def test_states_that_do_not_fit_into_one_word_are_explored_exactly(monkeypatch):
+    """Control messages of everybody to everybody: 18 channels beside the processes."""
+    narrow = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
+    monkeypatch.setattr(packing, "BITS", 20)
+    wide = exploration(changed(complete_graph(3, 1), "lai_yang", not_fifo=True)).found
+    assert (wide.states, wide.transitions) == (narrow.states, narrow.transitions)
+    assert wide.snapshots == narrow.snapshots
 
 
 # ------------------------------------------------------------------ snapshots
@@ -190,6 +199,59 @@ def test_every_snapshot_of_a_run_is_among_those_that_were_found():
         assert alike, snapshot.id
 
 
+@pytest.mark.parametrize("name", test_every_interleaving.SYSTEMS)
+def test_as_many_ways_lead_to_a_snapshot_as_there_are_runs_up_to_it(name):
+    scenario = test_every_interleaving.SYSTEMS[name].scenario
+    done = exploration(scenario, own_order=True)
+    assert done.found.snapshots == runs_to_snapshots(scenario, own_order=True)
+    assert all(snapshot.is_exact for snapshot in done.recorded)
+
+
+def test_the_document_lists_the_snapshots_the_most_frequent_first():
+    """Of the 32 runs of two transfers each meets one of four snapshots; runs that differ later are one way."""
+    scenario = test_every_interleaving.SYSTEMS["two processes, a send each, one initiator"].scenario
+    document = exploration(scenario, own_order=True).to_json()
+    assert document["snapshots"] == len(document["recorded"]) and document["recorded_left_out"] == 0
+    ways = [recorded["ways"] for recorded in document["recorded"]]
+    assert ways == sorted(ways, reverse=True)
+    for recorded in document["recorded"]:
+        goods = [*recorded["processes"].values(), *chain(*recorded["channels"].values())]
+        assert set(recorded["channels"]) == {"P1->P2", "P2->P1"} and sum(goods) == 200
+
+
+def test_a_long_list_of_snapshots_is_cut_off_and_says_so():
+    done = exploration(complete_graph(2, 3))
+    told = list(done.in_words())
+    assert "40 different snapshots can be recorded, and the number of runs that lead to each:" in told
+    assert "  and 20 more" in told and sum(" ways  S1: " in line for line in told) == 20
+
+
+def test_numbers_of_ways_beyond_what_is_exact_are_about():
+    assert Snapshot("S1", {}, {}, 2**53).is_exact and not Snapshot("S1", {}, {}, 2**60).is_exact
+    assert ways_in_words(Snapshot("S1", {}, {}, 2**60)).startswith("about 1.2e+18 ways")
+
+
+class Ticking(ChandyLamport):
+    """The initiator sets a timer, again and again."""
+
+    name = "test_ticking"
+
+    def on_initiate(self, process, snapshot, out):
+        super().on_initiate(process, snapshot, out)
+        out.set_timer("tick", 1.0)
+
+    def on_timer(self, process, timer, out):
+        out.set_timer("tick", 1.0)
+
+
+def test_where_runs_of_different_lengths_meet_ways_are_not_counted(register):
+    """The initiator's timer may go off any number of times, and nothing else happens then."""
+    done = exploration(replace(complete_graph(2, 1), algorithm=register(Ticking)))
+    assert not done.found.is_levelled
+    assert {recorded.ways for recorded in done.recorded} == {None}
+    assert any("runs of different lengths lead to the same state" in line for line in done.in_words())
+
+
 # ------------------------------------------------------------------ violations
 
 
@@ -219,6 +281,17 @@ def test_a_broken_rule_is_found_with_its_shortest_run(slip):
     assert check in failed
 
 
+def test_a_state_that_is_recorded_by_reference_is_not_the_state_at_the_cut(register):
+    """P1 starts, receives what P2 has sent, and then the marker: what it recorded has changed by then."""
+
+    class Referring(ByReference):
+        name = "test_referring"
+        checks = tuple(dict.fromkeys((*ByReference.checks, "states")))
+
+    done = exploration(replace(complete_graph(2, 1), algorithm=register(Referring)))
+    assert ("states", 5) in done.shortest()
+
+
 # ------------------------------------------------------------------ bounds, and the command line
 
 
@@ -238,6 +311,39 @@ def test_an_interruption_keeps_what_was_found():
     assert done.found.problem == "interrupted" and len(done.found.levels) == 5
 
 
+def test_a_deadline_ends_it_and_says_so():
+    with deadline.within(deadline.Deadline(0)):
+        done = exploration(complete_graph(3, 1))
+    assert done.found.problem == "out of time" and not done.to_json()["complete"]
+    assert "not all explored (out of time): depth 0, 1 state, no violation so far" in list(done.in_words())
+
+
+def test_violations_found_so_far_are_told_although_not_all_is_explored():
+    done = exploration(changed(complete_graph(3, 1), None, not_fifo=True), most_states=20_000)
+    told = list(done.in_words())
+    assert any(line.startswith("not all explored") and "no violation" not in line for line in told)
+    assert done.runs and "every check holds in every run" not in told
+
+
+@pytest.mark.long
+def test_ctrl_c_prints_what_was_found_and_ends_with_the_status_of_an_interruption():
+    """The terminal hears once a second how far it is; standard output has the document alone."""
+    terminal, stderr = pty.openpty()
+    arguments = [sys.executable, "-m", "sim", "explore", "--complete", "4", "--sends", "2", "--json"]
+    with subprocess.Popen(arguments, cwd=ROOT, stdout=subprocess.PIPE, stderr=stderr) as process:
+        os.close(stderr)
+        told = b""
+        while b"states a second" not in told:
+            told += os.read(terminal, 1_000)
+        process.send_signal(signal.SIGINT)
+        document = json.loads(process.communicate()[0])
+    os.close(terminal)
+    assert re.search(rb"depth \d+: [\d,]+ states, [\d,]+ to go on from, [\d,]+ states a second", told)
+    assert process.returncode == 128 + signal.SIGINT
+    assert document["complete"] is False and document["problem"] == "interrupted"
+    assert document["states"] > 1_000 and document["violations"] == []
+
+
 def command(capsys, *arguments: str) -> tuple[int, str]:
     status = main(["explore", *arguments])
     told = capsys.readouterr()
@@ -246,8 +352,13 @@ def command(capsys, *arguments: str) -> tuple[int, str]:
 
 def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_path):
     status, told = command(capsys, "--complete", "2", "--sends", "3", "--json")
-    document = {"states": 1900, "transitions": 4340, "complete": True, "snapshots": 40, "violations": []}
-    assert (status, json.loads(told)) == (0, document)
+    document = json.loads(told)
+    recorded, per_depth = document.pop("recorded"), document.pop("per_depth")
+    assert status == 0 and document == {
+        "states": 1900, "transitions": 4340, "complete": True, "depth": 15, "problem": None, "snapshots": 40,
+        "recorded_left_out": 0, "violations": [],
+    }  # fmt: skip
+    assert len(recorded) == 40 and len(per_depth) == 16 and sum(per_depth) == 1900
     saved = tmp_path / "wrong.toml"
     status, told = command(capsys, "--complete", "2", "--sends", "1", "--not-fifo", "--json", "--save", str(saved))
     assert status == 1
@@ -263,6 +374,7 @@ def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_
         ([], "give a SCENARIO, or --complete N with --sends K"),
         (["lecture", "--complete", "2"], "give a SCENARIO, or --complete N with --sends K"),
         (["--complete", "1"], "--complete 1: give a number of processes from 2 to 8"),
+        (["lecture", "--max-states", "0"], "--max-states 0: give a number of states, at least 1"),
         (["--complete", "2", "--sends", "-1"], "--sends -1: give a number of messages, 0 or more"),
         (["lecture", "--algorithm", "none"], "--algorithm 'none': no such algorithm; there are"),
     ],

@@ -1,0 +1,212 @@
+"""What a worker does with one part of the states: those whose columns have the same hash. It writes its part itself.
+
+The files of a part are arrays of NumPy in a folder that all workers see. A file is whole or not there, and depends on
+what it holds alone: a task may be carried out twice. Numbers of local states and contents are the driver's, everywhere.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sim.explore.judging import Judge
+from sim.explore.packing import Collapsed, Keys, Packing, Ways, merged, packing_of
+from sim.explore.search import CHUNK, leading_to, stepped
+from sim.explore.space import Space
+
+MIX = 0x9E3779B97F4A7C15  # 2 ** 64 divided by the golden ratio: neighbours get hashes far apart
+NOTHING = np.zeros(0, np.int64), np.zeros(0)
+
+
+@dataclass(frozen=True)
+class Files:
+    """The folder of an exploration, and the number of its parts. packing: how often the keys were made wider.
+
+    States are kept as `words` of their packing, a row for each.
+    """
+
+    folder: Path
+    parts: int
+    packing: int = 0
+
+    def words(self, depth: int, part: int) -> Path:
+        """The file with the states of a part."""
+        return self.folder / str(self.packing) / f"{depth}-{part}.npy"
+
+    def ways(self, depth: int, part: int) -> Path:
+        """The file with the numbers of runs that lead to each state of a part."""
+        return self.folder / f"ways-{depth}-{part}.npy"
+
+    def again(self, depth: int, part: int) -> Path:
+        """The file with the number of states that were sent to a part, though they had been seen."""
+        return self.folder / f"again-{depth}-{part}.npy"
+
+    def sent(self, what: str, depth: int, part: int) -> Path:
+        """A file with the states after a part, by the part to which they belong.
+
+        what: "" for the states, "-ways" for the numbers of runs, "-starts" for the place at which each part begins.
+        """
+        return self.folder / f"sent{what}-{depth}-{part}.npy"
+
+    def send(self, packing: Packing | Collapsed, depth: int, part: int, keys: Keys, ways: Ways) -> None:
+        """Write the states after a part."""
+        belongs = self._belongs(packing, keys)
+        order = np.argsort(belongs, kind="stable")
+        _save(self.sent("-ways", depth, part), ways[order])
+        _save(self.sent("-starts", depth, part), np.searchsorted(belongs[order], np.arange(self.parts + 1)))
+        _save(self.sent("", depth, part), words_of(packing, keys[order]))
+
+    def _belongs(self, packing: Packing | Collapsed, keys: Keys) -> NDArray[np.int64]:
+        """The parts to which states belong. It depends on the numbers in their columns, not on how wide these are."""
+        mixed = np.zeros(len(keys), np.uint64)
+        for place in range(len(packing.widths)):
+            mixed = (mixed + packing.column(keys, place).astype(np.uint64)) * np.uint64(MIX)
+            mixed ^= mixed >> np.uint64(29)
+        return (mixed % np.uint64(self.parts)).astype(np.int64)
+
+
+def words_of(packing: Packing | Collapsed, keys: Keys) -> Keys:
+    """States as rows of words, which mean the same wherever they are read."""
+    return np.stack(packing.words(packing.column(keys, place) for place in range(len(packing.widths))), axis=1)
+
+
+def keys_of(packing: Packing | Collapsed, words: Keys) -> Keys:
+    """The keys of states that are given as rows of words."""
+    return packing.joined(list(words.T))
+
+
+def _save(path: Path, array: NDArray[Any]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    hidden = path.parent / f".{secrets.token_hex(8)}.npy"
+    np.save(hidden, array)
+    os.replace(hidden, path)
+
+
+@dataclass
+class Task:
+    """Something that is done with a part, on any machine that sees the files. `space` has the tables of the driver."""
+
+    files: Files
+    space: Space
+    depth: int
+
+    def carry_out(self, part: int) -> dict[str, Any]:
+        """Does it. Returns plain data for the driver."""
+        raise NotImplementedError
+
+    def load(self, depth: int, part: int) -> Keys:
+        """The keys of the states of a part."""
+        return keys_of(self.space.packing, np.load(self.files.words(depth, part)))
+
+
+@dataclass
+class Step(Task):
+    """Gather the states of a depth that were sent to a part, and send on those after them.
+
+    senders: the parts of the depth before.
+    """
+
+    senders: Sequence[int]
+
+    def carry_out(self, part: int) -> dict[str, Any]:
+        """The counts; or what the tables of the driver do not hold, by column, as `wanted`: then nothing is sent."""
+        self.space.packing = packing_of(self.space.packing.widths)  # a new one: numbers of halves are for one part
+        if not self.files.words(self.depth, part).exists():
+            self._gather(part)
+        keys, ways = self.load(self.depth, part), np.load(self.files.ways(self.depth, part))
+        known = self.space.numbered()
+        for table in self.space.tables:
+            table.wanted = set()
+        self._judge.begin()
+        reached: list[tuple[Keys, Ways]] = [NOTHING]
+        transitions = 0
+        for chunk in (slice(begin, begin + CHUNK) for begin in range(0, len(keys), CHUNK)):
+            each = np.ones(len(keys[chunk]), np.int64)
+            after, own_ways, steps = stepped(self.space, self._judge, keys[chunk], ways[chunk], each)
+            reached.append((after, own_ways))
+            transitions += steps
+        assert known == self.space.numbered(), "a worker has numbered something"
+        wanted = [[place, list(table.wanted)] for place, table in enumerate(self.space.tables) if table.wanted]
+        if wanted:
+            return {"wanted": wanted}
+        self.files.send(self.space.packing, self.depth, part, *merged(reached))
+        worst = {
+            check: words_of(self.space.packing, np.array([key]))[0].tolist() for check, key in self._judge.worst.items()
+        }
+        return {
+            "states": len(keys), "transitions": transitions, "again": int(np.load(self.files.again(self.depth, part))),
+            "snapshots": self._judge.counted(), "worst": worst,
+        }  # fmt: skip
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return Judge(self.space)
+
+    def _gather(self, part: int) -> None:
+        """Write the states of a part that were not seen before, and the runs to each."""
+        keys, ways = merged([NOTHING, *(self._sent(sender, part) for sender in self.senders)])
+        is_new = np.ones(len(keys), bool)
+        for depth in range(self.depth):
+            seen = np.sort(self.load(depth, part), kind="stable")
+            if len(seen):
+                places = np.searchsorted(seen, keys)
+                places[places == len(seen)] = 0
+                is_new &= seen[places] != keys
+        _save(self.files.again(self.depth, part), np.array(np.sum(~is_new)))
+        _save(self.files.ways(self.depth, part), ways[is_new])
+        _save(self.files.words(self.depth, part), words_of(self.space.packing, keys[is_new]))
+
+    def _sent(self, sender: int, part: int) -> tuple[Keys, Ways]:
+        before = self.depth - 1
+        begin, end = np.load(self.files.sent("-starts", before, sender))[part : part + 2]
+        words, ways = (np.load(self.files.sent(what, before, sender), mmap_mode="r") for what in ("", "-ways"))
+        return keys_of(self.space.packing, words[begin:end]), ways[begin:end]
+
+
+@dataclass
+class Widen(Task):
+    """Write the states of a part up to a depth anew, in the packing of `space`.
+
+    old, old_widths: the files, and their packing, as they are now.
+    """
+
+    old: Files
+    old_widths: Sequence[int]
+
+    def carry_out(self, part: int) -> dict[str, Any]:
+        """Returns nothing."""
+        for depth in range(self.depth + 1):
+            words = np.load(self.old.words(depth, part))
+            _save(self.files.words(depth, part), wider_words(self.old_widths, self.space.packing.widths, words))
+        return {}
+
+
+def wider_words(old: Sequence[int], new: Sequence[int], words: Keys) -> Keys:
+    """States that are given as rows of words, in a packing of other widths."""
+    before, after = packing_of(old), packing_of(new)
+    keys = keys_of(before, words)
+    return words_of(after, after.packed(before.column(keys, place) for place in range(len(old))))
+
+
+@dataclass
+class Lead(Task):
+    """Look for a step from a part to a state, of which `words` tells."""
+
+    words: Sequence[int]
+
+    def carry_out(self, part: int) -> dict[str, Any]:
+        """The node, its input, and the state before; nothing if there is none."""
+        packing = self.space.packing
+        keys, key = self.load(self.depth, part), int(keys_of(packing, np.array([self.words]))[0])
+        for move, place, _ in leading_to(self.space, keys, [key]):
+            before = words_of(packing, move.keys[place : place + 1])[0]
+            return {"node": move.node, "given": int(move.given[place]), "before": before.tolist()}
+        return {}

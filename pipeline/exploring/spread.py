@@ -1,0 +1,213 @@
+"""All states of a system, spread over Spark's workers: the driver of the search, depth by depth.
+
+The driver alone carries out rules, numbers local states and contents of channels, and sends its tables with each job.
+The workers look up the steps of their parts. Where a table lacks something, a part is stepped again after the driver
+has filled it. No states pass through the driver but those of violations and of the runs to them.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow
+
+from pipeline.exploring.part import Files, Lead, Step, Task, Widen, wider_words
+from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.losses import in_one_sentence
+from pipeline.spark.progress import Progress, silent
+from pipeline.spark.restarting import ask, carried_out
+from pipeline.store.schema import Types, arrow_schema, spark_schema
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.explore.judging import COMPLETION, Judge
+from sim.explore.replay import replayed
+from sim.explore.report import Exploration
+from sim.explore.search import Explored
+from sim.explore.space import Space, Wider
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+STATES_OF_TASK = 200_000  # a depth with fewer states is one task
+
+
+@dataclass
+class SpreadOut(Explored):
+    """What was found. The levels are in files. The keys in `worst` are places in `words`."""
+
+    words: list[list[int]] = field(default_factory=list)
+
+
+def explored(
+    scenario: Scenario, folder: Path, *, own_order: bool, parts: int, most_states: int, progress: Progress = silent
+) -> Exploration:
+    """All runs of a scenario without time, as `sim.explore.report.exploration` finds them, with this process's Spark.
+
+    folder: empty, and seen by all workers. Ctrl-C ends it early, with a problem. Raises InputError like `carried_out`.
+    """
+    space = Space(scenario.engine(), own_order=own_order)
+    search = SpreadSearch(space, folder, parts, most_states)
+    try:
+        carried_out(search.go_on, progress)
+    except KeyboardInterrupt as stopped:
+        search.found.problem, search.found.stopped = "interrupted", stopped
+    runs = {
+        check: replayed(scenario, space, ask(partial(search.path_to, depth=depth, key=key)))
+        for check, (depth, key) in search.found.worst.items()
+    }
+    return Exploration(scenario, search.found, runs)
+
+
+class SpreadSearch:
+    """A search in a folder. Where it was interrupted, also by the loss of Spark, it goes on at the same depth."""
+
+    def __init__(self, space: Space, folder: Path, parts: int, most_states: int) -> None:
+        """`folder` is empty, and workers see it. parts: how many there are, by the hash of a state's columns."""
+        self.space, self.most_states = space, most_states
+        self.judge = Judge(space)
+        self.found = SpreadOut(space, self.judge.parts)
+        self.depth = 0
+        space.initial()
+        while not self._is_settled():
+            space.packing, _ = space.wider()
+        self._files = Files(folder, parts)
+        self._files.send(space.packing, -1, 0, space.initial(), np.ones(1))
+        self._senders: Sequence[int] = (0,)
+        self._done: dict[int, dict[str, Any]] = {}  # what came of the parts of this depth
+        self._narrow: tuple[Files, list[int]] | None = None  # files that have to be written anew, and their widths
+
+    def go_on(self, spark: SparkSession, progress: Progress = silent) -> None:
+        """Search until all is found, or there are too many. `progress` counts states."""
+        while self.found.complete:
+            self._step(spark)
+            states = sum(done["states"] for done in self._done.values())
+            if not states:
+                return
+            self.found.per_depth.append(states)
+            progress(self.found.states, self.most_states)
+            if self.found.states > self.most_states:
+                self.found.problem = f"more than {self.most_states:,} states"
+            else:
+                self._go_deeper()
+
+    def path_to(self, spark: SparkSession, depth: int, key: int) -> list[tuple[int, int]]:
+        """The steps of a shortest run to a state of `worst`: the node and its input, from the first one on."""
+        steps: list[tuple[int, int]] = []
+        words = self.found.words[key]
+        for before in reversed(range(depth)):
+            results = list(self.results(spark, Lead(self._files, self.space, before, words), self._every))
+            step = next(found for _, found in results if found)
+            steps.append((step["node"], step["given"]))
+            words = step["before"]
+        return steps[::-1]
+
+    # ------------------------------------------------------------------ one depth
+
+    @property
+    def _every(self) -> Sequence[int]:
+        return range(self._files.parts)
+
+    def _step(self, spark: SparkSession) -> None:
+        """Step all parts that are not done."""
+        self._settle(spark)
+        while missing := [part for part in self._every if part not in self._done]:
+            step, wanted = Step(self._files, self.space, self.depth, self._senders), defaultdict[int, set[int]](set)
+            for part, found in self.results(spark, step, missing):
+                if "wanted" not in found:
+                    self._done[part] = found
+                for place, pairs in found.get("wanted", ()):
+                    wanted[place].update(pairs)
+            for place, pairs in sorted(wanted.items()):
+                self.space.tables[place].fill(np.array(sorted(pairs), np.int64))
+            self._settle(spark)
+
+    def _settle(self, spark: SparkSession) -> None:
+        """Have all that workers need in the tables, and keys that are wide enough."""
+        if not self._is_settled():
+            old = self.space.packing.widths
+            self._narrow = self._narrow or (self._files, old)
+            self._files = replace(self._files, packing=self._files.packing + 1)
+            self.space.packing, _ = self.space.wider()
+            new = self.space.packing.widths
+            self.found.words = [wider_words(old, new, np.array([own]))[0].tolist() for own in self.found.words]
+        if self._narrow is not None:
+            self._widen(spark, *self._narrow)
+            self._narrow = None
+
+    def _is_settled(self) -> bool:
+        try:
+            self.space.settle()
+        except Wider:
+            return False
+        return True
+
+    def _widen(self, spark: SparkSession, old: Files, widths: list[int]) -> None:
+        """Write all states anew. What parts of this depth have sent is in the old packing, so they are not done."""
+        self._done.clear()
+        for _ in self.results(spark, Widen(self._files, self.space, self.depth, old, widths), self._every):
+            pass
+        shutil.rmtree(old.folder / str(old.packing), ignore_errors=True)
+
+    def _go_deeper(self) -> None:
+        for _, done in sorted(self._done.items()):
+            self._note(done)
+        for path in self._files.folder.glob(f"sent*-{self.depth - 1}-*.npy"):
+            path.unlink()
+        self._senders = self._every
+        self._done.clear()
+        self.depth += 1
+
+    def _note(self, done: dict[str, Any]) -> None:
+        found = self.found
+        found.stepped += done["states"]
+        found.transitions += done["transitions"]
+        found.is_levelled &= not done["again"]
+        self.judge.begin()
+        for name, rows in done["snapshots"].items():
+            ways, *columns = (np.array(column) for column in zip(*rows, strict=True))
+            self.judge.count(name, columns, ways)
+        found.snapshots.update(self.judge.snapshots)
+        for check, words in done["worst"].items():
+            if check not in found.worst:
+                found.worst[check] = self.depth + (check != COMPLETION), len(found.words)
+                found.words.append(words)
+
+    # ------------------------------------------------------------------ jobs
+
+    def results(self, spark: SparkSession, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        """What comes of a task with each of some parts. Where there are few states, a worker gets several parts."""
+        sizes = self.found.per_depth or [1]
+        count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
+        groups = [list(parts[number::count]) for number in range(count)]
+        frame = spark.range(0, count, 1, count).mapInArrow(partial(_run_task, task, groups), spark_schema(_RESULTS))
+        with in_one_sentence(spark), interrupted_by(threading.Event(), spark):
+            for row in frame.toLocalIterator():
+                found = json.loads(row.result)
+                if "problem" in found:
+                    raise InputError(f"{self._files.folder}: {found['problem']}; all workers have to see this folder")
+                yield row.part, found
+
+
+# ------------------------------------------------------------------ on a worker
+
+_RESULTS: Types = {"part": "int32", "result": "string"}  # the result is JSON
+
+
+def _run_task(task: Task, groups: Sequence[Sequence[int]], batches: Iterator[pyarrow.RecordBatch]) -> Iterator[Any]:
+    """Carries out a task with the parts of the groups in `batches`. Results report what the system refuses."""
+    for part in (own for batch in batches for index in batch.column(0).to_pylist() for own in groups[index]):
+        try:
+            result = task.carry_out(part)
+        except OSError as problem:
+            result = {"problem": problem.strerror or str(problem)}
+        rows = {"part": [part], "result": [json.dumps(result)]}
+        yield pyarrow.RecordBatch.from_pydict(rows, arrow_schema(_RESULTS))

@@ -1,0 +1,61 @@
+"""What the commands `explore` of sim and of pipeline share: their options, the system meant, what they tell."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.document.writing import dumps
+from sim.explore.report import Exploration, changed, complete_graph
+
+
+def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
+    """Adds the options that both have; `most_states` is the bound where none is given."""
+    command.add_argument("scenario", metavar="SCENARIO", nargs="?")
+    command.add_argument("--complete", type=int, metavar="N", help="instead: N processes that may send to anyone")
+    command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
+    command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
+    command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")
+    command.add_argument(
+        "--own-order", action="store_true",
+        help="only each process's own script lines keep their order (default: all of them, as in one run)",
+    )  # fmt: skip
+    command.add_argument(
+        "--max-states", type=int, default=most_states, metavar="M", help=f"stop when there are more ({most_states:,})"
+    )
+    command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
+    command.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def asked(arguments: argparse.Namespace) -> Scenario:
+    """The scenario that is to be explored. Raises InputError."""
+    if (arguments.scenario is None) == (arguments.complete is None):
+        raise InputError("give a SCENARIO, or --complete N with --sends K")
+    if arguments.max_states < 1:
+        raise InputError(f"--max-states {arguments.max_states}: give a number of states, at least 1")
+    if arguments.scenario is None:
+        scenario = complete_graph(arguments.complete, arguments.sends)
+    else:
+        scenario = library.find(arguments.scenario)
+    return changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
+
+
+def tell(done: Exploration, arguments: argparse.Namespace) -> int:
+    """Prints what was found, and saves the shortest wrong run. Returns the exit status; raises what interrupted it."""
+    print(json.dumps(done.to_json(), ensure_ascii=False) if arguments.json else "\n".join(done.in_words()))
+    if arguments.save and done.runs:
+        _save(Path(arguments.save), dumps(done.runs[done.shortest()[0][0]]))
+    if done.found.stopped:
+        raise done.found.stopped
+    return 1 if done.runs else 0
+
+
+def _save(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise InputError(f"{path}: cannot be written ({problem.strerror}); name a file of yours") from None

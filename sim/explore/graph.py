@@ -1,0 +1,123 @@
+"""The graph of the states of a small system: what is in each, what is wrong in it, which actions lead on from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sim.core.engine import Engine
+from sim.core.model import APP, MARKER, Message, Process, State
+from sim.core.scheduler import choice_name
+from sim.explore.judging import Judge
+from sim.explore.replay import action_of
+from sim.explore.search import Explored
+
+MOST_NODES = 300
+
+
+@dataclass(frozen=True)
+class Node:
+    """One state. Its number is its place in the list of nodes; number 0 is the state at which all runs begin.
+
+    depth: the number of steps that lead to it, at least. complete: the snapshots that are complete in it. wrong: the
+    checks that do not hold in it. processes, channels: in words, what is in each; channels that are empty are left out.
+    """
+
+    depth: int
+    complete: tuple[str, ...]
+    wrong: tuple[str, ...]
+    processes: dict[str, str]
+    channels: dict[str, str]
+
+    def in_words(self) -> str:
+        """Such as `P1 790, has recorded S1; P2 200; P1->P2: 30, marker of S1`."""
+        told = [f"{name} {own}".strip() for name, own in self.processes.items()]
+        return "; ".join([*told, *(f"{name}: {own}" for name, own in self.channels.items())])
+
+
+@dataclass(frozen=True)
+class Edge:
+    """One step: the numbers of two nodes, and the action in the notation of `choice_name`."""
+
+    source: int
+    target: int
+    action: str
+
+
+def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
+    """The states of an exploration, level by level, and the steps between them.
+
+    Of one that was not complete, the states of the last level have no steps. Raises ValueError for more than MOST_NODES
+    states, and with symmetry, where states are left out.
+    """
+    if found.states > MOST_NODES or found.symmetry:
+        raise ValueError(f"{found.states} states; at most {MOST_NODES} are drawn, and none by symmetry")
+    number_of = {key: number for number, key in enumerate(int(key) for level in found.levels for key in level)}
+    engine, states, edges = found.space.engine, {0: found.space.engine.initial()}, []
+    for source, target, node, given in _steps(found, number_of):
+        action = action_of(engine, states[source], node, found.space.machines[node].inputs.things[given])
+        edges.append(Edge(source, target, choice_name(engine, states[source], action)))
+        if target not in states:
+            states[target], _ = engine.step(states[source], action)
+    depths = [depth for depth, level in enumerate(found.levels) for _ in level]
+    wrong = _wrong(found, number_of)
+    return [_node(engine, depth, states[number], wrong[number]) for number, depth in enumerate(depths)], edges
+
+
+def _steps(found: Explored, number_of: dict[int, int]) -> Iterator[tuple[int, int, int, int]]:
+    """The numbers of two states, the node that acts, and its input."""
+    for level in found.levels if found.complete else found.levels[:-1]:
+        for move, after in found.space.successors(level):
+            for before, given, key in zip(move.keys.tolist(), move.given.tolist(), after.tolist(), strict=True):
+                yield number_of[before], number_of[key], move.node, given
+
+
+def _wrong(found: Explored, number_of: dict[int, int]) -> list[tuple[str, ...]]:
+    """The checks that do not hold in each state."""
+    keys = np.array(list(number_of))
+    leaving = {source for source, _, _, _ in _steps(found, number_of)}
+    is_end = np.array([found.complete and number not in leaving for number in number_of.values()])
+    wrong: list[list[str]] = [[] for _ in number_of]
+    for check, fails in Judge(found.space).failing(keys, is_end):
+        for number in np.flatnonzero(fails).tolist():
+            if check not in wrong[number]:
+                wrong[number].append(check)
+    return [tuple(checks) for checks in wrong]
+
+
+# ------------------------------------------------------------------ words
+
+
+def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> Node:
+    names = sorted({name for process in state.processes for name in process.snapshots})
+    complete = [
+        name for name in names if all(name in own.snapshots and own.snapshots[name].done for own in state.processes)
+    ]
+    queues = [(channel.name, state.queues[channel.number]) for channel in engine.channels]
+    control = [(f"control {channel.name}", messages) for channel, messages in state.control.items()]
+    channels = {
+        name: ", ".join(_message_in_words(engine, message) for message in messages)
+        for name, messages in [*queues, *control]
+        if messages
+    }
+    processes = {process.name: _process_in_words(engine, process) for process in state.processes}
+    return Node(depth, tuple(complete), wrong, processes, channels)
+
+
+def _process_in_words(engine: Engine, process: Process) -> str:
+    told: list[Any] = [engine.workload.state_words(process.state)]
+    if told[0] is None:
+        planned = sum(item.process == process.number for item in engine.agenda)
+        told = [f"{process.position} of {planned} planned actions done"] if planned else []
+    told += [f"has recorded {name}" for name in process.snapshots]
+    return ", ".join(told)
+
+
+def _message_in_words(engine: Engine, message: Message) -> str:
+    if message.kind == APP:
+        return engine.workload.body_words(message.body) or "a message"
+    what = engine.algorithm.marker if message.kind == MARKER else engine.algorithm.control_message
+    return f"{what} of {message.snapshot}" if message.snapshot else what

@@ -1,0 +1,182 @@
+"""States as keys: all columns of a state in one number of 64 bits, exactly, whatever their number.
+
+As long as the columns fit side by side, a key is those columns (`Packing`). Else they are halved, each different half
+gets a number of its own, and a key is the two numbers (`Collapsed`; G. J. Holzmann, "State Compression in SPIN", 1997,
+calls it collapse). Nothing is hashed, so two states never share a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+Keys = NDArray[np.int64]
+Ways = NDArray[np.float64]  # numbers of runs
+
+BITS = 63  # of a key; the sign is left alone
+SPARE = 2  # bits that each column has more than it needs, where there is room for them
+HALF = 31  # bits for the number of a half
+
+
+def distinct(keys: Keys) -> Keys:
+    """The different keys, sorted."""
+    keys = np.sort(keys, kind="stable")  # merges sorted parts, of which there are many
+    return keys[np.concatenate([[True], keys[1:] != keys[:-1]])] if len(keys) else keys
+
+
+def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
+    """The different keys, sorted, and for each the sum of what stands beside it."""
+    keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
+
+
+class Change(NamedTuple):
+    """What is added to a column of some keys: `some` are their places, or slice(None)."""
+
+    column: int
+    some: NDArray[np.int64] | NDArray[np.bool_] | slice
+    more: Ints
+
+
+class Packing:
+    """Columns side by side in a key, the first one highest, so that wider columns leave the order of keys as it is."""
+
+    size = 1  # in words
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        self.widths = list(widths)
+        self.shifts = [sum(widths[place + 1 :]) for place in range(len(widths))]
+
+    def column(self, keys: Keys, place: int) -> Ints:
+        """The numbers in a column."""
+        return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
+
+    def words(self, columns: Iterable[Ints | Keys]) -> list[Keys]:
+        """States, given column by column, as words whose order from the first one on is that of the columns."""
+        parts = (column.astype(np.int64) << shift for column, shift in zip(columns, self.shifts, strict=True))
+        keys = next(parts)
+        for part in parts:
+            keys |= part
+        return [keys]
+
+    def joined(self, words: Sequence[Keys]) -> Keys:
+        """The keys of states that are given in words."""
+        return words[0]
+
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
+        """The keys of states, given column by column."""
+        return self.joined(self.words(columns))
+
+    def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
+        """The keys after changes of their columns."""
+        keys = keys.copy()
+        for column, some, more in changes:
+            keys[some] += more.astype(np.int64) << self.shifts[column]
+        return keys
+
+
+class Collapsed:
+    """Columns in two halves. A key is the number of its first half and that of its second half."""
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        self.widths = list(widths)
+        sums = np.cumsum(widths)
+        self.middle = max(1, int(np.searchsorted(sums, sums[-1] // 2)))
+        self._packings = [packing_of(widths[: self.middle]), packing_of(widths[self.middle :])]
+        self._halves = [Halves(), Halves()]
+        self.size: int = sum(packing.size for packing in self._packings)  # in words
+
+    def column(self, keys: Keys, place: int) -> Ints:
+        """The numbers in a column."""
+        half = int(place >= self.middle)
+        return self._packings[half].column(self._words(keys, half), place - half * self.middle)
+
+    def words(self, columns: Iterable[Ints | Keys]) -> list[Keys]:
+        """States, given column by column, as words whose order from the first one on is that of the columns."""
+        every = list(columns)
+        return [*self._packings[0].words(every[: self.middle]), *self._packings[1].words(every[self.middle :])]
+
+    def joined(self, words: Sequence[Keys]) -> Keys:
+        """The keys of states that are given in words."""
+        parts = words[: self._packings[0].size], words[self._packings[0].size :]
+        first, second = (
+            halves.numbers_of(packing.joined(own))
+            for packing, halves, own in zip(self._packings, self._halves, parts, strict=True)
+        )
+        return first << HALF | second
+
+    def packed(self, columns: Iterable[Ints | Keys]) -> Keys:
+        """The keys of states, given column by column."""
+        return self.joined(self.words(columns))
+
+    def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
+        """The keys after changes of their columns."""
+        every, words = list(changes), []
+        for half, (packing, halves) in enumerate(zip(self._packings, self._halves, strict=True)):
+            own = [
+                change._replace(column=change.column - half * self.middle)
+                for change in every
+                if (change.column >= self.middle) == bool(half)
+            ]
+            numbers = self._numbers(keys, half)
+            if own:
+                before = halves.words[numbers]
+                after = packing.changed(before, own)
+                some = np.flatnonzero(after != before)
+                numbers[some] = halves.numbers_of(after[some])
+            words.append(numbers)
+        return words[0] << HALF | words[1]
+
+    @staticmethod
+    def _numbers(keys: Keys, half: int) -> Keys:
+        return keys & ((1 << HALF) - 1) if half else keys >> HALF
+
+    def _words(self, keys: Keys, half: int) -> Keys:
+        words: Keys = self._halves[half].words[self._numbers(keys, half)]
+        return words
+
+
+class Halves:
+    """Different words, each with a number, from 0 in the order in which they come."""
+
+    def __init__(self) -> None:
+        self.words = np.zeros(0, np.int64)  # by number
+        self._sorted, self._numbers = self.words, self.words
+
+    def numbers_of(self, words: Keys) -> Keys:
+        """The numbers of words, which are given to those that are new."""
+        if len(words) and not len(self.words):
+            self._add(distinct(words))
+        places = np.searchsorted(self._sorted, words)
+        places[places == len(self._sorted)] = 0
+        new = self._sorted[places] != words
+        if new.any():
+            self._add(distinct(words[new]))
+            places = np.searchsorted(self._sorted, words)
+        numbers: Keys = self._numbers[places]
+        return numbers
+
+    def _add(self, words: Keys) -> None:
+        places = np.searchsorted(self._sorted, words)
+        numbers = np.arange(len(self.words), len(self.words) + len(words))
+        self._sorted, self._numbers = np.insert(self._sorted, places, words), np.insert(self._numbers, places, numbers)
+        self.words = np.concatenate([self.words, words])
+
+
+def packing_of(widths: Sequence[int]) -> Packing | Collapsed:
+    """A packing of columns that are so many bits wide."""
+    return Packing(widths) if sum(widths) <= BITS else Collapsed(widths)
+
+
+def wider(widths: Sequence[int], needed: Sequence[int]) -> list[int]:
+    """Columns that have the bits they need, and are not narrower than before."""
+    least = [max(bits, width) for bits, width in zip(needed, widths, strict=True)]
+    more = [max(bits + SPARE, width) if bits > width else width for bits, width in zip(needed, widths, strict=True)]
+    return least if sum(least) <= BITS < sum(more) else more

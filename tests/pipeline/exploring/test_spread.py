@@ -1,0 +1,79 @@
+"""An exploration on Spark's workers finds what one process finds; larger systems: docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.__main__ import main
+from pipeline.exploring.part import Task
+from pipeline.exploring.spread import SpreadSearch, explored
+from sim.document import library
+from sim.explore.packing import BITS
+from sim.explore.replay import replayed
+from sim.explore.report import Exploration, complete_graph, exploration
+from sim.explore.space import Space
+from sim.run.execution import run
+from tests.sim.explore.test_explore import SYSTEMS
+
+PARTS = 3
+
+
+@pytest.mark.parametrize(("processes", "sends", "states", "transitions"), [(2, 2, 436, 868), (3, 1, 21_385, 72_907)])
+def test_it_finds_the_same(
+    spark: Any, tmp_path: Path, processes: int, sends: int, states: int, transitions: int
+) -> None:
+    scenario = complete_graph(processes, sends)
+    found = explored(scenario, tmp_path, own_order=False, parts=PARTS, most_states=100_000).to_json()
+    assert (found["states"], found["transitions"]) == (states, transitions)
+    assert found == exploration(scenario).to_json()
+
+
+class Here(SpreadSearch):
+    """Its tasks are carried out by this process, each with a copy of the tables, as workers get it."""
+
+    def results(self, spark: Any, task: Task, parts: Sequence[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+        own = deepcopy(task)
+        return ((part, json.loads(json.dumps(own.carry_out(part)))) for part in parts)
+
+
+@pytest.mark.parametrize("own_order", [False, True])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_order: bool) -> None:
+    scenario = SYSTEMS[name]
+    search = Here(Space(scenario.engine(), own_order=own_order), tmp_path, PARTS, 100_000)
+    search.go_on(None)  # type: ignore[arg-type]
+    alone = exploration(scenario, own_order=own_order)
+    assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
+    for check, (depth, key) in search.found.worst.items():
+        path = search.path_to(None, depth, key)  # type: ignore[arg-type]
+        assert run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]
+
+
+def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
+    """Within the bound it is the same, and in the last depth the parts hold states in several words."""
+    scenario = complete_graph(4, 1)
+    search = Here(Space(scenario.engine(), own_order=False), tmp_path, PARTS, 9_000)
+    search.go_on(None)  # type: ignore[arg-type]
+    assert sum(search.space.packing.widths) > BITS
+    alone = exploration(scenario, most_states=9_000)
+    assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
+
+
+def test_the_command_saves_the_shortest_wrong_run(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = tmp_path / "wrong.toml"
+    system = ["--complete", "2", "--sends", "1", "--not-fifo", "--parts", "2", "--scratch", str(tmp_path)]
+    assert main(["explore", *system, "--save", str(saved), "--json"]) == 1
+    told = json.loads(capsys.readouterr().out)
+    assert [(own["check"], own["steps"]) for own in told["violations"]] == [("channel_states", 4), ("consistency", 5)]
+    assert run(library.find(str(saved))).steps == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["wrong.toml"]
+    assert main(["explore", *system, "--max-states", "50"]) == 1
+    assert "not all explored (more than 50 states): depth" in capsys.readouterr().out

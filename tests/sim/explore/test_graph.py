@@ -1,0 +1,85 @@
+"""The graph of states: the same nodes and actions as the engine finds, and what is wrong in each."""
+
+from __future__ import annotations
+
+import pytest
+
+from sim.core.scheduler import choice_name
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.explore.graph import MOST_NODES, state_graph
+from sim.explore.report import changed, complete_graph, exploration
+from tests.sim.core import test_every_interleaving
+from tests.sim.explore.plain import actions, key_of
+
+SYSTEMS: dict[str, Scenario] = {
+    "a complete graph": complete_graph(2, 1),
+    "control messages": changed(complete_graph(2, 1), "lai_yang", not_fifo=True),
+    "two banks": library.load("two_banks"),
+    **{name: own.scenario for name, own in test_every_interleaving.SYSTEMS.items() if own.states <= MOST_NODES},
+}
+
+
+@pytest.mark.parametrize("own_order", [False, True])
+@pytest.mark.parametrize("name", SYSTEMS)
+def test_nodes_and_edges_are_the_states_and_the_actions_of_the_engine(name, own_order):
+    """Both are walked through together: actions of one state have different names."""
+    scenario = SYSTEMS[name]
+    found = exploration(scenario, own_order=own_order).found
+    nodes, edges = state_graph(found)
+    assert (len(nodes), len(edges)) == (found.states, found.transitions)
+    leaving: dict[int, dict[str, int]] = {number: {} for number in range(len(nodes))}
+    for edge in edges:
+        leaving[edge.source][edge.action] = edge.target
+    engine = scenario.engine()
+    first = engine.initial()
+    states, keys = {0: first}, {0: key_of(first)}
+    for number in range(len(nodes)):  # each is met before its turn, for levels come in order
+        state = states[number]
+        enabled = {choice_name(engine, state, own): own for own in actions(engine, state, own_order=own_order)}
+        assert set(enabled) == set(leaving[number])
+        for action, target in leaving[number].items():
+            after, _ = engine.step(state, enabled[action])
+            assert keys.setdefault(target, key_of(after)) == key_of(after)
+            assert nodes[target].depth == nodes[number].depth + 1
+            states.setdefault(target, after)
+    assert len(set(keys.values())) == len(nodes)
+
+
+def test_nodes_say_what_is_complete_and_what_is_wrong_in_them():
+    """Plain markers on channels that are not FIFO: the first such nodes are as deep as the shortest wrong runs."""
+    done = exploration(changed(complete_graph(2, 1), None, not_fifo=True))
+    nodes, _ = state_graph(done.found)
+    shallowest = {check: min(own.depth for own in nodes if check in own.wrong) for check, _ in done.shortest()}
+    assert shallowest == {"channel_states": 4, "consistency": 5}
+    assert all(node.complete == ("S1",) for node in nodes if node.wrong)
+    right, _ = state_graph(exploration(complete_graph(2, 1)).found)
+    assert not any(node.wrong for node in right) and right[-1].complete == ("S1",)
+
+
+def test_ends_in_which_a_snapshot_is_not_complete_are_wrong():
+    nodes, edges = state_graph(exploration(changed(complete_graph(2, 0), "lost_marker", not_fifo=False)).found)
+    ends = set(range(len(nodes))) - {edge.source for edge in edges}
+    assert {number for number, node in enumerate(nodes) if "completion" in node.wrong} == ends
+
+
+def test_nodes_in_words():
+    nodes, edges = state_graph(exploration(SYSTEMS["two processes, a send each, one initiator"]).found)
+    assert nodes[0].in_words() == "P1 100; P2 100"
+    assert [edge.action for edge in edges if edge.source == 0] == ["act P1"]
+    sent = next(node for node in nodes if "P1->P2" in node.channels and "P2->P1" in node.channels)
+    assert sent.in_words() == "P1 93; P2 91; P1->P2: 7; P2->P1: 9"
+    marker = next(node for node in nodes if "marker" in node.channels.get("P1->P2", ""))
+    assert "has recorded S1" in marker.processes["P1"] and "marker of S1" in marker.channels["P1->P2"]
+    lecture = exploration(library.load("lattice")).found
+    assert "of" in state_graph(lecture)[0][0].in_words()
+
+
+def test_what_was_not_explored_has_no_steps_and_large_graphs_are_refused():
+    part = exploration(complete_graph(2, 3), most_states=100).found
+    nodes, edges = state_graph(part)
+    assert max(node.depth for node in nodes) == len(part.levels) - 1
+    assert max(nodes[edge.source].depth for edge in edges) == len(part.levels) - 2
+    for found in (exploration(complete_graph(2, 3)).found, exploration(complete_graph(2, 1), symmetry=True).found):
+        with pytest.raises(ValueError, match="at most 300 are drawn"):
+            state_graph(found)
