@@ -53,10 +53,15 @@ def test_snapshots_until_one_shows_it_and_all_of_them_undone(fresh_tab):
     assert "no snapshot will ever show it" in fresh_tab.page.locator(".cc-notice-text").inner_text()
 
 
-def test_it_is_there_for_such_workloads_only(fresh_tab):
+def test_it_is_there_for_such_workloads_only_and_gives_way_to_the_record(fresh_tab):
     fresh_tab.open("?scenario=termination")
     fresh_tab.tab("Property")
-    fresh_tab.page.get_by_role("button", name="Scenarios", exact=True).click()
-    assert fresh_tab.page.get_by_role("tab", name="Property").count() == 1
-    fresh_tab.open("?scenario=lecture")
-    assert fresh_tab.page.get_by_role("tab", name="Property").count() == 0
+    page = fresh_tab.page
+    page.get_by_role("button", name="Scenarios").click()
+    first = page.get_by_role("dialog").get_by_role("button", name="Open").first
+    first.wait_for()
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+    first.click()
+    page.wait_for_selector(".cc[data-scene=lecture]")
+    assert page.get_by_role("tab", name="Property").count() == 0
+    assert page.get_by_role("tab", name="Record").get_attribute("aria-selected") == "true"
