@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class dev quick test bench lock audit picture examples clean
+.PHONY: help app class dev quick test bench lock audit picture examples broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -52,6 +52,9 @@ picture: .venv/app ## draw the picture of the README anew
 
 examples: .venv/app ## make the finished examples of the app anew, when the version or the format has risen
 	$(BIN)/python -m pipeline.examples
+
+broken: .venv/dev ## make the table of docs/broken-rules.md anew: which broken rule is caught by which check
+	$(BIN)/python -m tests.broken_rules --write
 
 clean: ## remove the environment and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis

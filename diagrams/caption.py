@@ -16,10 +16,12 @@ from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
 from diagrams.properties import may_look
 from diagrams.scene import Scene
-from sim.explain.properties import said, small
-from sim.explain.words import capital, counted, listing, sequence
+from sim.core.slip import SLIPS
+from sim.explain.properties import said
+from sim.explain.words import capital, counted, listing, sequence, small
 from sim.run.snapshots import RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
+from sim.verify.harm import against
 from sim.verify.stable import properties_of
 
 MOST_TOLD = 6  # processes whose states are told, channels whose messages are
@@ -63,6 +65,12 @@ def first_sentence(scene: Scene) -> str:
     return story or f"{scenario.title.rstrip('.')}."
 
 
+def broken_rules(scene: Scene) -> Iterator[str]:
+    """What the run breaks on purpose, so that nobody takes it for the right algorithm."""
+    for name in scene.execution.scenario.breaks:
+        yield f"A rule is broken on purpose: {small(SLIPS[name].switch)}."
+
+
 def _is_abbreviation(word: str, names: Sequence[str]) -> bool:
     """Whether a word with a dot is one: e.g., U.S., Fig., or an initial that is no process."""
     if re.fullmatch(r"[A-Z]\.", word):
@@ -83,6 +91,7 @@ class _Run:
         """Sentence by sentence."""
         scene = self.scene
         yield first_sentence(scene)
+        yield from broken_rules(scene)
         if not scene.is_whole:
             yield f"The figure shows steps {scene.first} to {scene.until} of {scene.last}."
         yield from _left_out(scene)
@@ -160,7 +169,17 @@ class _Run:
         if len(recorded) < len(self.scene.processes):
             return _sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
         what, witness = self._verdict(snapshot.frontier)
-        return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held)
+        wrong = self._wrong(snapshot) if is_closed else ()
+        return _sentence(f"Snapshot {snapshot.id} is {what}", *told, witness, *held, *wrong)
+
+    def _wrong(self, snapshot: Snapshot) -> Iterator[str]:
+        """What is lost, and what is recorded although it does not cross the cut."""
+        found, words = against(self.scene.execution, snapshot), self.scene.whole_run.words
+        for messages, what in ((found.lost, "lost"), (found.extra, "recorded, though not on the way at the cut")):
+            seen = [words.message(self.scene.execution.flights[own]) for own in sorted(messages) if self._is_seen(own)]
+            if seen:
+                named = listing(seen) if len(seen) <= MOST_TOLD else counted(len(seen), "message")
+                yield f"{named} {'is' if len(seen) == 1 else 'are'} {what}"
 
     def _elsewhere(self, sides: Mapping[str, str]) -> Iterator[str]:
         """The processes that record outside the steps on show."""
@@ -291,6 +310,7 @@ def _lattice(lattice: Lattice, has_cut: bool) -> Iterator[str]:
 
 def _proof(scene: Scene, proof: Proof, row: Sequence[ColouredAction]) -> Iterator[str]:
     yield row_told(row, proof)
+    yield from broken_rules(scene)
     yield "A ring is a white action, before its process recorded; a square is a red one, after it."
     yield from _left_out(scene)
     processes = _on_show(scene)

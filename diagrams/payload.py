@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from diagrams import record, theme
+from diagrams.broken import broken
 from diagrams.cut_counts import cut_counts
 from diagrams.meters import conserved
 from diagrams.proof_page import proof_page
@@ -100,6 +101,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
         "algorithm": scene.execution.engine.algorithm.title,
         "fails_without_fifo": scene.execution.engine.algorithm.needs_fifo and scenario.scheduler.kind != "tick",
         "rules": scenario.algorithm,
+        "broken": broken(scene),
         "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
         "initiators": may_initiate(scenario),
         "expanded": scene.expanded,

@@ -100,8 +100,10 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     text: Timeline = [[0, NOT_YET]]
     if step is not None and name in snapshot.local:
         own, words_of_run = snapshot.local[name], scene.whole_run.words
-        states = [(step, own.recorded), *own.changes]
-        text += [[at, words_of_run.state(state, snapshot.events[name])] for at, state in states]
+        recorded = words_of_run.state(own.recorded, snapshot.events[name])
+        text.append([step, recorded])
+        for at, state in own.changes:
+            text.append([at, f"{words_of_run.state(state, snapshot.events[name])} (changed, was {recorded})"])
     elif step is not None:
         text += [[step, "recorded"], [_thrown_away(scene, snapshot, name), "thrown away"]]
     return {"name": name, "text": text}
@@ -119,10 +121,11 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     caption = scene.captions[name]
     text: Timeline = []
     state: Timeline = [[0, "idle"]]
-    if opened is not None and opened != closed:
+    target = name.partition("->")[2]
+    listens = scene.whole_run.words.algorithm.initiator_listens or target not in snapshot.initiators
+    if opened is not None and opened != closed and listens:
         text.append([opened, f"{caption} = ...recording..."])
         state.append([opened, "recording"])
-    target = name.partition("->")[2]
     if opened is not None and target not in snapshot.local:
         text.append([_thrown_away(scene, snapshot, target), caption])
         state.append([_thrown_away(scene, snapshot, target), "idle"])

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from diagrams import theme
+from diagrams.harm import has_lost, has_orphans
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
 from diagrams.svg_shapes import written
@@ -193,6 +194,20 @@ SIGNS = (
         "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
         icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
         as_drawn=True, explains=("cut",),
+    ),
+    Sign(
+        "orphan", "speaks against it",
+        "A red band with a cross: this message was sent after the cut, but the snapshot counts it as received or on "
+        "its way.",
+        icon(30, level(30, "@bad/0.6", 8), arrow(MESSAGE), cross(8, "@ink", 2.6)), of_snapshots=True,
+        is_in=has_orphans, explains=("speaks against the cut",),
+    ),
+    Sign(
+        "lost", "lost",
+        "A dashed red band: this message was sent before the cut and came after it, but the snapshot has not recorded "
+        "it.",
+        icon(30, level(30, "@bad/0.6", 8, 5, 4), arrow(MESSAGE)), of_snapshots=True,
+        is_in=has_lost, explains=("lost message",),
     ),
     Sign(
         "held-cut", "cut",

@@ -18,6 +18,7 @@ from diagrams.arrows import control, halos, held, markers, messages
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, shown_line, shown_messages, shown_past, tints
 from diagrams.elements import Dot
+from diagrams.harm import harm_bands, harm_crosses
 from diagrams.lettering import cropped, width_of
 from diagrams.positions import round_times
 from diagrams.room import SCREEN, Room
@@ -217,6 +218,6 @@ def _beside(scene: Scene, room: Room) -> float:
 
 # In the order of drawing.
 PARTS: tuple[Callable[[Canvas], None], ...] = (
-    tints, shown_past, process_lines, _ghosts, halos, shown_messages, control, messages, markers, held, _rings, dots,
-    cuts, shown_line, _recordings, _now, texts,
+    tints, shown_past, process_lines, _ghosts, halos, shown_messages, harm_bands, control, messages, markers, held,
+    _rings, dots, cuts, harm_crosses, shown_line, _recordings, _now, texts,
 )  # fmt: skip

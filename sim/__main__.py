@@ -19,6 +19,7 @@ from sim.core.detector import DETECTORS
 from sim.core.errors import InputError
 from sim.core.model import APP
 from sim.core.parameters import Parameter
+from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.document.command_line import Parser, answer
@@ -170,6 +171,9 @@ def _list(arguments: argparse.Namespace) -> int:
     for name in ALGORITHMS:
         print(f"  {name:28} {ALGORITHMS[name].title} ({ALGORITHMS[name].source})")
         _list_parameters(ALGORITHMS[name].parameters)
+    print('broken rules (in a scenario: breaks = ["fifo"]; in the app: the tab Break it)')
+    for slip in sorted((SLIPS[name] for name in SLIPS), key=lambda slip: slip.order):
+        print(f"  {slip.name:28} {slip.switch}")
     print("workloads")
     for name in WORKLOADS:
         print(f"  {name:28} {WORKLOADS[name].title}")

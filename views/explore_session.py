@@ -20,11 +20,14 @@ from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
+from sim.edit.lay_bare import smallest_edit
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
+from sim.explain.verdicts import verdict_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.references import notes
-from views.budget import ANSWER_S, YOURS_FOLLOWS, Busy, answering, run_of, too_long
+from sim.verify.harm import harms
+from views.budget import ANSWER_S, YOURS_FOLLOWS, Busy, allow, answering, run_of, too_long
 from views.from_browser import SESSIONS, new_entries
 from views.look import Look, draw, read_look
 from views.page_words import sentence
@@ -35,6 +38,10 @@ MOST_KEPT = 200_000  # steps of all the longer runs that are kept
 TAKING_S = 0.7 * ANSWER_S  # for the edits of an answer: the rest is for drawing
 STARTING_S = 0.2 * ANSWER_S  # no edit is begun later in an answer, so that one that takes long comes first in the next
 
+LAY_BARE = "lay_bare"  # a browser asks for the smallest edit that lays a broken rule bare
+NOTHING_FOUND = (
+    "no single change of this run was found that lays the broken rule bare; more messages or another scenario may"
+)
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
@@ -49,6 +56,7 @@ class ExploreSession:
     notice: the notice for the user: {"seq", "level": "error" | "info", "text"}.
     shared: the opened scenario or file, with the step in its link.
     wish: the dialog that the user has asked for and that is not open yet.
+    pointer: where the browser shall look, once: {"seq", "step", "message": its id or None}.
     is_chosen: another page has opened this run, so the browser does not restore the run it had before.
     """
 
@@ -60,6 +68,7 @@ class ExploreSession:
     notice: dict[str, Any] | None = None
     shared: Shared = field(default_factory=Shared)
     wish: str | None = None
+    pointer: dict[str, Any] | None = None
     is_chosen: bool = False
     look: Look = field(default_factory=Look)
 
@@ -144,6 +153,7 @@ class ExploreSession:
             "ack": self.ack,
             "unfinished": self.unfinished,
             "notice": self.notice,
+            "pointer": self.pointer,
             "undo": self.at,
             "redo": len(self.versions) - 1 - self.at,
             "edits": list(self.version.words),
@@ -221,6 +231,8 @@ class ExploreSession:
             self._show_version(self.at + (1 if edit["do"] == "redo" else -1))
         elif edit["do"] == "reset":
             self._reset()
+        elif edit["do"] == LAY_BARE:
+            self._lay_bare(batch[0])
         else:
             self._change(batch)
 
@@ -257,6 +269,19 @@ class ExploreSession:
             self.tell(told, "info")
         if edit["do"] in ("delete", ANOTHER):
             self._renumbered = self.revision + 1
+
+    def _lay_bare(self, asked: Mapping[str, Any]) -> None:
+        """Make the smallest edit that lays the broken rule bare, say what it changed, and point at the harm."""
+        allow(self.scenario)
+        found = smallest_edit(self._execution or run_of(self.scenario))
+        if found is None:
+            self.tell(NOTHING_FOUND, "info")
+            return
+        self._change([{**asked, "edit": found.edit, "time": 0.0, "revision": self.revision}])
+        first = harms(found.execution)[0]
+        words = verdict_words(found.execution, first.snapshot, first.verdict)
+        self.tell(f"Changed: {self.version.told}. Now a check fails. {words.check}: {words.text}", "info")
+        self.pointer = {"seq": asked["seq"], "step": first.step, "message": first.message}
 
     def _add(self, versions: list[Version], execution: Execution) -> None:
         """Show the last of `versions`, whose run is `execution`."""

@@ -18,6 +18,7 @@ import { fitText } from "./page/fit.js";
 import { keepsKeys } from "./page/keys.js";
 import { ToolsMenu } from "./page/tools_menu.js";
 import { AskView } from "./panel/ask.js";
+import { BreakView, showBanner } from "./panel/break.js";
 import { ChangeView } from "./panel/change.js";
 import { EventsView } from "./panel/events_list.js";
 import { Network } from "./panel/network.js";
@@ -40,7 +41,7 @@ const visits = new Map();
 
 const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
-const TABS = ["record", "cut", "lattice", "proof", "property", "ask", "events", "network", "change", "story"];
+const TABS = ["record", "cut", "lattice", "proof", "property", "ask", "events", "network", "change", "break", "story"];
 const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what the diagram shows
 
 /**
@@ -95,6 +96,7 @@ export class Explorer {
       events: new EventsView(view("events"), this),
       network: new Network(view("network")),
       change: new ChangeView(view("change"), this),
+      break: new BreakView(view("break"), this),
       story: new StoryView(view("story"), this),
     };
     this.found = new Found(this.diagram);
@@ -155,6 +157,7 @@ export class Explorer {
     else if (scheme !== this.scheme) this.redraw();
     this.showHistory(data);
     this.showNotice(data.notice);
+    this.followPointer(data.pointer);
     this.root.dataset.ready = "true";
     this.root.dataset.ack = data.ack;
   }
@@ -202,6 +205,7 @@ export class Explorer {
     this.root.dataset.scheme = this.scheme;
     this.palette = scene.palettes[this.scheme];
     setText(this.root.querySelector(".cc-title"), scene.title);
+    showBanner(this.root, scene.broken); // the diagram has the room that is left
     this.isProof = visit.tab === "proof";
     const isAsked = this.diagram.asked != null && Object.keys(scene.questions).length > 0;
     const proof = !isAsked && this.isProof ? this.tabs.proof.drawn(scene) : null;
@@ -300,6 +304,20 @@ export class Explorer {
   get search() {
     if (this.searched?.events !== this.events) this.searched = new Search(this.events);
     return this.searched;
+  }
+
+  /** Go where Python points, once. */
+  followPointer(pointer) {
+    if (!pointer || pointer.seq === this.visit.pointed) return;
+    this.visit.pointed = pointer.seq;
+    this.point(pointer);
+  }
+
+  /** Show a step, and select a message (null: none), if it is in the window. */
+  point({ step, message }) {
+    this.goTo(step);
+    const isHere = message != null && this.scene.messages.some(({ id }) => id === message);
+    this.select(isHere ? { kind: "message", id: message } : null);
   }
 
   /** Between two steps: move the line of now and the messages in flight. */

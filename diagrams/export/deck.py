@@ -26,4 +26,4 @@ def export(scene: Scene, view: View) -> bytes:
     pages = (
         (vl_convert.svg_to_pdf(document(slide.picture, view.palette)), slide.told) for slide in slides(scene, view)
     )
-    return tagged(pages, scene.execution.scenario.title)
+    return tagged(pages, scene.execution.scenario.headline)

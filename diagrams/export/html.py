@@ -54,7 +54,7 @@ def export(scene: Scene, view: View) -> bytes:
         "revision": 1, "session": "still", "ack": 0, "notice": None, "undo": 0, "redo": 0, "edits": [], "link": "",
         "step": view.step, "shown": _shown(scene, view), "formats": [], "scene": run,
     }  # fmt: skip
-    title = escape(f"{scene.execution.scenario.title or scene.execution.scenario.name} · Consistent Cut")
+    title = escape(f"{scene.execution.scenario.headline or scene.execution.scenario.name} · Consistent Cut")
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -30,7 +30,7 @@ OPTIONS = PICTURE
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step."""
     picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.title, told)
+    return document(picture, view.palette, scene.execution.scenario.headline, told)
 
 
 def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:

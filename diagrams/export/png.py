@@ -31,7 +31,7 @@ POINT = 72 / 96  # vl-convert counts a pixel of the SVG, of which 96 are an inch
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step: twice its size on a screen, or PER_INCH dots for an inch of paper."""
     picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.title, told)
+    return document(picture, view.palette, scene.execution.scenario.headline, told)
 
 
 def document(picture: Picture, palette: Mapping[str, str], title: str, told: str) -> bytes:

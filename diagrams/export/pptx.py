@@ -40,7 +40,7 @@ POINT = 0.75  # of a pixel
 
 def export(scene: Scene, view: View) -> bytes:
     """A slide for each step of the view's range. Raises InputError beyond slides.MOST_PAGES slides."""
-    made = _empty(scene.execution.scenario.title)
+    made = _empty(scene.execution.scenario.headline)
     notes = Notes(scene)
     shapes: list[bytes] = []
     for slide in slides(scene, view):
@@ -119,7 +119,7 @@ class Notes:
     def at(self, step: int, is_first: bool) -> str:
         """The notes of a step; those of the first slide begin with the story."""
         scenario = self.scene.execution.scenario
-        story = [scenario.title, *paragraphs(scenario.story)] if is_first else []
+        story = [scenario.headline, *paragraphs(scenario.story)] if is_first else []
         source = [f"Source: {scenario.source}"] if is_first and scenario.source else []
         walk = [stop.text for stop in scenario.walk if stop.step == step]
         told = [*story, *source, self.scene.steps[step].sentence, *walk, *self._reasons(step)]

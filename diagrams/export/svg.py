@@ -26,7 +26,7 @@ FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"  # the first is built in
 def export(scene: Scene, view: View) -> bytes:
     """The view's drawing after its step as an SVG document in UTF-8."""
     picture, _, told = drawn(scene, view)
-    return document(picture, view.palette, scene.execution.scenario.title, told).encode("utf-8")
+    return document(picture, view.palette, scene.execution.scenario.headline, told).encode("utf-8")
 
 
 def thumbnail(scene: Scene, palette: Palette) -> str:

@@ -101,7 +101,7 @@ def export(scene: Scene, view: View) -> bytes:
         )
     if CAPTION.of(view):
         lines.append(latex_caption(caption))
-    title = " ".join(scene.execution.scenario.title.encode("ascii", "replace").decode().split())
+    title = " ".join(scene.execution.scenario.headline.encode("ascii", "replace").decode().split())
     size = {"width": _number(picture.width), "height": _number(picture.height)}
     whole = ABOUT % {"title": title, "width": _number(picture.width / 72 * 25.4)} + "\n".join(lines) + "\n"
     return (HEAD % size + whole + TAIL if STANDALONE.of(view) else whole).encode("ascii")

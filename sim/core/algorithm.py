@@ -75,6 +75,7 @@ class SnapshotAlgorithm(Parametrised):
     overtakes = False  # its markers may overtake application messages
     pauses = False  # it may pause processes
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
+    initiator_listens = True  # if not, a process that starts a snapshot records no channel
     initiators = ANY  # or SOURCES, ALL, COORDINATOR
     closes_by = BY_MARKER  # or BY_COUNT, BY_NOTHING
     services: ClassVar[tuple[type[Service], ...]] = ()

@@ -68,6 +68,7 @@ CAPTIONS: Mapping[str, Caption] = {
     "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
     "timer": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
     "own": Caption(_RULE, "{process} {clauses}{per}."),  # in the same step as an internal event or send
+    "asked": Caption("", "{process} is asked to start {snapshot}; nothing can be seen of it yet."),
     "starts": Caption(_RULE, "{process} begins its work: it {clauses}."),  # a service
     "kept": Caption(
         "", "{process} is recording {channel} for {snapshots}, so this message is part of the channel's state."
@@ -79,7 +80,7 @@ CLAUSES: Mapping[str, str] = {
     "empty": "marks {channel} empty",  # by the message that made the process record
     "close_at_once": "closes {channel}, whose state is {contents}",  # likewise, with messages in the channel
     "close": "stops recording {channel}, whose state is {contents}",
-    "changed": "changes what it recorded to {state}, as that is no copy",
+    "changed": "changes what it recorded{per} to {state}, as that is no copy",
     "overtaken": "records what the {marker} has overtaken: {messages}",
     "marker": "sends a {marker} on {channels}",
     "markers": "sends {marker}s on {channels}",
@@ -132,6 +133,9 @@ REASONS: Mapping[str, str] = {
     "A {marker} is not a message of the program, so it is in no recorded state.",
     "marker_closes": "This {marker} of {snapshot} told {target} that everything sent before it had come. So {target} "
     "closed {channel} (step {second}), which it had recorded since step {first}. A {marker} is in no recorded state.",
+    "marker_closes_not_fifo": "This {marker} of {snapshot} closed {channel} (step {second}), which {target} had "
+    "recorded since step {first}. But {channel} is not FIFO: what was sent before the {marker} may come after it. A "
+    "{marker} is in no recorded state.",
     "marker_held": "This {marker} of {snapshot} is on its way in {channel}: {channel} is not closed.",
     "marker_noted": "{target} received this {marker} of {snapshot} at step {second}. A {marker} is in no recorded "
     "state.",
@@ -157,6 +161,7 @@ REASONS: Mapping[str, str] = {
     "still_recorded": "{target} records {channel} from its own recording (step {first}) on. {channel} is not closed "
     "yet, and {held} has come so far.",
     "empty_at_once": "{channel} is empty: it was closed when {target} recorded (step {second}).",
+    "empty_not_fifo": "{channel} is empty: it was closed when {target} recorded (step {second}).",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed (step "
     "{second}). In between came {held}.",
 }
@@ -177,16 +182,26 @@ BY_MARKERS: Mapping[str, str] = {
     "and {held} has come so far.",
     "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}), so all that was sent "
     "before the {marker} had been received before {target} recorded.",
+    "empty_not_fifo": "{channel} is empty: {target}'s first {marker} came on it (step {second}). But {channel} is not "
+    "FIFO: what was sent before the {marker} may come after it.",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed by the "
     "{marker} on it (step {second}). In between came {held}.",
 }
 
+_CLOSES_BY_OVERTAKING = (
+    "This {marker} of {snapshot} closed {channel} (step {second}), which {target} had recorded since step {first}. "
+    "What it had overtaken was recorded, too. A {marker} is in no recorded state."
+)
+_EMPTY_BY_OVERTAKING = (
+    "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken nothing."
+)
+
 # These replace entries of BY_MARKERS if markers overtake messages.
 BY_OVERTAKING: Mapping[str, str] = {
-    "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}), which {target} had recorded "
-    "since step {first}. What it had overtaken was recorded, too. A {marker} is in no recorded state.",
-    "empty_at_once": "{channel} is empty: {target}'s first {marker} came on it (step {second}) and had overtaken "
-    "nothing.",
+    "marker_closes": _CLOSES_BY_OVERTAKING,
+    "marker_closes_not_fifo": _CLOSES_BY_OVERTAKING,
+    "empty_at_once": _EMPTY_BY_OVERTAKING,
+    "empty_not_fifo": _EMPTY_BY_OVERTAKING,
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until the {marker} on it "
     "closed it (step {second}), with what that had overtaken: {held}.",
 }

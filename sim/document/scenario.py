@@ -150,6 +150,12 @@ class Scenario:
         return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
 
     @property
+    def headline(self) -> str:
+        """The title, which also says what the run breaks on purpose: so is nobody misled by a file or a picture."""
+        slips = [SLIPS[name].switch for name in self.breaks]
+        return "; ".join([self.title, f"broken on purpose: {', '.join(slips)}"]) if slips else self.title
+
+    @property
     def rules(self) -> type[SnapshotAlgorithm]:
         """The class of the rule book: the algorithm's, or the broken one that `breaks` names."""
         return broken_rules(self.breaks) or ALGORITHMS[self.algorithm]

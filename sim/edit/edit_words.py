@@ -37,9 +37,9 @@ def describe_edit(before: Execution, edit: Edit) -> str:
         return f"another run, number {edit.get('number', 0)}{of_round}"
     if do == "break":
         switch = SLIPS[edit["rule"]].switch
-        return f"broken: {_small(switch)}" if edit.get("on", True) else f"no longer broken: {_small(switch)}"
+        return f"broken: {words.small(switch)}" if edit.get("on", True) else f"no longer broken: {words.small(switch)}"
     if do == "watch":
-        return f"{edit['process']} starts snapshots until one shows: {_small(DETECTORS[edit['property']].holds)}"
+        return f"{edit['process']} starts snapshots until one shows: {words.small(DETECTORS[edit['property']].holds)}"
     return _by_hand_in_words(before, edit)
 
 
@@ -168,10 +168,6 @@ def _pushed(execution: Execution, front: Flight, pushed: list[Flight]) -> str:
 
 def _caption(execution: Execution, flight: Flight) -> str:
     return words_of(execution).channel(flight.channel.name)
-
-
-def _small(sentence: str) -> str:
-    return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def _capital(name: str) -> str:

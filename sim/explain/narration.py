@@ -110,8 +110,9 @@ class Narrator:
         kept = [row for row in rows if row.kind == RECORDED and self._is_in_snapshot(row)]
         own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
         ranked = sorted(own, key=lambda row: self._rank(own, row))
+        is_answer = any(row.kind in (MARKER_RECEIVE, CONTROL_RECEIVE, TIMER) for row in own)
         control = [
-            self._algorithm_text(list(group), events)
+            self._algorithm_text(list(group), events, is_answer=is_answer)
             for _, group in groupby(ranked, key=lambda row: self._rank(own, row))
         ]
         application = [self._application_event(row, kept) for row in events]
@@ -140,7 +141,10 @@ class Narrator:
         own = (row for row in self.execution.events if (row.process, row.snapshot_id) == (process, snapshot))
         before = [row.kind for row in own if row.step < step]
         if RECORD not in before:
-            return StepText((), f"{process} is asked to start {snapshot}; nothing can be seen of it yet.")
+            asked = self.algorithm.all_captions["asked"]
+            return StepText(
+                (asked.rule,) if asked.rule else (), asked.sentence.format(process=process, snapshot=snapshot)
+            )
         why = "has given that snapshot up" if SNAPSHOT_ABORTED in before else "has already recorded for it"
         rule = self.algorithm.all_captions["initiates"].rule.format(title=self.algorithm.title)
         return StepText((rule,), f"{process} is asked to start {snapshot}, but it {why}: nothing happens.")
@@ -183,10 +187,10 @@ class Narrator:
 
     # ------------------------------------------------------------------ the snapshot algorithm
 
-    def _algorithm_text(self, rows: Sequence[Event], events: Sequence[Event]) -> StepText:
-        """The text of what the algorithm did for one snapshot in one step."""
+    def _algorithm_text(self, rows: Sequence[Event], events: Sequence[Event], *, is_answer: bool) -> StepText:
+        """The text of what the algorithm did for one snapshot in one step; `is_answer`: something came in this step."""
         first = rows[0]
-        situation = self._situation(rows, events)
+        situation = self._situation(rows, events, is_answer=is_answer)
         fields = self._fields(first, first.snapshot_id or "")
         came = next((row for row in events if row.kind == RECEIVE), None)
         if came is not None:
@@ -195,16 +199,19 @@ class Narrator:
                 "message": self.words.message(flight), "source": flight.channel.source_name,
                 "channel": self.words.channel(flight.channel.name), "stamp": self.words.stamp(flight),
             }  # fmt: skip
-        clauses = words.clauses(list(self._clauses(rows, fields))) or self.algorithm.all_clauses["nothing"]
+        nothing = self.algorithm.all_clauses["nothing"].format(**fields)
+        clauses = words.clauses(list(self._clauses(rows, fields))) or nothing
         caption = self.algorithm.all_captions[situation]
         return StepText((caption.rule.format(**fields),), caption.sentence.format(**fields, clauses=clauses))
 
-    def _situation(self, rows: Sequence[Event], events: Sequence[Event]) -> str:
+    def _situation(self, rows: Sequence[Event], events: Sequence[Event], *, is_answer: bool) -> str:
         """The key of the caption: what happened to the process, and whether it recorded."""
         kinds = [row.kind for row in rows]
         came = {MARKER_RECEIVE: "marker", CONTROL_RECEIVE: "control", TIMER: "timer"}.get(kinds[0])
         if came is None and events:
             came = "message" if events[0].kind == RECEIVE else "own"
+        if came is None and is_answer:
+            came = "own"  # the answer to what came for another snapshot
         if came is None:
             return "starts" if rows[0].snapshot_id is None else "initiates"
         if RECORD in kinds and came != "own":
@@ -266,7 +273,8 @@ class Narrator:
         if CONTROL_SEND in on:
             yield "tells", self._control_fields(by_kind[CONTROL_SEND])
         opened = [self.words.channel(name) for name in self.incoming[process] if name not in closed]
-        if record is not None and opened:
+        listens = self.algorithm.initiator_listens or snapshot is None or process not in snapshot.initiators
+        if record is not None and opened and listens:
             yield "listens", {"channels": words.listing(opened)}
         for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
             if kind in on:
@@ -279,5 +287,5 @@ class Narrator:
         """The fields for control messages sent. If their contents differ, `content` is the algorithm's word for all."""
         flights = [self._flight(row.message_id) for row in rows]
         contents = {self.words.control(flight) for flight in flights}
-        targets = words.listing([flight.channel.target_name for flight in flights])
+        targets = words.listing(list(dict.fromkeys(flight.channel.target_name for flight in flights)))
         return {"targets": targets, "content": contents.pop() if len(contents) == 1 else self.algorithm.control}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sim.core.detector import Finding
-from sim.explain.words import counted
+from sim.explain.words import counted, small
 from sim.run.execution import Execution
 from sim.verify.stable import Answer, Glance, Property
 
@@ -104,8 +104,3 @@ def theorem(answer: Answer) -> str:
         f"It does not hold in {name}, so it did not hold at step {answer.began}, when {name} began. {name} cannot say "
         "whether it holds by now."
     )
-
-
-def small(sentence: str) -> str:
-    """A sentence that goes on after a colon."""
-    return f"{sentence[0].lower()}{sentence[1:]}"

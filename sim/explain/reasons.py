@@ -252,7 +252,7 @@ def _marker(deciding: DecidingRows, snapshot: str, flight: Flight) -> Decision:
         return "marker_records", send.step, receive.step
     closed, target = deciding.closed.get(flight.channel.name), deciding.recorded.get(receive.process)
     if closed is not None and target is not None and closed.step == receive.step:
-        return "marker_closes", target.step, closed.step
+        return "marker_closes" if flight.channel.fifo else "marker_closes_not_fifo", target.step, closed.step
     return "marker_noted", send.step, receive.step
 
 
@@ -327,4 +327,6 @@ def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
     if closed is None:
         return _sentence(execution, "still_recorded", **fields)
     at_once = closed.step == record.step and channel in deciding.cause and not kept
-    return _sentence(execution, "empty_at_once" if at_once else "recorded_until", **fields, second=closed.step)
+    is_fifo = next(known.fifo for known in execution.engine.channels if known.name == channel)
+    empty = "empty_at_once" if is_fifo else "empty_not_fifo"
+    return _sentence(execution, empty if at_once else "recorded_until", **fields, second=closed.step)

@@ -24,6 +24,11 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def small(text: str) -> str:
+    """`text` with a small letter in front."""
+    return text[:1].lower() + text[1:]
+
+
 def counted(count: int, what: str) -> str:
     """`1 marker`, `6 markers`."""
     return f"{count} {what}{'' if count == 1 else 's'}"

@@ -19,8 +19,7 @@ from sim.explore.machine import Local, Numbers, frozen
 from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
 
-COMPLETION, CONSISTENCY, STATES = "completion", "consistency", "states"
-CHANNEL_STATES, CONSERVATION = "channel_states", "conservation"
+COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
 
 Recorded = tuple[Hashable, ...]  # a snapshot: its id, then what each process recorded, with its incoming channels
@@ -54,12 +53,6 @@ def _is_over(name: str, own: Local) -> bool:
 
 def _has_orphan(name: str, own: Local) -> bool:
     return name in own.orphans
-
-
-def _has_changed(name: str, own: Local) -> bool:
-    """Whether what was recorded is not the state at the cut."""
-    part = own.process.snapshots.get(name)
-    return part is not None and name in own.cut and frozen(own.cut[name]) != frozen(part.state)
 
 
 class Judge:
@@ -148,12 +141,10 @@ class Judge:
         """For each check: in which of these states, in which a snapshot is complete, it does not hold."""
         packing = self.space.packing
         columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
-        orphan, changed = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
+        orphan = np.zeros(len(keys), bool)
         for node, column in enumerate(columns):
             orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
-            changed |= self._told("changed", name, node, _has_changed)[column] > 0
         yield CONSISTENCY, orphan
-        yield STATES, changed
         wrong = np.zeros(len(keys), bool)
         for channel in self.engine.channels:
             contents = packing.column(keys, self.space.column_of[channel.number])

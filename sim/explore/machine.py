@@ -86,8 +86,7 @@ class Outcome(NamedTuple):
 class Local:
     """A local state: the process with its timers, and what it received.
 
-    late: the white messages that came after it recorded, by snapshot and channel. cut: its states when it recorded, by
-    snapshot, where what it records is no copy.
+    late: the white messages that came after it recorded, by snapshot and channel.
     """
 
     process: Process
@@ -95,7 +94,6 @@ class Local:
     late: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
     orphans: frozenset[str] = frozenset()  # snapshots for which it received a red message before it recorded
     done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
-    cut: dict[str, Any] = field(default_factory=dict)
 
     def key(self, *, counts_events: bool) -> Hashable:
         """Equal for local states that no rule and no check can tell apart."""
@@ -110,8 +108,7 @@ class Local:
             own.memory, timers,
         )  # fmt: skip
         return (
-            frozen(fields), frozenset(self.late.items()), self.orphans, self.done, frozen(self.cut),
-            own.index if counts_events else None,
+            frozen(fields), frozenset(self.late.items()), self.orphans, self.done, own.index if counts_events else None
         )  # fmt: skip
 
 
@@ -276,12 +273,6 @@ class Machine:
             after.done |= {parts[1]}
         if parts[0] == "deliver":
             self._receive(after, parts[1], parts[2])
-        if not self.engine.algorithm.copies_states:
-            known = before.process.snapshots
-            after.cut = {
-                name: before.cut[name] if name in known and known[name].inside == part.inside else part.state
-                for name, part in process.snapshots.items()
-            }
         by_column: dict[int, list[int]] = {}
         for message in sent:
             red = frozenset(process.snapshots) if message.kind == APP else frozenset()

@@ -96,7 +96,7 @@ class Renaming:
             (name, self._channels[channel].number): tuple(map(self._body, bodies))
             for (name, channel), bodies in own.late.items()
         }
-        return Local(self._process(own.process), timers, late, own.orphans, own.done, self.value(own.cut))
+        return Local(self._process(own.process), timers, late, own.orphans, own.done)
 
     def part(self, own: Part) -> Part:
         """What a process recorded."""

@@ -7,8 +7,9 @@ holds in S*, it holds in S1; if it does not hold in S*, it does not hold in S0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 from sim.core.detector import Contents, Detector, Finding, States, detectors_for
@@ -117,8 +118,23 @@ def _answer(detector: Detector, snapshot: Snapshot, proves: bool) -> Answer:
 
 
 def _since(execution: Execution, detector: Detector) -> int | None:
-    """The first step after which the property holds in the real state of the system."""
-    return next((step for step, own in real_states(execution) if detector.look(*own).holds), None)
+    """The first step after which the property holds in the real state of the system.
+
+    As it goes on holding, it is looked for at a few steps of the run, and then between two of these.
+    """
+    if detector.look(*_real(execution.engine.initial(), execution)).holds:
+        return 0
+    apart, last = isqrt(execution.steps) + 1, execution.steps
+    known = _first(execution, detector, {*range(apart, last, apart), last})
+    return None if known is None else _first(execution, detector, set(range(max(1, known - apart + 1), known + 1)))
+
+
+def _first(execution: Execution, detector: Detector, steps: Set[int]) -> int | None:
+    """The first of these steps after which the property holds."""
+    for step in execution.replay(copied=False):
+        if step.number in steps and detector.look(*_real(step.state, execution)).holds:
+            return step.number
+    return None
 
 
 def real_states(execution: Execution) -> Iterator[tuple[int, tuple[States, Contents]]]:

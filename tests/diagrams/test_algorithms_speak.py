@@ -33,8 +33,8 @@ from tests.tools import check_none
 
 __all__ = ["register"]  # a fixture
 FOR_PROGRAMS = {
-    "aliases", "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "rules", "reasons",
-    "reference",
+    "aliases", "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "of_others", "rules",
+    "reasons", "reference", "said_in",
 }  # fmt: skip
 
 

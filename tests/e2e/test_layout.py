@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import TimeoutError as NotInTime
 
+from sim.edit.link import Shared, query_of
 from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import RESIZED, SIZES, faults
 
+BROKEN = urlencode(query_of(Shared(scenario="lecture", edits=(({"do": "break", "rule": "deaf_initiator"}, 0.0),))))
 SCENARIOS = ("lecture", "two_initiators", "lai_yang", "hundred")
+QUERIES = {name: f"scenario={name}" for name in SCENARIOS} | {"broken": BROKEN}
 OVER_THE_DIAGRAM = ("Cut", "Lattice", "Proof")  # tabs for which this is enough, except for the lecture
 ENOUGH = ((1280, 720, "End"), (390, 844, "End"))
 DRAWN = "document.querySelector('.cc-diagram .main-svg')"
 PHONE = {"width": 390, "height": 844}
 
 
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", list(QUERIES))
 def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
-    fresh_tab.open(f"?scenario={scenario}")
+    fresh_tab.open(f"?{QUERIES[scenario]}")
     tabs = fresh_tab.page.locator(".cc-tabs")
     names = tabs.get_by_role("tab").all_inner_texts()
     others = [name for name in names if name not in OVER_THE_DIAGRAM]

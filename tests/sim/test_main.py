@@ -10,6 +10,7 @@ import pytest
 
 from sim.__main__ import main
 from sim.core.algorithm import ALGORITHMS
+from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
 from sim.run.execution import run
@@ -106,7 +107,7 @@ def test_without_json_a_sentence_for_every_step(capsys: pytest.CaptureFixture[st
 def test_the_list_names_everything_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     printed = capsys.readouterr().out
-    assert all(name in printed for name in [*library.names(), *ALGORITHMS, *WORKLOADS])
+    assert all(name in printed for name in [*library.names(), *ALGORITHMS, *SLIPS, *WORKLOADS])
 
 
 STRAY = """

@@ -464,3 +464,52 @@ def test_repeated_snapshots_say_when_they_found_the_property_and_are_undone_toge
     assert session.data()["edits"] == ["p1 starts snapshots until one shows: the computation has terminated"]
     session.absorb([entry(2, {"do": "undo"})])
     assert len(scene(session)["snapshots"]) == before
+
+
+def broken_rule(name: str, *, on: bool = True) -> dict[str, object]:
+    return {"do": "break", "rule": name, "on": on}
+
+
+LAY_BARE = {"do": "lay_bare"}
+
+
+def test_the_smallest_edit_is_made_told_and_pointed_at_and_undo_takes_it_back(session):
+    session.open(Shared(scenario="two_banks"))
+    session.absorb([entry(1, broken_rule("slips_in"))])
+    assert scene(session)["broken"]["harm"] == [] and session.data()["pointer"] is None
+    session.absorb([entry(2, LAY_BARE)])
+    told = session.data()
+    assert told["edits"] == ["broken: a message slips in before the marker", "S1 sends 50 to S2 at 36"]
+    said = told["notice"]["text"]
+    assert said.startswith("Changed: S1 sends 50 to S2 at 36. Now a check fails. Not a consistent cut: The message")
+    harm = scene(session)["broken"]["harm"][0]
+    assert told["pointer"] == {"seq": 2, "step": harm["step"], "message": harm["message"]}
+    session.absorb([entry(3, {"do": "undo"})])
+    assert scene(session)["broken"]["harm"] == [] and session.data()["redo"] == 1
+
+
+def test_a_link_to_a_broken_run_breaks_the_rule_again(session):
+    session.absorb([entry(1, broken_rule("one_flag"))])
+    other = ExploreSession()
+    other.open(read_query(dict(parse_qsl(session.link()))))
+    assert other.scenario.breaks == ("one_flag",)
+    assert [own["name"] for own in scene(other)["broken"]["rules"]] == ["one_flag"]
+
+
+def test_where_no_single_edit_lays_a_rule_bare_the_run_stays_and_the_page_says_so(session):
+    session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE)])
+    assert session.data()["edits"] == ["broken: the state is recorded by reference"]
+    assert session.data()["notice"]["text"].startswith("No single change of this run was found")
+
+
+def test_a_rule_that_is_kept_is_not_laid_bare(session):
+    session.absorb([entry(1, LAY_BARE)])
+    assert session.data()["undo"] == 0
+
+
+def test_one_broken_rule_replaces_another_and_fifo_goes_with_any(session):
+    names = ("fifo", "one_flag", "slips_in")
+    session.absorb([entry(seq, broken_rule(name)) for seq, name in enumerate(names, 1)])
+    assert session.scenario.breaks == ("fifo", "slips_in")
+    session.absorb([entry(4, broken_rule("fifo", on=False))])
+    assert session.scenario.breaks == ("slips_in",)

@@ -108,6 +108,7 @@ class SnapshotCard {
     refill(this.why, JSON.stringify(why), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
     setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
+    this.status.toggleAttribute("data-fails", verdicts.some(({ holds }) => holds === false));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
     setText(this.facts, factsAt(snapshot, step));
   }

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import SECTION, BrokenChandyLamport, record_and_tell
+from sim.algorithms.chandy_lamport import NOT_FIRST
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +20,16 @@ class Backwards(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "two_banks"
     order = 150
+    broken = NOT_FIRST
+    instead = "The process notes what comes in a pile, the latest on top, and records the pile from the top."
+    clauses: ClassVar[Mapping[str, str]] = {
+        "overtaken": "records what it has noted, the latest first: {messages}",
+    }
+    reasons: ClassVar[Mapping[str, str]] = {
+        **BrokenChandyLamport.reasons,
+        "recorded_until": "{target} noted what came on {channel} from its own recording (step {first}) until the "
+        "{marker} on it (step {second}), and recorded it from the latest to the first: {held}.",
+    }
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
         """Record and tell; what comes is noted by hand."""

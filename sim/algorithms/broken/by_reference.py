@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import TUTORIAL, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import SENDING
+from sim.core.algorithm_words import Caption
 
 
 class ByReference(BrokenChandyLamport):
@@ -14,4 +19,10 @@ class ByReference(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 3.1; {TUTORIAL} makes a shallow copy"
     shown_by = "two_banks"
     order = 40
+    instead = "The process keeps no copy of its state: what it does later changes what it has recorded."
+    captions: ClassVar[Mapping[str, Caption]] = {
+        **BrokenChandyLamport.captions,
+        "message": Caption(SENDING.name, "{process} {clauses}."),
+        "own": Caption(SENDING.name, "{process} {clauses}."),
+    }
     copies_states = False

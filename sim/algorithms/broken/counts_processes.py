@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import TUTORIAL, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import NOT_FIRST
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +20,16 @@ class CountsProcesses(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 3.3; {TUTORIAL} counts processes"
     shown_by = "ring"
     order = 90
+    broken = NOT_FIRST
+    instead = "The process stops recording its channels only when n - 1 markers have come, one for each other process."
+    clauses: ClassVar[Mapping[str, str]] = {
+        "nothing": "waits for more markers",
+    }
+    reasons: ClassVar[Mapping[str, str]] = {
+        **BrokenChandyLamport.reasons,
+        "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it had as many "
+        "{marker}s as there are other processes (step {second}). In between came {held}.",
+    }
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         """Note the channel, and close all that are noted once n - 1 markers have come."""

@@ -20,13 +20,24 @@ class DeafInitiator(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 3.1; {TUTORIAL} leaves it out"
     shown_by = "two_banks"
     order = 30
+    instead = "A process that starts a snapshot records no channel."
+    initiator_listens = False
     captions: ClassVar[Mapping[str, Caption]] = {
         **BrokenChandyLamport.captions,
         "initiates": Caption(
             "Marker-sending rule", "{process} starts snapshot {snapshot}: it {clauses}. It records no channel."
         ),
     }
-    clauses: ClassVar[Mapping[str, str]] = {"listens": ""}
+    clauses: ClassVar[Mapping[str, str]] = {"close": "closes {channel}, whose state is {contents}"}
+    reasons: ClassVar[Mapping[str, str]] = {
+        **BrokenChandyLamport.reasons,
+        "marker_closes": "This {marker} of {snapshot} closed {channel} (step {second}); {target} had recorded its "
+        "state at step {first}. A {marker} is in no recorded state.",
+        "recorded_until": "{target} recorded its state at step {first}, and {channel} was closed at step {second}. "
+        "Recorded in between: {held}.",
+        "still_recorded": "{target} recorded its state at step {first}. No {marker} has closed {channel}. Recorded so "
+        "far: {held}.",
+    }
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Record and tell, but do not listen."""

@@ -10,7 +10,7 @@ class NotFifo(Slip):
 
     name = "fifo"
     switch = "Channels are not FIFO"
-    breaks = "Messages and markers arrive on each channel in the order in which they are sent."
+    breaks = "All that is sent on a channel arrives in the order in which it was sent."
     said_in = "Chandy & Lamport 1985, section 2"
     of = ""
     shown_by = "lecture"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sim.algorithms.broken.rule_book import DESIGN, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import FIRST
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +17,8 @@ class Freezes(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 1; {DESIGN} freezes the channel"
     shown_by = "two_banks"
     order = 110
+    broken = FIRST
+    instead = "The process takes nothing more from the channel on which its first marker came."
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         """Block, then do what is right."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sim.algorithms.broken.rule_book import SECTION, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import FIRST
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +17,8 @@ class KeepsTheFirst(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "lecture"
     order = 60
+    broken = FIRST
+    instead = "The process goes on recording the channel on which its first marker came."
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         """Record, or close; never both."""

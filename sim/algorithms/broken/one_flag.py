@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import TUTORIAL, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import FIRST, NOT_FIRST, SENDING
+from sim.core.algorithm_words import Caption
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +21,19 @@ class OneFlag(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 3.3; {TUTORIAL} never resets its flag"
     shown_by = "overlapping"
     order = 70
+    broken = FIRST
+    instead = "A process that has recorded once takes no marker for its first, whatever its snapshot is."
+    captions: ClassVar[Mapping[str, Caption]] = {
+        **BrokenChandyLamport.captions,
+        "asked": Caption(
+            SENDING.name,
+            "{process} is asked to start {snapshot}, but its only flag says that it has recorded: nothing happens.",
+        ),
+        "marker": Caption(NOT_FIRST.name, "{process} receives the {marker}{of} from {source}: it {clauses}."),
+    }
+    clauses: ClassVar[Mapping[str, str]] = {
+        "nothing": "changes nothing, as its only flag says that it has recorded",
+    }
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """Only the first snapshot begins."""

@@ -20,6 +20,7 @@ class RecordsLate(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "two_banks"
     order = 50
+    instead = "A process that starts a snapshot sends its markers at once, and records when a marker comes back."
     captions: ClassVar[Mapping[str, Caption]] = {
         **BrokenChandyLamport.captions,
         "initiates": Caption(

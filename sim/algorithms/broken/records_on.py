@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import DESIGN, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import NOT_FIRST
+from sim.core.algorithm_words import CAPTIONS, Caption
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 
@@ -16,6 +21,20 @@ class RecordsOn(BrokenChandyLamport):
     said_in = f"Chandy & Lamport 1985, section 3.1; {DESIGN} words it so that it goes on"
     shown_by = "two_banks"
     order = 140
+    broken = NOT_FIRST
+    instead = "The process goes on recording the channel, until the next marker comes to it."
+    captions: ClassVar[Mapping[str, Caption]] = {
+        **BrokenChandyLamport.captions,
+        "own": CAPTIONS["own"]._replace(rule=NOT_FIRST.name),
+    }
+    clauses: ClassVar[Mapping[str, str]] = {
+        "nothing": "goes on recording {channel}",
+    }
+    reasons: ClassVar[Mapping[str, str]] = {
+        **BrokenChandyLamport.reasons,
+        "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed "
+        "(step {second}), which was later than its {marker} if that was not the first. In between came {held}.",
+    }
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         """Close what the last marker should have closed, and remember this one for later."""

@@ -65,7 +65,7 @@ class SkewedClocks(Slip, LaiYang):
     rules: ClassVar[tuple[Rule, ...]] = (Rule("Clocks", (AGREED, WHITE, COUNTED), "no paper: this does not work"),)
     control_message = "clock"
     captions: ClassVar[Mapping[str, Caption]] = {
-        **LaiYang.captions,
+        **{key: caption for key, caption in LaiYang.captions.items() if key != "message_records"},  # no message does
         "initiates": CAPTIONS["initiates"]._replace(
             rule=AGREED.name, sentence="The agreed time of {snapshot} has come by the clock of {process}: it {clauses}."
         ),
@@ -81,7 +81,15 @@ class SkewedClocks(Slip, LaiYang):
         ),
     }
     clauses: ClassVar[Mapping[str, str]] = {**LaiYang.clauses, "record": "records its state {state}"}
-    control = "what time was agreed, and how many messages it sent before"
+    reasons: ClassVar[Mapping[str, str]] = {
+        **LaiYang.reasons,
+        "control_records": "The agreed time came by the clock of {target} (step {second}): it recorded for {snapshot}. "
+        "The announcement of the time is in no recorded state.",
+        "by_control": "The agreed time came by the clock of {process} at step {step}: it recorded.",
+        "control_noted": "{target} received this at step {second}. It travels outside all channels, so no state holds "
+        "it.",
+    }
+    control = "how many messages it sent to them before"
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """The time has come by this process's clock. An alarm rings when it comes by that of another."""

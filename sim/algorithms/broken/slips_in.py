@@ -21,6 +21,7 @@ class SlipsIn(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "two_banks"
     order = 20
+    instead = "The process records at once, and sends its markers a while later."
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "gap": Parameter("number", 1.0, "time from the recording until the markers leave"),
     }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import SECTION, BrokenChandyLamport
 from sim.core.effects import Out
 from sim.core.model import Process
@@ -16,6 +19,10 @@ class TwoMarkers(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "lecture"
     order = 120
+    instead = "The process sends two markers on each outgoing channel."
+    clauses: ClassVar[Mapping[str, str]] = {
+        "markers": "sends two {marker}s on each outgoing channel",
+    }
 
     def marker_sending_rule(self, process: Process, snapshot: str, out: Out) -> None:
         """Once as it should be, and once more."""

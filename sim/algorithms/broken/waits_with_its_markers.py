@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from sim.algorithms.broken.rule_book import SECTION, BrokenChandyLamport
+from sim.algorithms.chandy_lamport import FIRST, SENDING
+from sim.core.algorithm_words import Caption
 from sim.core.effects import Out
 from sim.core.model import Message, Process
 
@@ -16,6 +21,16 @@ class WaitsWithItsMarkers(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "two_banks"
     order = 170
+    broken = FIRST
+    instead = "The process records at once, but sends its markers only when the next message comes."
+    captions: ClassVar[Mapping[str, Caption]] = {
+        **BrokenChandyLamport.captions,
+        "marker_records": Caption(
+            FIRST.name,
+            "{process} receives its first {marker}{of}, from {source}: it {clauses}. Its own {marker}s wait.",
+        ),
+        "message": Caption(SENDING.name, "Only now {process} {clauses}{per}."),
+    }
 
     def on_marker(self, process: Process, marker: Message, out: Out) -> None:
         """Record now; the markers can wait."""

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+import sim.algorithms.broken
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
 from sim.core.engine import Engine
 from sim.core.model import CONTROL, MARKER, Deliver, State
-from sim.core.slip import SLIPS
+from sim.core.registry import Registry
+from sim.core.slip import SLIPS, Slip
+from sim.document import library
 from sim.document.scenario import Scenario
+from sim.edit.edits import apply_edit
 from sim.explain.narration import sentences
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from tests.sim.tools import failing, send, start, system
+from tests.tools import dropped, example
 
 ONCE = (start("P1", 2),)
 TWICE = (start("P1", 2), start("P1", 20, "S2"))
@@ -152,6 +158,19 @@ def test_every_slip_is_tried() -> None:
 
 def test_slips_are_in_no_list_of_algorithms() -> None:
     assert not set(SLIPS) & set(ALGORITHMS)
+
+
+def test_the_broken_rule_of_the_docs_is_found_is_caught_and_says_so(tmp_path: Path) -> None:
+    with dropped(sim.algorithms.broken, "empty_channels", example("sim/algorithms/broken/empty_channels.py"), tmp_path):
+        slips = Registry("sim.algorithms.broken", Slip)
+        assert set(slips) == {*SLIPS, "empty_channels"}
+        slip = slips["empty_channels"]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(SLIPS, "_found", {name: slips[name] for name in slips})
+            broken = apply_edit(run(library.load(slip.shown_by)), {"do": "break", "rule": slip.name}, 0.0)
+            assert failing(broken)["audit:channel_states"] == "C21 recorded [], but [80] crosses the cut"
+            assert "it closes C21, and has done its part" in sentences(broken)[-1]
+    assert "empty_channels" not in SLIPS
 
 
 # --------------------------------------------------------------------------- the state by reference

@@ -18,7 +18,6 @@ from typing import Any
 import pytest
 
 from sim.__main__ import main
-from sim.algorithms.broken.by_reference import ByReference
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core import deadline
 from sim.core.algorithm import ALGORITHMS
@@ -279,17 +278,6 @@ def test_a_broken_rule_is_found_with_its_shortest_run(slip):
     assert execution.steps == steps
     failed = {v.check for verdicts in verdicts_of(execution).values() for v in verdicts if v.holds is False}
     assert check in failed
-
-
-def test_a_state_that_is_recorded_by_reference_is_not_the_state_at_the_cut(register):
-    """P1 starts, receives what P2 has sent, and then the marker: what it recorded has changed by then."""
-
-    class Referring(ByReference):
-        name = "test_referring"
-        checks = tuple(dict.fromkeys((*ByReference.checks, "states")))
-
-    done = exploration(replace(complete_graph(2, 1), algorithm=register(Referring)))
-    assert ("states", 5) in done.shortest()
 
 
 # ------------------------------------------------------------------ bounds, and the command line

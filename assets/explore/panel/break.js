@@ -1,0 +1,132 @@
+/* The Break it tab: a switch for each rule that a run may break on purpose, and the harm that this does here. */
+
+import { el, refill, setText, unbroken } from "../page/dom.js";
+import { metersOf } from "./meter.js";
+
+export class BreakView {
+  constructor(node, explorer) {
+    this.node = node;
+    this.explorer = explorer;
+    explorer.root.querySelector(".cc-broken button").addEventListener("click", () => {
+      explorer.openTab("break");
+      explorer.revealPanel();
+    });
+    this.harm = el("section", { class: "cc-harm", "aria-label": "What the broken rule does in this run" });
+    this.switches = el("div", { class: "cc-slips" });
+    this.lead = el("p");
+    this.others = el("p", { class: "cc-quiet" });
+    node.append(this.harm, el("h3", {}, "Break a rule"), this.lead, this.switches, this.others);
+  }
+
+  show(scene) {
+    const { slips, rules, of_others: others } = scene.broken;
+    const on = JSON.stringify(rules.map(({ name }) => name));
+    const isNew = this.on != null && this.on !== on && rules.length > 0;
+    Object.assign(this, { scene, on });
+    setText(this.lead, slips.length ? "Each rule is there for a reason. Break one on purpose, and see what the snapshot is worth then." : `There is no rule of ${scene.algorithm} here that can be broken.`);
+    refill(this.harm, JSON.stringify(scene.broken), () => (rules.length ? this.harmOf(scene.broken) : []));
+    this.harm.hidden = !rules.length;
+    refill(this.switches, JSON.stringify(slips), () => this.rowsOf(slips));
+    setText(this.others, others.length ? `More rules can be broken in runs that follow those of ${others.join(" or ")}: choose them in the tab Change.` : "");
+    this.showPending();
+    if (isNew) this.harm.scrollIntoView({ block: "nearest" });
+  }
+
+  /** A switch says what the run does now, also after Python has refused a change. */
+  history() {
+    for (const { name, is_on: isOn } of this.scene?.broken.slips ?? []) {
+      this.switches.querySelector(`[data-slip="${name}"]`).checked = isOn;
+    }
+  }
+
+  pending() {
+    if (this.scene) this.showPending();
+  }
+
+  showPending() {
+    const isAsked = this.explorer.visit.outbox.waiting.some(({ edit }) => edit.do === "lay_bare");
+    if (!this.smallest) return;
+    this.smallest.disabled = isAsked;
+    setText(this.smallest, isAsked ? "Looking for it …" : "Show the smallest edit that lays it bare");
+  }
+
+  rowsOf(slips) {
+    const [main, more] = [false, true].map((isMore) => slips.filter((slip) => slip.is_more === isMore).map((slip) => this.rowOf(slip)));
+    return more.length ? [...main, el("h4", {}, "More slips"), ...more] : main;
+  }
+
+  rowOf({ name, switch: text, breaks, said_in: source, is_on: isOn }) {
+    const onchange = ({ target }) => this.explorer.submit({ do: "break", rule: name, on: target.checked });
+    const about = `cc-slip-${name}`;
+    return el("div", { class: "cc-slip" },
+      el("label", { class: "cc-check" },
+        el("input", { type: "checkbox", role: "switch", "data-slip": name, "aria-describedby": about, checked: isOn, onchange }),
+        el("span", {}, text),
+      ),
+      el("p", { id: about }, `Breaks: ${breaks} `, el("span", { class: "cc-quiet" }, `(${source})`)),
+    );
+  }
+
+  // ------------------------------------------------------------------------- the harm
+
+  harmOf({ rules, harm, refused, recorded }) {
+    this.smallest = null;
+    return [
+      ...rules.map(({ switch: text }) => el("h3", {}, `✗ Broken here: ${text}`)),
+      ...rules.map(({ breaks, said_in: source }) => el("p", {}, `The rule says: ${breaks} `, el("span", { class: "cc-quiet" }, `(${source})`))),
+      ...(harm.length ? this.found(harm, refused, recorded) : this.nothing(rules)),
+    ];
+  }
+
+  found(harm, refused, recorded) {
+    return [
+      el("h4", {}, "What it does in this run"),
+      el("ul", { class: "cc-verdicts" }, ...harm.map((own) => this.failing(own))),
+      ...recorded.flatMap(({ snapshot, goods }) => [el("h4", {}, `What ${snapshot} has recorded`), ...metersOf(goods)]),
+      ...refused.flatMap((own) => this.forbidden(own)),
+    ];
+  }
+
+  /** A check that fails; a click goes to the step at which that is known, and selects the message that shows it. */
+  failing({ snapshot, check, text, step, message }) {
+    const several = this.scene.snapshots.length > 1 ? ` (${snapshot})` : "";
+    const onclick = () => this.explorer.point({ step, message });
+    return el("li", { "data-holds": "false" },
+      el("span", { class: "cc-tick", "aria-hidden": "true" }, "✗"),
+      el("button", { type: "button", class: "cc-came", title: `Go to step ${step}`, onclick }, el("strong", {}, `${check}${several}: `), ...unbroken(text)),
+    );
+  }
+
+  forbidden({ snapshot, told }) {
+    const open = () => {
+      this.explorer.note({ proof: snapshot, swaps: null });
+      this.explorer.openTab("proof");
+    };
+    return [
+      el("h4", {}, "Dijkstra's argument fails"),
+      el("p", {}, ...unbroken(`${told} forbids the swaps: it is sent after the cut and received before it. So the recorded state is no state that this run could have passed through.`)),
+      "still" in this.explorer.root.dataset ? null : el("div", { class: "cc-row" }, el("button", { type: "button", onclick: open }, "Open Proof")),
+    ].filter(Boolean);
+  }
+
+  /** No check fails: the way to a run in which one does. */
+  nothing(rules) {
+    this.smallest = el("button", { type: "button", onclick: () => this.explorer.submit({ do: "lay_bare" }) });
+    const elsewhere = rules.filter((rule) => rule.elsewhere).map(({ elsewhere: { title, link } }) => {
+      const onclick = () => this.explorer.submit({ do: "restore", link });
+      return el("button", { type: "button", onclick }, `See it in “${title}”`);
+    });
+    return [
+      el("p", {}, el("strong", {}, "Every check still holds in this run."), " The rule was not needed this time: that is luck."),
+      el("div", { class: "cc-row" }, this.smallest, ...elsewhere),
+    ];
+  }
+}
+
+/** Say above the diagram what a run breaks, so that nobody takes it for the right algorithm. */
+export function showBanner(root, { rules }) {
+  const node = root.querySelector(".cc-broken");
+  node.hidden = !rules.length;
+  root.toggleAttribute("data-broken", rules.length > 0);
+  setText(node.querySelector("span"), `A rule is broken here on purpose: ${rules.map((rule) => rule.switch).join("; ")}.`);
+}

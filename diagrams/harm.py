@@ -1,0 +1,68 @@
+"""What the failing checks of a snapshot point at in the space-time diagram: messages that speak against it.
+
+A message is marked once the verdicts are known. One that is received inside the cut and sent outside it, or recorded
+and sent outside it, has a band and a cross; one that is lost has a band of dashes: it crosses the cut, and nothing has
+recorded it. They give way to a cut that somebody holds (`meta.unless_cut`).
+"""
+
+from __future__ import annotations
+
+from diagrams.arrows import shaft
+from diagrams.canvas import Canvas, Trace
+from diagrams.cuts import MOST_CROSSES
+from diagrams.elements import Arrow, Span
+from diagrams.scene import Scene
+from sim.run.snapshots import Snapshot
+from sim.verify.harm import against, harms
+
+WIDTH = 9  # pixels of a band
+
+
+def harm_bands(canvas: Canvas) -> None:
+    """The bands, below all arrows."""
+    for snapshot, step in _harmed(canvas.scene):
+        found = against(canvas.scene.execution, snapshot)
+        meta: Trace = {**canvas.of(snapshot.id), "unless_cut": True}
+        look: Trace = {"color": "@bad/0.6", "width": WIDTH * max(canvas.scale, 0.4)}
+        _mark(canvas, found.orphans | found.extra, step, "speaks against the cut", meta, look)
+        _mark(canvas, found.lost, step, "lost message", meta, {**look, "dash": "6px,5px"})
+
+
+def harm_crosses(canvas: Canvas) -> None:
+    """A cross on the middle of each message that speaks against a cut."""
+    for snapshot, step in _harmed(canvas.scene):
+        found = against(canvas.scene.execution, snapshot)
+        own = _arrows(canvas.scene, found.orphans | found.extra)[:MOST_CROSSES]
+        ends = [shaft(canvas.scene, arrow) for arrow in own]
+        middles = [[((a[0] + b[0]) / 2, (a[1] + b[1]) / 2)] for a, b, *_ in ends if a and b]
+        cross = {"symbol": "x-thin", "size": 14, "color": "@ink", "line": {"width": 4, "color": "@ink"}}
+        meta = {**canvas.of(snapshot.id), "unless_cut": True}
+        show: list[Span] = [(step, None)] * len(middles)
+        canvas.add(middles, show, "speaks against the cut", mode="markers", marker=cross, meta=meta)
+
+
+def has_orphans(scene: Scene) -> bool:
+    """Whether a message speaks against the cut of a snapshot."""
+    found = [against(scene.execution, snapshot) for snapshot, _ in _harmed(scene)]
+    return any(own.orphans or own.extra for own in found)
+
+
+def has_lost(scene: Scene) -> bool:
+    """Whether a snapshot has lost a message."""
+    return any(against(scene.execution, snapshot).lost for snapshot, _ in _harmed(scene))
+
+
+def _harmed(scene: Scene) -> list[tuple[Snapshot, int]]:
+    """The snapshots of which a check fails, each with the step at which it is known; none beside a cut of one's own."""
+    found = {} if scene.shown_cut else {own.snapshot.id: (own.snapshot, own.step) for own in harms(scene.execution)}
+    return list(found.values())
+
+
+def _arrows(scene: Scene, messages: frozenset[int]) -> list[Arrow]:
+    return [arrow for arrow in scene.arrows if arrow.id in messages]
+
+
+def _mark(canvas: Canvas, messages: frozenset[int], step: int, sign: str, meta: Trace, look: Trace) -> None:
+    arrows = _arrows(canvas.scene, messages)
+    shafts = [shaft(canvas.scene, arrow) for arrow in arrows]
+    canvas.add(shafts, [(step, None)] * len(arrows), sign, mode="lines", line=look, meta=meta)

@@ -1,0 +1,59 @@
+"""The tab Break it: a rule is broken on purpose, the page says so, and the smallest edit lays it bare."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+SMALLEST = "Show the smallest edit that lays it bare"
+
+
+def switch(page, name):
+    return page.locator(f'[data-slip="{name}"]')
+
+
+def flip(explorer, name):
+    """Press a switch, and wait until Python has answered."""
+    switch(explorer.page, name).click()
+    explorer.page.wait_for_selector(".cc:not([data-pending])")
+
+
+def test_a_broken_rule_is_said_laid_bare_shown_and_taken_back(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("?scenario=two_banks")
+    banner, harm = page.locator(".cc-broken"), page.locator(".cc-harm")
+    fresh_tab.tab("Break it")
+    expect(banner).to_be_hidden()
+    flip(fresh_tab, "slips_in")
+    expect(banner).to_contain_text("A rule is broken here on purpose: A message slips in before the marker.")
+    expect(harm).to_contain_text("Every check still holds in this run.")
+    fresh_tab.edit(SMALLEST)
+    expect(page.locator(".cc-notice")).to_contain_text("Changed: S1 sends 50 to S2 at 36. Now a check fails.")
+    assert fresh_tab.step == fresh_tab.last
+    harm.get_by_role("button", name="Not a consistent cut").click()
+    expect(page.locator('.cc-signs [data-key="orphan"], .cc-signs :text("speaks against it")').first).to_be_visible()
+    harm.get_by_role("button", name="Open Proof").click()
+    expect(page.locator('[data-view="proof"]')).to_contain_text("The condition is sharp")
+    fresh_tab.tab("Break it")
+    fresh_tab.press("Control+z")
+    expect(harm).to_contain_text("Every check still holds in this run.")
+    fresh_tab.press("Control+z")
+    expect(banner).to_be_hidden()
+    expect(switch(page, "slips_in")).not_to_be_checked()
+
+
+def test_another_scenario_shows_it_and_the_way_back_keeps_the_edits_and_one_slip_replaces_another(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open()
+    fresh_tab.tab("Break it")
+    flip(fresh_tab, "slips_in")
+    fresh_tab.edit("See it in “Two banks”")
+    page.wait_for_selector('.cc[data-scene="two_banks"]')
+    fresh_tab.tab("Break it")
+    expect(switch(page, "slips_in")).to_be_checked()
+    flip(fresh_tab, "deaf_initiator")
+    expect(switch(page, "slips_in")).not_to_be_checked()
+    expect(page.locator(".cc-harm")).to_contain_text("C21 recorded [], but [80] crosses the cut.")
+    page.go_back()
+    page.wait_for_selector('.cc[data-scene="lecture"]')
+    fresh_tab.tab("Break it")
+    expect(switch(page, "slips_in")).to_be_checked()
