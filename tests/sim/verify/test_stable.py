@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sim.core.delays import DelayRule, MessageReference
+from sim.core.detector import DETECTORS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import APP, Initiate, State
@@ -220,6 +221,10 @@ def truths(name: str, execution: Execution) -> list[bool]:
         BRUTE_FORCE[name](engine, engine.initial()),
         *(BRUTE_FORCE[name](engine, step.state) for step in execution.replay()),
     ]
+
+
+def test_every_detector_is_compared_with_brute_force() -> None:
+    assert set(BUSY) == set(BRUTE_FORCE) == set(DETECTORS)
 
 
 @pytest.mark.parametrize("name", BUSY)
