@@ -1,6 +1,6 @@
 """The graph of the states of a small system as SVG: from left to right, one step more in each column.
 
-A state is a circle; a diamond where a snapshot has just been completed, a cross where a check does not hold.
+A state is a circle; a diamond where a snapshot is complete, a cross where a check does not hold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LARGE, SMALL = 26.0, 6.0  # pixels: a state
 AXIS = 9.0  # percent of the height: the numbers of the columns
 LEAST_HEIGHT = 240.0  # pixels that the states of a column share
 HOW_TO_READ = (
-    "Each column is one step more. ◆: a snapshot has just been completed. ✖: a check fails. Point at a line to read "
+    "Each column is one step more. ◆: a snapshot is complete. ✖: a check fails. Point at a line to read "
     "its step; click a state to see what is in it."
 )
 
@@ -37,7 +37,7 @@ class Look(NamedTuple):
 
 
 PLAIN = Look("cut-plain", "M-1 0A1 1 0 1 1 1 0A1 1 0 1 1 -1 0Z")
-COMPLETED = Look("cut-completed", "M0 -1L1 0L0 1L-1 0Z", ": a snapshot has just been completed", 1.35)
+COMPLETED = Look("cut-completed", "M0 -1L1 0L0 1L-1 0Z", ": a snapshot is complete", 1.35)
 WRONG = Look(
     "cut-wrong", "M-1 -.55L-.55 -1L0 -.45L.55 -1L1 -.55L.45 0L1 .55L.55 1L0 .45L-.55 1L-1 .55L-.45 0Z",
     ": a check fails", 1.2,
@@ -50,7 +50,7 @@ def state_svg(nodes: Sequence[Node], edges: Sequence[Edge]) -> str:
     A step is a `g` with its number in `data-edge`, a state one with its number in `data-state`.
     """
     size = min(max(LEAST_HEIGHT / max(_columns(nodes)) - 2, SMALL), LARGE)
-    at, looks, is_roomy = _in_parts(nodes, edges), look_of(nodes, edges), _is_roomy(nodes)
+    at, looks, is_roomy = _in_parts(nodes, edges), look_of(nodes), _is_roomy(nodes)
     parts = [_column_numbers(nodes[-1].depth), *(_step(at, number, edge) for number, edge in enumerate(edges))]
     for number, look in enumerate(looks):
         parts.append(_state(at[number], number, look, size / 2 * look.wider, is_written=is_roomy))
@@ -83,7 +83,7 @@ def _step(at: Sequence[Place], number: int, edge: Edge) -> str:
 
 def _state(at: Place, number: int, look: Look, radius: float, *, is_written: bool) -> str:
     name = f'role="button" tabindex="{0 if number == 0 else -1}" aria-label="State {number}{look.told}"'
-    ring = f'<circle class="cut-ring" r="{radius + 7:.1f}"/><circle class="cut-near" r="{max(radius, 9):.1f}"/>'
+    ring = f'<circle class="cut-ring" r="{radius + 7:.1f}"/>'
     written = f'<text dy="0.35em" font-size="{min(TYPE - 3, radius):.1f}">{number}</text>' if is_written else ""
     shape = f'<path d="{look.path}" transform="scale({radius:.1f})"/>'
     drawn = f'<g data-state="{number}" class="{look.name}" {name}>{ring}{shape}{written}</g>'
@@ -100,10 +100,9 @@ def _columns(nodes: Sequence[Node]) -> list[int]:
     return [len(list(own)) for _, own in groupby(nodes, key=lambda node: node.depth)]
 
 
-def look_of(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[Look]:
+def look_of(nodes: Sequence[Node]) -> list[Look]:
     """How each state is drawn."""
-    completed = {own.target for own in edges if set(nodes[own.target].complete) > set(nodes[own.source].complete)}
-    return [WRONG if node.wrong else COMPLETED if number in completed else PLAIN for number, node in enumerate(nodes)]
+    return [WRONG if node.wrong else COMPLETED if node.complete else PLAIN for node in nodes]
 
 
 def way_to(edges: Sequence[Edge], number: int) -> list[Edge]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from threading import Lock
+from threading import Lock, Semaphore
 
 from sim.core.deadline import PATIENCE, Deadline, OutOfTime, within
 from sim.core.errors import InputError
@@ -49,12 +49,15 @@ class Answer:
     def take_turn(self) -> None:
         """Wait until no other answer makes a big run. Raises Busy after WAIT_S, OutOfTime if nobody waits."""
         end = time.monotonic() + WAIT_S
-        while not self.has_turn:
-            self.has_turn = _big_runs.acquire(timeout=POLL_S)
-            if not self.has_turn:
-                if time.monotonic() >= end:
-                    raise Busy
-                self.deadline.check()
+
+        def check() -> None:
+            if time.monotonic() >= end:
+                raise Busy
+            self.deadline.check()
+
+        if not self.has_turn:
+            wait_for(_big_runs, check)
+            self.has_turn = True
 
     def end(self) -> None:
         """Let others make big runs."""
@@ -65,6 +68,12 @@ class Answer:
 
 _big_runs = Lock()
 _present: ContextVar[Answer | None] = ContextVar("answer", default=None)
+
+
+def wait_for(turn: Lock | Semaphore, check: Callable[[], None]) -> None:
+    """Wait until it is one's turn. `check` is called now and then, and raises what ends the waiting."""
+    while not turn.acquire(timeout=POLL_S):
+        check()
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def under_way(exploring: Exploring) -> None:
     if button.button("Stop", key="every-stop", disabled=exploring.stop.is_set()):
         exploring.stop.set()
     if exploring.waits:
-        st.info("Somebody else's big exploration is under way at this moment; yours goes on after it.")
+        st.info("Explorations of other people are under way at this moment; yours follows.")
     if exploring.depths:
         st.html(_still(_depths_chart(exploring)))
 

@@ -1,8 +1,9 @@
 """An exploration in the background of the app: how far it is, what it found, and its end.
 
-It belongs to one tab. Stop ends it, and so does the tab that goes away. It may take MOST_S of processor time, and as
-many states as were asked for. Those with more than SMALL states go on one at a time in the whole app, so that thirty
-visitors take no more memory than one. Nothing here imports Streamlit.
+It belongs to one tab. Stop ends it, and so does the tab that is gone for LOST_S. It may take MOST_S of processor time,
+PATIENCE times as long by the clock, and as many states as were asked for. In the whole app, SMALL_ONES go on at a time,
+and one of those that have more than SMALL states: thirty visitors take no more memory than a few, and leave the
+processor to the other pages. Nothing here imports Streamlit.
 """
 
 from __future__ import annotations
@@ -11,30 +12,35 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from diagrams.state_graph import way_to
 from sim.core.deadline import Deadline, OutOfTime, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.explain.narration import sentences
 from sim.explain.verdicts import verdict_words
 from sim.explore.graph import Edge, Node, state_graph
+from sim.explore.replay import by_hand
 from sim.explore.report import Exploration, Snapshot, exploration
 from sim.explore.search import Explored
+from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.verify.checks import verdicts_of
-from views.budget import run_of
+from views.budget import run_of, wait_for
 from views.every_run_asked import SMALL, Asked
 
 log = logging.getLogger("views")
 
 MOST_S = 20.0
+PATIENCE = 2.0
+LOST_S = 10.0  # without a connection
+SMALL_ONES = 2
 MOST_DRAWN = 150  # states of a graph
-POLL_S = 0.1
 
-_big_ones = threading.Lock()
+_small_ones, _big_ones = threading.Semaphore(SMALL_ONES), threading.Semaphore(1)
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,8 @@ class Result:
 
     problem: why these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
     first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
-    snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small.
+    snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
+    checks fail in a state, by its number.
     """
 
     scenario: Scenario
@@ -63,6 +70,7 @@ class Result:
     runs: dict[str, Scenario]
     told: dict[str, list[str]]
     taken: frozenset[str]
+    why: dict[int, list[str]] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
 
@@ -81,9 +89,10 @@ class Exploring:
         self.states = self.transitions = 0
         self.depths: tuple[Depth, ...] = ()
         self._ways: list[float] = []  # up to each depth: to all the snapshots that are complete
-        self._has_turn = False
+        self._turn: threading.Semaphore | None = None
         self._ended: float | None = None
-        self._deadline = Deadline(MOST_S, self._is_wanted)
+        self._seen = self.began  # when the tab was connected the last time
+        self._deadline = Deadline(MOST_S, self._is_wanted, PATIENCE)
 
     def start(self) -> Exploring:
         """Begin in a thread of its own."""
@@ -92,7 +101,7 @@ class Exploring:
 
     def run(self) -> None:
         """Explore; whatever happens ends this exploration only."""
-        self._deadline = Deadline(MOST_S, self._is_wanted)  # counts the time of this thread
+        self._deadline = Deadline(MOST_S, self._is_wanted, PATIENCE)  # counts the time of this thread
         try:
             self._explore()
         except InputError as problem:
@@ -104,8 +113,7 @@ class Exploring:
             self.problem = f"this failed unexpectedly ({type(problem).__name__}: {problem})"
         finally:
             self._ended = time.monotonic()
-            if self._has_turn:
-                _big_ones.release()
+            self._end_turn()
             self._over.set()
 
     @property
@@ -123,16 +131,29 @@ class Exploring:
         return (self._ended or time.monotonic()) - self.began - self.paused
 
     def _is_wanted(self) -> bool:
-        return not self.stop.is_set() and self.is_open()
+        if self.is_open():
+            self._seen = time.monotonic()
+        return not self.stop.is_set() and not self._is_lost
+
+    @property
+    def _is_lost(self) -> bool:
+        return time.monotonic() - self._seen > LOST_S
 
     def _why_over(self, problem: str) -> str:
         """Why not all was explored, in the words of the page."""
         if problem != "out of time":
             return problem
-        return f"after {MOST_S:.0f} seconds of work" if self._is_wanted() else "you stopped it"
+        if self.stop.is_set():
+            return "you stopped it"
+        if self._is_lost:
+            return "the connection was lost"
+        if self._deadline.spent >= MOST_S:
+            return f"after {MOST_S:.0f} seconds of work"
+        return f"after {MOST_S * PATIENCE:.0f} seconds: the machine is busy"
 
     def _explore(self) -> None:
         with within(self._deadline):
+            self._take_turn(_small_ones)
             scenario = self.asked.scenario(self._is_wanted)
             done = exploration(
                 scenario, own_order=self.asked.own_order, most_states=self.asked.most_states, progress=self._look
@@ -143,8 +164,8 @@ class Exploring:
     def _look(self, found: Explored) -> None:
         """Take down how far it is; a big one waits for its turn."""
         self._note(found)
-        if found.states > SMALL and not self._has_turn:
-            self._take_turn()
+        if found.states > SMALL and self._turn is not _big_ones:
+            self._take_turn(_big_ones)
 
     def _note(self, found: Explored) -> None:
         """What is new of the last level; it is asked first when that begins."""
@@ -156,16 +177,23 @@ class Exploring:
         )
         self.states, self.transitions = found.states, found.transitions
 
-    def _take_turn(self) -> None:
-        """Wait until no other big exploration is under way. Raises OutOfTime where nobody waits for this one."""
+    def _take_turn(self, turn: threading.Semaphore) -> None:
+        """Wait for a turn, which costs no time, instead of the present one. Raises OutOfTime where nobody waits."""
+        self._end_turn()
         begin, self.waits = time.monotonic(), True
-        while not self._has_turn:
-            self._has_turn = _big_ones.acquire(timeout=POLL_S)
-            if not self._is_wanted():
-                raise OutOfTime
-        self.waits = False
+        with self._deadline.paused():
+            wait_for(turn, self._check_wanted)
+        self._turn, self.waits = turn, False
         self.paused += time.monotonic() - begin
-        self._deadline.end += time.monotonic() - begin
+
+    def _check_wanted(self) -> None:
+        if not self._is_wanted():
+            raise OutOfTime
+
+    def _end_turn(self) -> None:
+        if self._turn is not None:
+            self._turn.release()
+            self._turn = None
 
     def _result(self, done: Exploration) -> Result:
         found = done.found
@@ -176,21 +204,35 @@ class Exploring:
         taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
         return Result(
             done.scenario, found.states, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
-            nodes, edges,
+            _why(done.scenario, nodes, edges), nodes, edges,
         )  # fmt: skip
 
 
 def _told(check: str, wrong: Scenario) -> list[str]:
     """The steps of a run in sentences, and then what shows that the check does not hold."""
     execution = run_of(wrong)
+    return [*sentences(execution)[1:], *_witnesses(execution, (check,))[:1]]
+
+
+def _why(scenario: Scenario, nodes: Sequence[Node], edges: Sequence[Edge]) -> dict[int, list[str]]:
+    """What shows that checks fail in a state, by its number, for each state that is wrong."""
+    return {
+        number: _witnesses(run_of(by_hand(scenario, tuple(own.action for own in way_to(edges, number)))), node.wrong)
+        for number, node in enumerate(nodes)
+        if node.wrong
+    }
+
+
+def _witnesses(execution: Execution, checks: Collection[str]) -> list[str]:
+    """What shows that these checks fail in a run, in sentences."""
     snapshots = {own.id: own for own in snapshots_of(execution)}
     shown = [
         verdict_words(execution, snapshots[name], verdict)
         for name, verdicts in verdicts_of(execution).items()
         for verdict in verdicts
-        if verdict.check == check and verdict.holds is False
+        if verdict.check in checks and verdict.holds is False
     ]
-    return [*sentences(execution)[1:], *(f"{words.check}: {words.text}" for words in shown[:1])]
+    return [f"{words.check}: {words.text}" for words in shown]
 
 
 def _taken(scenario: Scenario) -> frozenset[str]:

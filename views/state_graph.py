@@ -12,8 +12,8 @@ import streamlit as st
 from diagrams.browser import ASSETS
 from diagrams.state_graph import HOW_TO_READ, places, state_svg, way_to
 from sim.explore.graph import Edge, Node
-from views.every_run_words import CHECKS
 from views.exploring import Result
+from views.page_words import sentence
 
 _HTML = """<div class="cut-states">
   <div class="cut-graph"></div>
@@ -34,13 +34,14 @@ _mount = st.components.v2.component(
 def state_graph(found: Result) -> int | None:
     """Show the graph; the number of the state whose way has just been asked for, if any."""
     nodes, edges = found.nodes, found.edges
-    data = {"svg": state_svg(nodes, edges), "states": states_of(nodes, edges), "how": HOW_TO_READ}
+    data = {"svg": state_svg(nodes, edges), "states": states_of(found), "how": HOW_TO_READ}
     opened = _mount(key="every-graph", data=data, on_open_change=lambda: None).open
     return opened if isinstance(opened, int) else None
 
 
-def states_of(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[dict[str, Any]]:
+def states_of(graph: Result) -> list[dict[str, Any]]:
     """By state: what is told about it, as HTML; the numbers of the steps of a way to it; where the arrow keys lead."""
+    nodes, edges = graph.nodes, graph.edges
     number_of = {edge: number for number, edge in enumerate(edges)}
     neighbours = list(_neighbours(nodes, edges))
     found = []
@@ -50,7 +51,7 @@ def states_of(nodes: Sequence[Node], edges: Sequence[Edge]) -> list[dict[str, An
         after = next((edge.target for edge in edges if edge.source == number), None)
         above, below = neighbours[number]
         found.append({
-            "about": about(node, way), "way": [number_of[edge] for edge in way], "before": before, "after": after,
+            "about": about(node, way, graph.why.get(number, ())), "way": [number_of[edge] for edge in way], "before": before, "after": after,
             "above": above, "below": below,
         })  # fmt: skip
     return found
@@ -68,12 +69,12 @@ def _neighbours(nodes: Sequence[Node], edges: Sequence[Edge]) -> Iterator[tuple[
     return (found[number] for number in range(len(nodes)))
 
 
-def about(node: Node, way: Sequence[Edge]) -> str:
-    """What every process and channel is in a state, and a shortest way to it, as HTML."""
+def about(node: Node, way: Sequence[Edge], why: Sequence[str]) -> str:
+    """What every process and channel is in a state, what is wrong in it, and a shortest way to it, as HTML."""
     told = [f"<b>{escape(name)}</b> {escape(own)}" for name, own in node.processes.items()]
     told += [f"<b>{escape(name)}</b> holds {escape(own)}" for name, own in node.channels.items()]
     told += [f'<b class="cut-good">{escape(name)} is complete.</b>' for name in node.complete]
-    told += [f'<b class="cut-bad">{CHECKS[check][0]}: this check fails.</b>' for check in node.wrong]
+    told += [f'<b class="cut-bad">{escape(sentence(own))}</b>' for own in why]
     lines, steps = ("".join(f"<li>{own}</li>" for own in part) for part in (told, [escape(own.words) for own in way]))
     how = f"<p>A shortest way to it:</p> <ol>{steps}</ol>" if way else "<p>All runs begin here.</p>"
     return f"<ul>{lines}</ul>{how}"

@@ -1,5 +1,7 @@
 /* The graph of states (diagrams/state_graph.py): one state is chosen, by a click, the arrow keys or its number. */
 
+const NEAR = 20; // pixels from a state within which a click chooses it
+
 /** Streamlit calls this with the component's data at every run of the page. */
 export default function show({ parentElement, data, setTriggerValue }) {
   const root = parentElement.querySelector(".cut-states");
@@ -13,8 +15,8 @@ class StateGraph {
     this.picture = root.querySelector(".cut-graph");
     this.number = root.querySelector("input");
     this.about = root.querySelector(".cut-state");
-    this.picture.addEventListener("click", ({ target }) => {
-      const state = target.closest("[data-state]");
+    this.picture.addEventListener("click", (event) => {
+      const state = event.detail ? this.nearest(event) : event.target.closest("[data-state]");
       if (state) this.choose(Number(state.dataset.state), { isFocused: true });
     });
     this.picture.addEventListener("keydown", (event) => this.key(event));
@@ -48,6 +50,17 @@ class StateGraph {
     for (const step of this.picture.querySelectorAll("[data-edge]")) {
       step.classList.toggle("cut-on-way", way.includes(Number(step.dataset.edge)));
     }
+  }
+
+  /** The state whose middle is nearest to a click, if one is near: small states lie closer than a finger is wide. */
+  nearest({ clientX, clientY }) {
+    let found, least = NEAR;
+    for (const state of this.picture.querySelectorAll("[data-state]")) {
+      const { x, y, width, height } = state.querySelector("path").getBoundingClientRect();
+      const far = Math.hypot(x + width / 2 - clientX, y + height / 2 - clientY);
+      if (far < least) [found, least] = [state, far];
+    }
+    return found;
   }
 
   /** Left and right go back and on by a step, up and down to the neighbours in the column. */

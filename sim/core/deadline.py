@@ -42,6 +42,15 @@ class Deadline:
         """Seconds of processor time that the thread has worked since."""
         return time.thread_time() - self.begin
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """What the thread waits in the block costs none of its time."""
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.end += time.monotonic() - begin
+
     def check(self) -> None:
         """Raises OutOfTime."""
         if self.spent >= self.most or time.monotonic() >= self.end or not self.is_wanted():

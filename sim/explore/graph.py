@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ from sim.core.model import (
     Send,
     State,
 )
+from sim.core.notation import captions
 from sim.core.scheduler import choice_name
 from sim.explore.judging import Judge
 from sim.explore.replay import action_of
@@ -45,7 +46,7 @@ class Node:
     channels: dict[str, str]
 
     def in_words(self) -> str:
-        """Such as `P1 790, has recorded S1; P2 200; P1->P2: 30, marker of S1`."""
+        """Such as `P1 790, has recorded 790 for S1, records C21; P2 200; C12: 30, marker of S1`."""
         told = [f"{name} {own}".strip() for name, own in self.processes.items()]
         return "; ".join([*told, *(f"{name}: {own}" for name, own in self.channels.items())])
 
@@ -110,14 +111,15 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
     complete = [
         name for name in names if all(name in own.snapshots and own.snapshots[name].done for own in state.processes)
     ]
-    queues = [(channel.name, state.queues[channel.number]) for channel in engine.channels]
+    caption = captions([own.name for own in state.processes], [channel.name for channel in engine.channels])
+    queues = [(caption[channel.name], state.queues[channel.number]) for channel in engine.channels]
     control = [(f"control {channel.name}", messages) for channel, messages in state.control.items()]
     channels = {
         name: ", ".join(_message_in_words(engine, message) for message in messages)
         for name, messages in [*queues, *control]
         if messages
     }
-    processes = {process.name: _process_in_words(engine, process) for process in state.processes}
+    processes = {process.name: _process_in_words(engine, process, caption) for process in state.processes}
     return Node(depth, tuple(complete), wrong, processes, channels)
 
 
@@ -139,12 +141,24 @@ def _action_in_words(engine: Engine, action: Action) -> str:
     return f"{process} begins its work"
 
 
-def _process_in_words(engine: Engine, process: Process) -> str:
+def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, str]) -> str:
     told: list[Any] = [engine.workload.state_words(process.state)]
     if told[0] is None:
         planned = sum(item.process == process.number for item in engine.agenda)
         told = [f"{process.position} of {planned} planned actions done"] if planned else []
-    told += [f"has recorded {name}" for name in process.snapshots]
+    told += [_recorded_in_words(engine, process, name, caption) for name in process.snapshots]
+    return ", ".join(told)
+
+
+def _recorded_in_words(engine: Engine, process: Process, name: str, caption: Mapping[str, str]) -> str:
+    """Such as `has recorded 630 for audit, C21: 80, records C31`: its state, and those of its channels so far."""
+    own = process.snapshots[name]
+    state = engine.workload.state_words(own.state)
+    told = ["has recorded " + (f"{state} for {name}" if state else name)]
+    for channel, messages in own.kept.items():
+        if messages:
+            told.append(f"{caption[channel.name]}: {', '.join(_message_in_words(engine, kept) for kept in messages)}")
+    told += [f"records {caption[channel.name]}" for channel, names in process.listening.items() if name in names]
     return ", ".join(told)
 
 

@@ -42,7 +42,7 @@ def test_each_step_and_each_state_is_drawn_once(graph):
     assert [int(own.attrib["data-edge"]) for own in groups if "data-edge" in own.attrib] == list(range(len(edges)))
     states = [own for own in groups if "data-state" in own.attrib]
     assert [int(own.attrib["data-state"]) for own in states] == list(range(len(nodes)))
-    assert [own.attrib["class"] for own in states] == [look.name for look in look_of(nodes, edges)]
+    assert [own.attrib["class"] for own in states] == [look.name for look in look_of(nodes)]
     assert [own.attrib["tabindex"] for own in states].count("0") == 1
 
 
@@ -56,9 +56,13 @@ def test_a_way_is_a_shortest_one(graph):
 
 def test_a_state_that_is_wrong_has_a_shape_of_its_own():
     nodes, edges = state_graph(exploration(SYSTEMS["not FIFO"]).found)
-    looks = look_of(nodes, edges)
+    looks = look_of(nodes)
     assert {look for look, node in zip(looks, nodes, strict=True) if node.wrong} == {WRONG}
     assert looks[0] == PLAIN
+    complete = {look for look, node in zip(looks, nodes, strict=True) if node.complete}
+    assert complete == {WRONG, COMPLETED} and complete.isdisjoint(
+        look for look, node in zip(looks, nodes, strict=True) if not (node.complete or node.wrong)
+    )
     assert COMPLETED in looks
     assert len({look.path for look in (PLAIN, COMPLETED, WRONG)}) == 3
 

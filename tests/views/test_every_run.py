@@ -153,8 +153,9 @@ def test_not_all_is_said_honestly():
     assert len(found.depths) == len([own for own in found.depths if own.states])
 
 
-def test_stop_and_a_tab_that_goes_away_end_it():
-    for end in ("stop", "tab"):
+def test_stop_and_a_tab_that_goes_away_end_it(monkeypatch):
+    monkeypatch.setattr(background, "LOST_S", 0.0)
+    for end, why in (("stop", "you stopped it"), ("tab", "the connection was lost")):
         is_open = threading.Event()
         is_open.set()
         exploring = Exploring(Asked(processes=3, sends=2, most_states=BOUNDS[-1]), is_open.is_set)
@@ -167,8 +168,31 @@ def test_stop_and_a_tab_that_goes_away_end_it():
 
         exploring._note = watched  # type: ignore[method-assign]
         exploring.run()
-        assert exploring.result is None or exploring.result.problem == "you stopped it"
+        assert exploring.result is None or exploring.result.problem == why
         assert exploring.states < 5_000
+
+
+def test_a_connection_that_comes_back_ends_nothing():
+    looks = iter([True, False, False])
+    exploring = Exploring(BANKS, lambda: next(looks, True))
+    exploring.run()
+    assert exploring.result is not None and exploring.result.problem == ""
+
+
+def test_each_wrong_state_says_what_shows_it():
+    for asked in (Asked(fifo=False), DEAF, Asked(sends=0, rule="lost_marker")):
+        found = explored(asked)
+        wrong = [number for number, node in enumerate(found.nodes) if node.wrong]
+        assert wrong and list(found.why) == wrong
+        for number in wrong:
+            assert len(found.why[number]) == len(found.nodes[number].wrong)
+            assert all(": " in own and own.endswith(".") for own in found.why[number])
+
+
+def test_the_clock_ends_it_where_the_machine_is_busy(monkeypatch):
+    monkeypatch.setattr(background, "PATIENCE", 0.0)
+    found = explored(Asked(processes=3, sends=2, most_states=BOUNDS[-1]))
+    assert found.problem.endswith("seconds: the machine is busy")
 
 
 def test_a_time_that_is_spent_ends_it(monkeypatch):
@@ -190,7 +214,21 @@ def test_a_big_one_waits_for_its_turn_and_gives_it_back(monkeypatch):
         exploring.wait(20)
         assert exploring.is_over
     assert explored(asked).problem == ""
-    assert not background._big_ones.locked()
+    assert background._big_ones.acquire(blocking=False)
+    background._big_ones.release()
+
+
+def test_small_ones_wait_for_their_turn_and_give_it_back(monkeypatch):
+    turns = threading.Semaphore(1)
+    monkeypatch.setattr(background, "_small_ones", turns)
+    with turns:
+        exploring = Exploring(BANKS).start()
+        while not exploring.waits:
+            exploring.wait(0.01)
+        assert not exploring.states
+    exploring.wait(20)
+    assert exploring.result is not None
+    assert turns.acquire(blocking=False)
 
 
 # ------------------------------------------------------------------ what is told
@@ -198,7 +236,7 @@ def test_a_big_one_waits_for_its_turn_and_gives_it_back(monkeypatch):
 
 def test_the_way_to_each_state_leads_there():
     found = explored(DEAF)
-    told = states_of(found.nodes, found.edges)
+    told = states_of(found)
     for number, node in enumerate(found.nodes):
         way = [found.edges[own] for own in told[number]["way"]]
         assert len(way) == node.depth
@@ -212,7 +250,7 @@ def test_the_way_to_each_state_leads_there():
 
 def test_the_arrow_keys_lead_to_every_state_and_back():
     found = explored(Asked(Shared(scenario="termination")))
-    told = states_of(found.nodes, found.edges)
+    told = states_of(found)
     reached, new = {0}, {0}
     while new:
         new = {own[key] for own in map(told.__getitem__, new) for key in ("before", "after", "above", "below")}
@@ -234,7 +272,7 @@ def test_a_snapshot_that_does_not_add_up_says_so():
 def test_texts_of_users_are_no_html():
     scenario = 'processes = ["<b>A", "B"]\nscript = [{ process = "<b>A", at = 0, to = "B", body = "<i>" }]\n'
     found = explored(Asked(Shared(toml=scenario + 'snapshots = [{ id = "<S>", process = "B", at = 1 }]\n', name="odd")))
-    shown = [own["about"] for own in states_of(found.nodes, found.edges)] + [state_svg(found.nodes, found.edges)]
+    shown = [own["about"] for own in states_of(found)] + [state_svg(found.nodes, found.edges)]
     assert not any(tag in text for text in shown for tag in ("<b>A", "<i>", "<S>"))
 
 

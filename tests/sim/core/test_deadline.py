@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from sim.core.deadline import Deadline, OutOfTime, check, in_time, within
@@ -43,3 +45,11 @@ def test_a_run_is_the_same_with_a_deadline(monkeypatch):
         assert run(scenario).events == run(scenario, copied=True).events
     with within(Deadline(0.0)), pytest.raises(OutOfTime):
         run(scenario)
+
+
+def test_a_pause_costs_no_time():
+    deadline = Deadline(60.0)
+    end = deadline.end
+    with deadline.paused():
+        time.sleep(0.001)
+    assert deadline.end > end

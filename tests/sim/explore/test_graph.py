@@ -67,10 +67,13 @@ def test_nodes_in_words():
     nodes, edges = state_graph(exploration(SYSTEMS["two processes, a send each, one initiator"]).found)
     assert nodes[0].in_words() == "P1 100; P2 100"
     assert [edge.action for edge in edges if edge.source == 0] == ["act P1"]
-    sent = next(node for node in nodes if "P1->P2" in node.channels and "P2->P1" in node.channels)
-    assert sent.in_words() == "P1 93; P2 91; P1->P2: 7; P2->P1: 9"
-    marker = next(node for node in nodes if "marker" in node.channels.get("P1->P2", ""))
-    assert "has recorded S1" in marker.processes["P1"] and "marker of S1" in marker.channels["P1->P2"]
+    sent = next(node for node in nodes if "C12" in node.channels and "C21" in node.channels)
+    assert sent.in_words() == "P1 93; P2 91; C12: 7; C21: 9"
+    marker = next(node for node in nodes if "marker" in node.channels.get("C12", ""))
+    assert marker.processes["P1"].endswith(", has recorded 93 for S1, records C21")
+    assert "marker of S1" in marker.channels["C12"]
+    kept = next(node for node in nodes if "C21: 9" in node.processes["P1"])
+    assert "for S1, C21: 9" in kept.processes["P1"]
     lecture = exploration(library.load("lattice")).found
     assert "of" in state_graph(lecture)[0][0].in_words()
 
