@@ -14,6 +14,7 @@ from starlette.routing import Route
 from streamlit.url_util import make_url_path
 
 EVERY_RUN, ENSEMBLES, TRACES, HISTORY = "every-run", "ensembles", "traces", "history"
+PAGE, PAGE_BEFORE = "page", "page_before"  # in the session: at this run of the script, and at the one before
 
 _HEAD = "<head>"
 _TOLD = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
@@ -25,6 +26,12 @@ def document() -> str:
     text = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
     assert text.count(_HEAD) == 1
     return text.replace(_HEAD, _HEAD + _TOLD)
+
+
+def note_page(path: str) -> None:
+    """Note in the session which page is drawn, and which one was drawn before."""
+    st.session_state[PAGE_BEFORE] = st.session_state.get(PAGE)
+    st.session_state[PAGE] = path
 
 
 def _serve(request: Request) -> Response:

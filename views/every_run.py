@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -9,8 +10,8 @@ import streamlit as st
 from sim.core.errors import InputError
 from sim.edit.link import Shared
 from views import explore, visitors
-from views.addresses import EVERY_RUN
-from views.errors import complain, complaining
+from views.addresses import EVERY_RUN, PAGE_BEFORE
+from views.errors import complain
 from views.every_run_asked import BOUNDS, KEYS, SMALL, Asked
 from views.every_run_form import TO_FILL, every_run_form
 from views.every_run_results import results, under_way
@@ -23,6 +24,7 @@ UNDER_WAY = "every_run_exploring"
 FOLLOWED = "every_run_address"
 FIRST = Shared(scenario="two_banks")
 POLL_S = 0.4
+TOO_LONG = "This run is too long for a link, so the address of this page does not say what is explored."
 
 
 def as_page() -> st.Page:
@@ -32,15 +34,15 @@ def as_page() -> st.Page:
 
 def page() -> None:
     """Draw the page."""
-    problem = _follow()
+    _follow()
     exploring: Exploring = st.session_state[UNDER_WAY]
     left, right = st.columns([1, 3], gap="medium")
     with left.container(key="cut-grid"):
         st.fragment(every_run_form)(exploring.asked, on_show_in_explore(), _press)
     with right.container(key="cut-results"):
-        if problem:
-            complain(in_the_forms_words(problem))
         _right(exploring)
+        if not exploring.asked.query():
+            st.caption(TOO_LONG)
 
 
 def on_show_in_explore() -> Shared | None:
@@ -55,42 +57,51 @@ def on_show_in_explore() -> Shared | None:
 # ------------------------------------------------------------------ what is explored
 
 
-def _follow() -> str | None:
-    """Explore what a new address asks for, and at first the run in Explore; returns what is wrong with the address.
+def _follow() -> None:
+    """Explore what a new address asks for; who comes from another page finds the address as it was."""
+    params = {key: value for key, value in st.query_params.to_dict().items() if key in KEYS}
+    followed = st.session_state.get(FOLLOWED)
+    if not params and followed and st.session_state.get(PAGE_BEFORE) != PAGE:
+        st.query_params.from_dict(followed)
+    elif params != followed:
+        st.session_state[FOLLOWED] = params
+        _begin_as(params)
+
+
+def _begin_as(params: Mapping[str, str]) -> None:
+    """Explore what an address asks for; where it asks for nothing, the run in Explore.
 
     Nobody has pressed a button, so at most SMALL states are explored.
     """
-    params = {key: value for key, value in st.query_params.to_dict().items() if key in KEYS}
-    problem = None
-    if params and params != st.session_state.get(FOLLOWED):
-        try:
-            _begin(Asked.read(params))
-        except InputError as wrong:
-            problem = str(wrong)
-        st.session_state[FOLLOWED] = params
-    if UNDER_WAY not in st.session_state:
-        _begin(Asked(on_show_in_explore() or FIRST))
-    return problem
+    try:
+        asked = Asked.read(params) if params else Asked(on_show_in_explore() or FIRST)
+    except InputError as problem:
+        _show(Exploring(Asked(FIRST)).refuse(str(problem)))
+    else:
+        _begin(replace(asked, most_states=min(asked.most_states, SMALL)))
 
 
 def _press(asked: Asked) -> None:
     """The button of the form: explore what it asks for, and say so in the address."""
-    with complaining():
-        query = asked.query()
-        _begin(asked, asked.most_states)
-        st.session_state[FOLLOWED] = query
-        st.query_params.from_dict(query)
-        st.rerun()
+    query = asked.query()
+    _begin(replace(asked, most_states=min(asked.most_states, largest_bound())))
+    st.session_state[FOLLOWED] = query
+    st.query_params.from_dict(query)
+    st.rerun()
 
 
-def _begin(asked: Asked, most_states: int = SMALL) -> None:
-    """Stop what is explored, and explore something else."""
+def _begin(asked: Asked) -> None:
+    """Explore this from now on."""
+    _show(Exploring(asked, is_open_of_this_tab()).start())
+
+
+def _show(exploring: Exploring) -> None:
+    """Stop what is explored, and show this instead."""
     before: Exploring | None = st.session_state.get(UNDER_WAY)
     if before is not None:
         before.stop.set()
-    st.session_state[TO_FILL] = asked
-    most = min(most_states, largest_bound())
-    st.session_state[UNDER_WAY] = Exploring(replace(asked, most_states=most), is_open_of_this_tab()).start()
+    st.session_state[TO_FILL] = exploring.asked
+    st.session_state[UNDER_WAY] = exploring
 
 
 def largest_bound() -> int:
@@ -120,7 +131,13 @@ def _watch(exploring: Exploring) -> None:
 
 
 def _further(exploring: Exploring) -> None:
-    """The button that explores the same with more states."""
-    more = next((bound for bound in BOUNDS if exploring.asked.most_states < bound <= largest_bound()), None)
-    if more is not None and st.button(f"Explore up to {more:,} states", type="primary", key="every-further"):
+    """The button that explores the same with more states, where their number ended it."""
+    result, most = exploring.result, exploring.asked.most_states
+    more = next((bound for bound in BOUNDS if most < bound <= largest_bound()), None)
+    if (
+        more
+        and result
+        and result.states > most
+        and st.button(f"Explore up to {more:,} states", type="primary", key="every-further")
+    ):
         _press(replace(exploring.asked, most_states=more))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
+from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
+from sim.core.slip import SLIPS
 from sim.document.scenario import Scenario
-from sim.edit.link import Shared, query_of, read_query
-from sim.explore.report import changed, complete_graph
+from sim.edit.link import MOST_LINK, Shared, query_of, read_query
+from sim.explore.report import FEWEST, changed, complete_graph
 from views.budget import allow, answering, run_of
 from views.versions import Version, edited
 
@@ -44,23 +47,30 @@ class Asked:
         if ("complete" in params) == bool(RUN & set(params)):
             raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
         asked = cls(
-            rule=params.get("rule", ""), fifo=params.get("fifo") != "no", own_order=params.get("order") == "own",
-            most_states=_number(params, "states", BOUNDS[-1], SMALL),
+            rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
+            most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
         )  # fmt: skip
         if "complete" not in params:
             return replace(asked, shared=replace(read_query(params), step=0, shown={}))
-        processes, sends = _number(params, "complete", MOST_PROCESSES), _number(params, "sends", MOST_SENDS)
+        processes, sends = (
+            _number(params, "complete", FEWEST, MOST_PROCESSES),
+            _number(params, "sends", 0, MOST_SENDS, 1),
+        )
         return replace(asked, processes=processes, sends=sends)
 
     def query(self) -> dict[str, str]:
-        """The query of an address that asks for this. Raises InputError if it is too big for any link."""
+        """The query of an address that asks for this; empty if it is longer than MOST_LINK."""
         graph = {"complete": str(self.processes), "sends": str(self.sends)}
-        query = graph if self.shared is None else query_of(self.shared)
+        try:
+            query = graph if self.shared is None else query_of(self.shared)
+        except InputError:  # too big for any link
+            return {}
         said = {
             "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
             "states": "" if self.most_states == SMALL else str(self.most_states),
         }  # fmt: skip
-        return query | {key: value for key, value in said.items() if value}
+        query |= {key: value for key, value in said.items() if value}
+        return query if len(urlencode(query)) <= MOST_LINK else {}
 
     def base(self) -> Scenario:
         """The scenario before another rule or other channels are put in. Raises InputError."""
@@ -100,9 +110,25 @@ class Asked:
         return self.shared is not None and self.shared.toml is None and not self.shared.edits
 
 
-def _number(params: Mapping[str, str], key: str, most: int, first: int = 1) -> int:
-    """A number in an address. Raises InputError."""
+def _number(params: Mapping[str, str], key: str, least: int, most: int, first: int | None = None) -> int:
+    """A number in an address, `first` where it says none. Raises InputError."""
     text = params.get(key, str(first))
-    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or int(text) > most:
-        raise InputError(f"{key}: expected a whole number of at most {most:,}, not {text[:20]!r}")
+    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or not least <= int(text) <= most:
+        raise InputError(f"{key}: expected a whole number from {least:,} to {most:,}, not {text[:20]!r}")
     return int(text)
+
+
+def _says(params: Mapping[str, str], key: str, word: str) -> bool:
+    """Whether an address says this word for a key that means nothing else. Raises InputError."""
+    text = params.get(key, "")
+    if text not in ("", word):
+        raise InputError(f"{key}: expected {word!r} or nothing, not {text[:20]!r}")
+    return text == word
+
+
+def _rule(params: Mapping[str, str]) -> str:
+    """The rule in an address. Raises InputError."""
+    rule = params.get("rule", "")
+    if rule and rule not in ALGORITHMS and rule not in SLIPS:
+        raise InputError(f"rule: there is none with the name {rule[:20]!r}; choose one in the menu “Rule”")
+    return rule

@@ -11,12 +11,14 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.document import library
+from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from views import visitors
 from views.every_run_asked import BOUNDS, LARGEST, MOST_PROCESSES, MOST_SENDS, Asked
 
 COMPLETE, CARRIED, IN_EXPLORE = "every run of a complete graph", "carried", "in explore"
 AS_IT_IS = "as in the run"
+OF_A_GRAPH = Scenario.algorithm  # unless another rule is chosen
 TO_FILL = "every_run_to_fill"  # what the form is to show next
 KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "most")
 
@@ -38,7 +40,7 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
         "What is explored", list(known), format_func=lambda key: known[key].title, key="every-subject",
         persist_state="session",
         help="A run: what happens in it, in every order that is possible. A complete graph: each process may send to "
-        "each other one at any time, and P1 may start a snapshot at any time.",
+        "any other one, so many in all, at any time, and P1 may start a snapshot at any time.",
     )  # fmt: skip
     shared, graph = known[chosen].shared, {"processes": asked.processes, "sends": asked.sends}
     if shared is None:
@@ -48,13 +50,18 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
             strict=True,
         ):
             graph[key] = container.number_input(label, least, most, key=f"every-{key}", persist_state="session")
+    rules = {rule: rule_title(rule, is_run=shared is not None) for rule in ("", *ALGORITHMS, *_slips())}
+    if shared is None:
+        rules.pop(OF_A_GRAPH)  # it has the first place
+        if st.session_state["every-rule"] == OF_A_GRAPH:
+            st.session_state["every-rule"] = ""
     rule = st.selectbox(
-        "Rule", ["", *ALGORITHMS, *_slips()], format_func=rule_title, key="every-rule", persist_state="session",
+        "Rule", list(rules), format_func=rules.__getitem__, key="every-rule", persist_state="session",
         help="The snapshot algorithm, or one of its rules broken on purpose",
     )  # fmt: skip
     overtake = st.checkbox(
         "Messages may overtake each other", key="every-overtake", persist_state="session",
-        help="No channel is FIFO",
+        help="On: no channel is FIFO. Off: the channels are as in the run; those of a complete graph are FIFO.",
     )  # fmt: skip
     own = shared is not None and st.checkbox(
         "Processes do not wait for each other", key="every-own", persist_state="session",
@@ -102,11 +109,13 @@ def _title(shared: Shared) -> str:
     return scenario.title or scenario.name
 
 
-def rule_title(rule: str) -> str:
-    """A rule as the menu names it."""
+def rule_title(rule: str, *, is_run: bool) -> str:
+    """A rule as the menu names it: for a run, or for a complete graph."""
     if rule in SLIPS:
         return f"Broken: {SLIPS[rule].switch}"
-    return ALGORITHMS[rule].title or rule if rule in ALGORITHMS else AS_IT_IS
+    if not rule and is_run:
+        return AS_IT_IS
+    return ALGORITHMS[rule or OF_A_GRAPH].title
 
 
 def _slips() -> list[str]:

@@ -20,7 +20,7 @@ from sim.explore.replay import by_hand
 from views.chart_saving import save_menu
 from views.errors import complaining
 from views.every_run_tables import about_snapshots, checks_table, snapshots_table, wrong_runs
-from views.every_run_words import CHECKS, headline, how_far, titles, together
+from views.every_run_words import CHECKS, headline, how_far, system, titles, together
 from views.exploring import MOST_DRAWN, Exploring, Result
 from views.opening import open_scenario
 from views.state_graph import state_graph
@@ -56,7 +56,7 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
     """Draw what was found; `further` draws a button that explores more, if there is more."""
     found = exploring.result
     assert found is not None
-    st.html(f'<h2 class="cut-sentence">{headline(found)}</h2>')
+    st.html(f'<p class="cut-told">{escape(system(found.scenario))}</p><h2 class="cut-sentence">{headline(found)}</h2>')
     if found.problem:
         _not_all(exploring, found, further)
     _wrong_runs(found)

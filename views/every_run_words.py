@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
 
+from sim.core.algorithm import ALGORITHMS
+from sim.core.notation import captions
+from sim.core.slip import SLIPS
 from sim.core.workload import Workload
 from sim.document.scenario import Scenario
 from sim.explore.report import Snapshot, counted, ways_in_words
@@ -26,7 +29,7 @@ LABELS = {"--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages
 
 def headline(found: Result) -> str:
     """What was found, in a sentence, as HTML."""
-    steps, states = counted(found.transitions, "step"), counted(found.states, "state")
+    steps, states = f"{counted(found.transitions, 'step')} between them", counted(found.states, "state")
     if found.runs:
         checks = "1 check fails" if len(found.runs) == 1 else f"{len(found.runs)} checks fail"
         more = f" Not all explored ({escape(found.problem)})." if found.problem else ""
@@ -38,6 +41,15 @@ def headline(found: Result) -> str:
     if not found.recorded:
         return f"No run completes a snapshot: {states}, {steps}."
     return f'<span class="cut-good">Every check holds in every run</span>: {states}, {steps}.'
+
+
+def system(scenario: Scenario) -> str:
+    """What was explored and by which rule, such as `Two banks. Chandy-Lamport, broken: channels are not FIFO`."""
+    rule = ALGORITHMS[scenario.algorithm].title
+    switches = [SLIPS[name].switch for name in scenario.breaks]
+    broken = f", broken: {'; '.join(switches)}" if switches else ""
+    free = "" if all(own.fifo for own in scenario.channels) or "fifo" in scenario.breaks else ", channels not FIFO"
+    return f"{scenario.title or scenario.name}. {rule}{broken}{free}"
 
 
 def titles(checks: Iterable[str]) -> str:
@@ -91,8 +103,9 @@ def states_in_words(own: Snapshot, workload: Workload) -> dict[str, str]:
 
 def channels_in_words(own: Snapshot, workload: Workload) -> str:
     """What each channel holds that is not empty."""
+    caption = captions(list(own.processes), own.channels)
     told = [
-        f"{name}: {', '.join(workload.body_words(body) or 'a message' for body in bodies)}"
+        f"{caption[name]}: {', '.join(workload.body_words(body) or 'a message' for body in bodies)}"
         for name, bodies in own.channels.items()
         if bodies
     ]

@@ -99,6 +99,12 @@ class Exploring:
         threading.Thread(target=self.run, name="exploration", daemon=True).start()
         return self
 
+    def refuse(self, problem: str) -> Exploring:
+        """End before it begins: what was asked for is wrong."""
+        self.problem = problem
+        self._over.set()
+        return self
+
     def run(self) -> None:
         """Explore; whatever happens ends this exploration only."""
         self._deadline = Deadline(MOST_S, self._is_wanted, PATIENCE)  # counts the time of this thread

@@ -17,4 +17,6 @@ pages: dict[str, Any] = {
     "Traces": traces.as_page(),
     "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),
 }
-st.navigation(list(pages.values()), position="top").run()
+page = st.navigation(list(pages.values()), position="top")
+addresses.note_page(page.url_path)
+page.run()

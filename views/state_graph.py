@@ -51,8 +51,8 @@ def states_of(graph: Result) -> list[dict[str, Any]]:
         after = next((edge.target for edge in edges if edge.source == number), None)
         above, below = neighbours[number]
         found.append({
-            "about": about(node, way, graph.why.get(number, ())), "way": [number_of[edge] for edge in way], "before": before, "after": after,
-            "above": above, "below": below,
+            "about": about(node, way, graph.why.get(number, ())), "way": [number_of[edge] for edge in way],
+            "before": before, "after": after, "above": above, "below": below,
         })  # fmt: skip
     return found
 

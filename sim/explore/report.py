@@ -174,7 +174,7 @@ def complete_graph(count: int, sends: int) -> Scenario:
     names = tuple(f"P{number + 1}" for number in range(count))
     return Scenario(
         name=f"complete-{count}-{sends}",
-        title=f"{count} processes that send {sends} messages each",
+        title=f"{count} processes that send {counted(sends, 'message')} each",
         processes=names,
         topology=Topology("complete"),
         workload="units",

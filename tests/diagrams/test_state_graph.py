@@ -55,7 +55,7 @@ def test_a_way_is_a_shortest_one(graph):
 
 
 def test_a_state_that_is_wrong_has_a_shape_of_its_own():
-    nodes, edges = state_graph(exploration(SYSTEMS["not FIFO"]).found)
+    nodes, _ = state_graph(exploration(SYSTEMS["not FIFO"]).found)
     looks = look_of(nodes)
     assert {look for look, node in zip(looks, nodes, strict=True) if node.wrong} == {WRONG}
     assert looks[0] == PLAIN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from dataclasses import replace
 
@@ -58,7 +59,12 @@ def test_an_address_asks_for_the_same_again(asked):
     [
         ({}, "either `scenario` or `run`, or `complete`"),
         ({"scenario": "lecture", "complete": "2"}, "either"),
-        ({"complete": "40"}, "complete: expected a whole number of at most 4"),
+        ({"complete": "40"}, "complete: expected a whole number from 2 to 4, not '40'"),
+        ({"complete": "0"}, "complete: expected a whole number from 2 to 4, not '0'"),
+        ({"complete": "2", "states": "0"}, "states: expected a whole number from 1 to 2,500,000"),
+        ({"complete": "2", "fifo": "banana"}, "fifo: expected 'no' or nothing, not 'banana'"),
+        ({"scenario": "lecture", "order": "x"}, "order: expected 'own' or nothing"),
+        ({"scenario": "lecture", "rule": "magic"}, "rule: there is none with the name 'magic'; choose one in the menu"),
         ({"complete": "2", "sends": "²"}, "sends: expected"),
         ({"complete": "2", "states": "9" * 30}, "states: expected"),
     ],
@@ -92,6 +98,13 @@ def test_the_command_line_for_the_same():
     assert own.command(own.scenario()) == "python -m sim explore two_banks --own-order"
 
 
+def test_what_is_too_long_for_a_link_is_explored_without_one():
+    names = ", ".join(f'"{random.Random(own).randbytes(20).hex()}"' for own in range(200))
+    long = Asked(Shared(toml=f"processes = ['A', 'B']\nx = [{names}]\n", name="long"))
+    assert long.query() == {}
+    assert BANKS.query() == {"scenario": "two_banks"}
+
+
 def test_the_edits_of_a_link_are_explored():
     edits = (({"do": "delete", "item": {"script": 1}}, 0.0),)
     assert len(Asked(Shared(scenario="two_banks", edits=edits)).scenario().script) == (
@@ -100,7 +113,9 @@ def test_the_edits_of_a_link_are_explored():
 
 
 def test_every_rule_that_is_registered_is_in_the_menu():
-    assert all(rule_title(name) == f"Broken: {SLIPS[name].switch}" for name in SLIPS)
+    for is_run, first in ((True, "as in the run"), (False, "Chandy-Lamport")):
+        assert all(rule_title(name, is_run=is_run) == f"Broken: {SLIPS[name].switch}" for name in SLIPS)
+        assert rule_title("", is_run=is_run) == first
     assert "hundred" not in subjects(BANKS, None)
     mine = Asked(Shared(toml='processes = ["A", "B"]\n', name="mine"))
     assert subjects(mine, None)["carried"].title.startswith("mine")
@@ -115,7 +130,7 @@ def test_two_banks():
     assert [own.states for own in found.depths] == [1, 1, 2, 2, 3, 4, 2, 2]
     assert [depth for depth, own in enumerate(found.depths) if own.completes] == [5, 6, 7]
     assert "Every check holds in every run" in words.headline(found)
-    assert words.headline(found).endswith("17 states, 21 steps.")
+    assert words.headline(found).endswith("17 states, 21 steps between them.")
 
 
 def test_each_depth_that_completes_a_snapshot_is_one_at_which_the_graph_has_one():
@@ -234,6 +249,16 @@ def test_small_ones_wait_for_their_turn_and_give_it_back(monkeypatch):
 # ------------------------------------------------------------------ what is told
 
 
+def test_the_rule_that_was_explored_is_named():
+    assert words.system(explored(BANKS).scenario) == "Two banks. Chandy-Lamport"
+    told = words.system(explored(DEAF).scenario)
+    assert told == "Two banks. Chandy-Lamport, broken: The initiator does not record its channels"
+    told = words.system(explored(Asked(fifo=False)).scenario)
+    assert told == "2 processes that send 1 message each. Chandy-Lamport, broken: Channels are not FIFO"
+    told = words.system(explored(Asked(fifo=False, rule="lai_yang")).scenario)
+    assert told.endswith(". Lai-Yang, channels not FIFO")
+
+
 def test_the_way_to_each_state_leads_there():
     found = explored(DEAF)
     told = states_of(found)
@@ -316,4 +341,6 @@ def test_a_complete_graph_has_its_own_fields(page):
     page.selectbox[0].set_value(next(key for key, own in subjects(BANKS, None).items() if own.shared is None)).run()
     page.number_input[0].set_value(3)
     page.checkbox[0].set_value(True).run()
+    assert page.selectbox[1].options[0] == "Chandy-Lamport"
+    assert page.selectbox[1].options.count("Chandy-Lamport") == 1
     assert pressed(page) == Asked(processes=3, sends=1, fifo=False, most_states=SMALL)
