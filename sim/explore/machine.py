@@ -38,23 +38,25 @@ from sim.core.workload import Refused
 from sim.explore.packing import Ints, Keys, distinct
 
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
+PLAIN = {type(None), bool, int, float, str}
 ROOM = 64  # local states and inputs for which a table has room at first
 
 
 def frozen(value: Any) -> Hashable:
     """A value of plain data as one that can be a key; equal values give equal keys."""
-    if value is None or isinstance(value, str | int | float):
-        return type(value).__name__, value
-    if isinstance(value, list | tuple):
-        return tuple(map(frozen, value))
-    if isinstance(value, Channel):
-        return "channel", value.number
-    if isinstance(value, Message):
-        return value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
-    if isinstance(value, set | frozenset):
-        return "set", frozenset(map(frozen, value))
-    if isinstance(value, Mapping):
-        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
+    kind = type(value)
+    if kind in PLAIN:
+        return kind, value
+    if isinstance(value, (tuple, list)):
+        return tuple([frozen(own) for own in value])
+    if kind is Channel:
+        return Channel, value.number
+    if kind is Message:
+        return Message, value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
+    if isinstance(value, (dict, Mapping)):
+        return dict, frozenset([(frozen(key), frozen(own)) for key, own in value.items()])
+    if isinstance(value, (set, frozenset)):
+        return set, frozenset([frozen(own) for own in value])
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
 from sim.explore.machine import Numbers
 from sim.explore.packing import Keys, Ways, merged
-from sim.explore.space import Move, Space, Wider
+from sim.explore.space import Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
@@ -154,6 +155,8 @@ class Search:
         """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
         found = self.found
         packing, repacked = self.space.wider()
+        if packing.widths == self.space.packing.widths:
+            return
         frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
         new = [(repacked(keys), ways) for keys, ways in self._new]
         levels = [repacked(level) for level in found.levels]
@@ -171,10 +174,10 @@ def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> 
     reached = [(keys[:0], ways[:0])]
     for move, after in space.successors(keys):
         has_left[move.places] = True
-        transitions += int(sizes[move.places].sum())
-        reached.append((after, ways[move.places]))
+        transitions += int(sizes.take(move.places).sum())
+        reached.append((after, ways.take(move.places)))
         judge.look(move, *reached[-1])
-    judge.look_at_ends(keys[~has_left])
+    judge.end(keys[~has_left])
     return *merged(reached), transitions
 
 
@@ -186,10 +189,9 @@ def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
     moves: list[tuple[int, int, int, int]] = []  # node, local state, input, and the place of its end among images
     for level in reversed(found.levels[:depth]):
         images = found.symmetry.images(key) if found.symmetry else [key]
-        move, place, end = next(leading_to(found.space, level, images))
-        key = int(move.keys[place])
-        local = int(found.space.packing.column(move.keys[place : place + 1], move.node)[0])
-        moves.append((move.node, local, int(move.given[place]), images.index(end)))
+        step = next(leading_to(found.space, level, images))
+        moves.append((step.node, step.local, step.given, images.index(step.after)))
+        key = step.before
     if not found.symmetry:
         return [(node, given) for node, _, given, _ in moves[::-1]]
     return list(_renamed(found.symmetry, moves[::-1]))
@@ -205,9 +207,20 @@ def _renamed(symmetry: Symmetry, moves: Sequence[tuple[int, int, int, int]]) -> 
         renaming = symmetry.after(symmetry.renamings[image], renaming)
 
 
-def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[tuple[Move, int, int]]:
-    """The moves that lead from a level to one of the keys: the move, the place in it, and the key."""
-    for begin in range(0, len(level), CHUNK):
-        for move, after in space.successors(level[begin : begin + CHUNK]):
+class Step(NamedTuple):
+    """A node in a local state takes an input; `before` and `after` are the keys of the states."""
+
+    node: int
+    local: int
+    given: int
+    before: int
+    after: int
+
+
+def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[Step]:
+    """Steps from a level to one of the keys, at most one of each move."""
+    for chunk in (level[begin : begin + CHUNK] for begin in range(0, len(level), CHUNK)):
+        for move, after in space.successors(chunk):
             for place in np.flatnonzero(np.isin(after, keys))[:1].tolist():
-                yield move, place, int(after[place])
+                case, before = move.cases[place], chunk[move.places[place]]
+                yield Step(move.node, int(move.locals[case]), int(move.given[case]), int(before), int(after[place]))
