@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
@@ -104,7 +105,8 @@ class Search:
     def __init__(self, space: Space, progress: Callable[[Explored], None], symmetry: Symmetry | None) -> None:
         self.space, self.progress, self.symmetry, self.judge = space, progress, symmetry, Judge(space)
         self.found = Explored(space, self.judge.parts, symmetry)
-        self.frontier = self.seen = space.initial()
+        self.frontier = space.initial()
+        self.seen, self._levels_seen = self.frontier[:0], 0  # the states of the first levels, sorted
         self.ways: Ways = np.ones(1)
         self.sizes = np.ones(1, np.int64)
         self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
@@ -119,14 +121,22 @@ class Search:
             self._new.append(reached)
             self.progress(self.found)
         new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
-        places = np.searchsorted(self.seen, new)
-        places[places == len(self.seen)] = 0
-        is_new = self.seen[places] != new
+        is_new = self._are_new(new)
         self.found.is_levelled &= bool(is_new.all())
         self.frontier, self.ways = new[is_new], ways[is_new]
         self.sizes = self.symmetry.least(self.frontier)[1] if self.symmetry else np.ones(len(self.frontier), np.int64)
-        self.seen = np.concatenate([self.seen, self.frontier])
-        self.seen.sort(kind="stable")  # two sorted parts are merged
+
+    def _are_new(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which of these states were not seen: all, where no run to a state is longer than another one."""
+        if self.space.is_levelled and not self.symmetry:
+            return np.ones(len(keys), bool)
+        levels = self.found.levels
+        self.seen = np.concatenate([self.seen, *levels[self._levels_seen :]])
+        self.seen.sort(kind="stable")  # sorted parts are merged
+        self._levels_seen = len(levels)
+        places = np.searchsorted(self.seen, keys)
+        places[places == len(self.seen)] = 0
+        return self.seen[places] != keys
 
     def _step(self, chunk: slice) -> tuple[Keys, Ways]:
         """The states after a part of the frontier, sorted, and the number of runs to each."""

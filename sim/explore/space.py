@@ -155,6 +155,11 @@ class Space:
 
     # ------------------------------------------------------------------ one level
 
+    @property
+    def is_levelled(self) -> bool:
+        """Whether each local state has one age: then all runs to a state have as many steps as the ages of its nodes."""
+        return all(machine.is_levelled for machine in self.machines)
+
     def successors(self, keys: Keys) -> Iterator[tuple[Move, Keys]]:
         """For each kind of step: the states that take it, and where it leads, key by key."""
         level = Level(self.packing, keys)
