@@ -136,7 +136,8 @@ class Search:
         self._levels_seen = len(levels)
         places = np.searchsorted(self.seen, keys)
         places[places == len(self.seen)] = 0
-        return self.seen[places] != keys
+        are_new: NDArray[np.bool_] = self.seen[places] != keys
+        return are_new
 
     def _step(self, chunk: slice) -> tuple[Keys, Ways]:
         """The states after a part of the frontier, sorted, and the number of runs to each."""

@@ -7,17 +7,16 @@ are those whose keys are not among the sorted keys seen.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import gt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import MARKER, Channel
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers, Outcome
+from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers
 from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 
 FIRST_BITS = 1  # of a column
@@ -157,7 +156,7 @@ class Space:
 
     @property
     def is_levelled(self) -> bool:
-        """Whether each local state has one age: then all runs to a state have as many steps as the ages of its nodes."""
+        """Whether each local state has one age: then every run to a state has as many steps as its nodes are old."""
         return all(machine.is_levelled for machine in self.machines)
 
     def successors(self, keys: Keys) -> Iterator[tuple[Move, Keys]]:
@@ -177,7 +176,9 @@ class Space:
         """The different local states of a node in a level, and which of them each state has."""
         return classes(level.column(node), len(self.machines[node].locals.things))
 
-    def _taken(self, node: int, locals_: Keys, kinds: Keys, given: int | Ints, more: Mapping[int, Ints] = NOTHING) -> Move:
+    def _taken(
+        self, node: int, locals_: Keys, kinds: Keys, given: int | Ints, more: Mapping[int, Ints] = NOTHING
+    ) -> Move:
         """The move of the states in which a node takes an input.
 
         kinds: of each state, its kind. By kind: the local state, the input if they are not all the same (IMPOSSIBLE:
@@ -289,10 +290,11 @@ class Space:
         batches = self.machines[move.node].batches(column, contents.batches)[move.outcomes]
         if not batches.any():
             return
-        places, cases, some = move.places, move.cases, slice(None)
+        places, cases = move.places, move.cases
+        some: Keys | slice = slice(None)
         if not batches.all():
-            some = np.flatnonzero((batches != 0).take(cases))
-            places, cases = places.take(some), cases.take(some)
+            some = sending = np.flatnonzero((batches != 0).take(cases))
+            places, cases = places.take(sending), cases.take(sending)
         count = len(contents.batches.things)
         pairs = level.column(column).take(places) * count + batches.take(cases)
         pairs, kinds = classes(pairs, len(contents.numbers.things) * count)
