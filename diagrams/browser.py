@@ -14,7 +14,8 @@ from diagrams import modules, theme
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 EXPLORE = ASSETS / "explore"
 STYLES = (
-    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "break", "share", "export",
+    "explore", "rules", "ask", "events", "manipulate", "cut", "lattice", "proof", "property", "break", "share",
+    "export",
     "present", "layout",
 )  # fmt: skip
 

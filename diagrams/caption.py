@@ -14,12 +14,15 @@ from diagrams.lattice import Lattice
 from diagrams.lattice_words import predicate, snapshots, summary
 from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
+from diagrams.properties import may_look
 from diagrams.scene import Scene
 from sim.core.slip import SLIPS
+from sim.explain.properties import said
 from sim.explain.words import capital, counted, listing, sequence, small
 from sim.run.snapshots import RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
 from sim.verify.harm import against
+from sim.verify.stable import properties_of
 
 MOST_TOLD = 6  # processes whose states are told, channels whose messages are
 MOST_SNAPSHOTS = 3
@@ -104,7 +107,9 @@ class _Run:
         begun = [own for own in self.scene.snapshots if own.began is not None and own.began <= self.step]
         beyond = {own.id: self._beyond(own) for own in begun}
         seen = [own for own in begun if not beyond[own.id]]
-        yield from map(self._snapshot, seen[:MOST_SNAPSHOTS])
+        for own in seen[:MOST_SNAPSHOTS]:
+            yield self._snapshot(own)
+            yield from self._properties(own)
         if len(seen) > MOST_SNAPSHOTS:
             yield f"{counted(len(seen) - MOST_SNAPSHOTS, 'more snapshot')} began as well."
         for side in (BEFORE, AFTER):
@@ -112,6 +117,15 @@ class _Run:
             if names:
                 verb = "was" if side == BEFORE and len(names) == 1 else "were" if side == BEFORE else "is"
                 yield f"{listing(names)} {verb} recorded {side} these steps."
+
+    def _properties(self, snapshot: Snapshot) -> Iterator[str]:
+        """What a snapshot that is complete says of each stable property; where the whole run is on show."""
+        is_whole = self.scene.is_whole and not self.others
+        if not is_whole or snapshot.completed is None or snapshot.completed > self.step or not may_look(self.scene):
+            return
+        for own in properties_of(self.scene.execution):
+            answer = next(answer for answer in own.answers if answer.snapshot == snapshot.id)
+            yield f"By {snapshot.id}, {small(said(own, answer.finding))}"
 
     def _beyond(self, snapshot: Snapshot) -> str:
         """BEFORE or AFTER where everything of a snapshot lies there; "" where the picture shows something of it."""

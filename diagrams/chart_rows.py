@@ -48,6 +48,13 @@ def slowest(rows: Rows) -> bytes:
     return _as_csv({name: row[column] for name, column in names.items()} for row in rows)
 
 
+def depths(counts: Sequence[tuple[int, bool]]) -> bytes:
+    """How many states are so many steps from the beginning, and whether such a step completes a snapshot."""
+    return _as_csv(
+        {"steps": depth, "states": states, "completes": completes} for depth, (states, completes) in enumerate(counts)
+    )
+
+
 def _of_cell(row: Row, dimensions: Sequence[Dimension], measure: Measure) -> Line:
     quantiles = {name: row[f"{measure.column}_{share}"] for name, share in (("median", 50), ("low", 10), ("high", 90))}
     return {"row": "cell", "cell": row["cell"], **_places(row, dimensions), "measure": measure.column,

@@ -1,4 +1,4 @@
-"""Charts of an ensemble: rows -> Plotly figures, as plain dicts whose colours are tokens of diagrams/theme.py.
+"""Charts: rows of ensembles or counts of explorations -> Plotly figures, plain dicts with colours of diagrams/theme.py.
 
 A cell of the grid is drawn by its median and by the band in which eight of ten of its runs lie, single runs as dots.
 A dot's `customdata` is [run_id, snapshot_id, cell], the first two null where it stands for a whole cell.
@@ -29,6 +29,7 @@ from diagrams.chart_parts import (
 )
 from diagrams.measures import Dimension, Measure, Row, Rows, alike, values
 
+MOST_BARS = 8  # with their numbers written above them
 MOST_WRITTEN = 150  # cells of a heat map; in a bigger one no numbers are written
 
 
@@ -132,6 +133,25 @@ def slowest(rows: Rows) -> Figure:
     places = {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)], "range": [-0.6, len(rows) - 0.4]}
     x = axis("Process") | places | {"showgrid": False}
     return frame([bars], "Snapshots that the process finished last", x, axis("", from_zero=True))
+
+
+def depths(counts: Sequence[tuple[int, bool]]) -> Figure:
+    """The states at each depth: how many, and whether steps to this depth complete a snapshot (a diamond)."""
+    across, ends = [*range(len(counts))], [depth for depth, (_, completes) in enumerate(counts) if completes]
+    written = [number(states) if len(counts) <= MOST_BARS else "" for states, _ in counts]
+    bars = {
+        "type": "bar", "x": across, "y": [states for states, _ in counts], "text": written, "textposition": "outside",
+        "cliponaxis": False, "textfont": {"size": TYPE - 2, "color": "@ink"}, "marker": {"color": "@accent/0.75"},
+        "name": "states",
+        **hover(f"<b>{states:,} states</b><br>after {depth:,} steps" for depth, (states, _) in enumerate(counts)),
+    }  # fmt: skip
+    diamonds = {
+        "type": "scatter", "mode": "markers", "x": ends, "y": [0] * len(ends), "cliponaxis": False,
+        "marker": {"symbol": "diamond", "size": 12, "color": "@s0", "line": {"color": "@paper", "width": 1}},
+        "name": "a snapshot is completed", **hover("A snapshot is completed by such a step" for _ in ends),
+    }  # fmt: skip
+    x = axis("Steps from the beginning") | {"showgrid": False, "range": [-0.6, len(counts) - 0.4]}
+    return frame([bars, diamonds], "States after so many steps", x, axis("", from_zero=True))
 
 
 def heat(cells: Rows, x: Dimension, y: Dimension, measure: Measure) -> Figure:

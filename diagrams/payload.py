@@ -15,6 +15,7 @@ from diagrams.broken import broken
 from diagrams.cut_counts import cut_counts
 from diagrams.meters import conserved
 from diagrams.proof_page import proof_page
+from diagrams.properties import properties
 from diagrams.question import positions, question
 from diagrams.scene import Scene
 from diagrams.signs import signs
@@ -69,6 +70,7 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
         "signs": signs(scene),
         "topology": topology(scene),
         "snapshots": record.record_of(scene),
+        "properties": properties(scene),
         "meters": record.meters(scene),
         "messages": _messages(scene),
         "items": _items(scene),

@@ -25,7 +25,7 @@ def topology(scene: Scene) -> dict[str, Any]:
         {
             "channel": channel.name,
             "caption": scene.captions[channel.name],
-            **dict(zip(("x0", "y0", "x1", "y1"), _edge(places[channel.source], places[channel.target]), strict=True)),
+            **dict(zip(("x0", "y0", "x1", "y1"), edge(places[channel.source], places[channel.target]), strict=True)),
         }
         for channel in scene.execution.engine.channels
     ]
@@ -47,12 +47,12 @@ def _places(scene: Scene) -> list[Place]:
     return [(0.0, 0.0), *circle] if hub else circle
 
 
-def _edge(start: Place, end: Place) -> tuple[float, float, float, float]:
-    """An edge from rim to rim, moved a little to the side, so that both directions can be seen."""
+def edge(start: Place, end: Place, side: float = 0.045, rim: float = 0.13) -> tuple[float, float, float, float]:
+    """An edge from `rim` to rim, moved a little to the `side`, so that both directions can be seen."""
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
-    side_x, side_y = -dy / length * 0.045, dx / length * 0.045
-    rim_x, rim_y = dx / length * 0.13, dy / length * 0.13
+    side_x, side_y = -dy / length * side, dx / length * side
+    rim_x, rim_y = dx / length * rim, dy / length * rim
     return (
         round(start[0] + side_x + rim_x, 4), round(start[1] + side_y + rim_y, 4),
         round(end[0] + side_x - rim_x, 4), round(end[1] + side_y - rim_y, 4),

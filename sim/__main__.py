@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS
+from sim.core.detector import DETECTORS
 from sim.core.errors import InputError
 from sim.core.model import APP
 from sim.core.parameters import Parameter
@@ -177,6 +178,9 @@ def _list(arguments: argparse.Namespace) -> int:
     for name in WORKLOADS:
         print(f"  {name:28} {WORKLOADS[name].title}")
         _list_parameters(WORKLOADS[name].parameters)
+    print("stable properties")
+    for name in DETECTORS:
+        print(f"  {name:28} {DETECTORS[name].title}, of {', '.join(DETECTORS[name].workloads)}")
     return 0
 
 
@@ -231,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     command.add_argument("--trace", action="store_true", help="print time, tokens and text of every event")
     command.set_defaults(act=_cos418)
-    command = commands.add_parser("list", help="the scenarios, algorithms and workloads there are")
+    command = commands.add_parser("list", help="the scenarios, algorithms, workloads and stable properties there are")
     command.set_defaults(act=_list)
     return answer(parser, arguments)
 

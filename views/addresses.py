@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 from streamlit.url_util import make_url_path
 
-ENSEMBLES, TRACES, HISTORY = "ensembles", "traces", "history"
+EVERY_RUN, ENSEMBLES, TRACES, HISTORY = "every-run", "ensembles", "traces", "history"
 
 _HEAD = "<head>"
 _TOLD = '<script>window.__streamlit = { BACKEND_BASE_URL: new URL(".", location.href).href };</script>'
@@ -36,4 +36,4 @@ def below_base(path: str) -> str:
     return str(make_url_path(st.get_option("server.baseUrlPath"), path))
 
 
-ROUTES = [Route(below_base(name), _serve) for name in (ENSEMBLES, TRACES, HISTORY)]
+ROUTES = [Route(below_base(name), _serve) for name in (EVERY_RUN, ENSEMBLES, TRACES, HISTORY)]

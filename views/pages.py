@@ -5,13 +5,14 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser import ASSETS, page_styles
-from views import addresses, ensembles, explore, history, traces
+from views import addresses, ensembles, every_run, explore, history, traces
 
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "icon.svg", size="small")
 st.html(f"<style>{page_styles()}</style>")
 pages: dict[str, Any] = {
     "Explore": explore.as_page(),
+    "Every run": every_run.as_page(),
     "Ensembles": ensembles.as_page(),
     "Traces": traces.as_page(),
     "History": st.Page(lambda: history.page(pages), title="History", url_path=addresses.HISTORY),

@@ -26,6 +26,7 @@ import { RecordView } from "./panel/record.js";
 import { RuleBook } from "./panel/rules.js";
 import { StoryView } from "./panel/story.js";
 import { ProofView } from "./proof/tab.js";
+import { PropertyView } from "./property/tab.js";
 import { Events } from "./run/events.js";
 import { Outbox } from "./run/outbox.js";
 import { Search } from "./run/search.js";
@@ -40,7 +41,7 @@ const visits = new Map();
 
 const LEAST_PANEL = 100; // pixels: less of the panel than this says nothing
 
-const TABS = ["record", "cut", "lattice", "proof", "ask", "events", "network", "change", "break", "story"];
+const TABS = ["record", "cut", "lattice", "proof", "property", "ask", "events", "network", "change", "break", "story"];
 const TABS_IN_LINKS = new Set(["cut", "lattice", "proof"]); // they change what the diagram shows
 
 /**
@@ -90,6 +91,7 @@ export class Explorer {
       cut: new CutView(view("cut"), this),
       lattice: new LatticeView(view("lattice"), this),
       proof: new ProofView(view("proof"), this),
+      property: new PropertyView(view("property"), this),
       ask: new AskView(view("ask"), this),
       events: new EventsView(view("events"), this),
       network: new Network(view("network")),
@@ -184,6 +186,7 @@ export class Explorer {
       this.selection = null;
     }
     if (!scene.snapshots.some(({ id }) => id === visit.snapshot)) visit.snapshot = null;
+    if (visit.tab === "property" && !scene.properties.length) visit.tab = "record"; // it is there for some workloads only
     Object.assign(visit, { scenario, last: scene.last });
     if (!this.isLoading) visit.arrangement = scene.arrangement; // else the user is ahead
     Object.assign(this, { scene, events, revision });
@@ -191,6 +194,7 @@ export class Explorer {
     this.loadNear(visit.step); // the user may have stepped on meanwhile
     this.root.dataset.scene = scene.name;
     this.root.toggleAttribute("data-log", scene.log != null);
+    this.root.toggleAttribute("data-stable", scene.properties.length > 0);
   }
 
   /** Draw everything for the present scene, theme and orientation. */

@@ -39,8 +39,22 @@ class Deadlocked(Detector):
 
 def _waits(states: States, channels: Contents) -> Iterator[tuple[str, str]]:
     """The edges of the wait-for graph: who waits, and for whom."""
-    for site, state in states.items():
+    asking, released = _on_their_way(channels)
+    for state in states.values():
         for thing, queue in state["objects"].items():
-            asking = [name for name in states if f"{ASK} {thing}" in channels.get(f"{name}->{site}", ())]
-            if queue and f"{RELEASE} {thing}" not in channels.get(f"{queue[0]}->{site}", ()):
-                yield from ((name, queue[0]) for name in (*queue[1:], *asking))
+            if queue and (thing, queue[0]) not in released:
+                yield from ((name, queue[0]) for name in (*queue[1:], *asking.get(thing, ())))
+
+
+def _on_their_way(channels: Contents) -> tuple[dict[str, list[str]], set[tuple[str, str]]]:
+    """By object: those whose request is on its way. And the releases on their way: the object, and who held it."""
+    asking: dict[str, list[str]] = {}
+    released = set()
+    for channel, bodies in channels.items():
+        source = channel.partition("->")[0]
+        for word, _, thing in (body.partition(" ") for body in bodies):
+            if word == ASK:
+                asking.setdefault(thing, []).append(source)
+            elif word == RELEASE:
+                released.add((thing, source))
+    return asking, released

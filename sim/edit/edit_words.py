@@ -14,10 +14,12 @@ from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
 from sim.edit.items import Item, changes_of, name_of, read_item
 from sim.explain import words
 from sim.explain.choices import all_choices
+from sim.explain.properties import watched_in_words
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, waits_behind
 from sim.run.references import find, references
+from sim.verify.stable import properties_of
 
 
 def describe_edit(before: Execution, edit: Edit) -> str:
@@ -94,10 +96,14 @@ def _by_hand_in_words(before: Execution, edit: Edit) -> str:
 
 
 def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
-    """The effect of FIFO on an edit, in words. `before` and `after` are the runs without and with the edit.
+    """What came of an edit, in words (None: nothing to say). `before` and `after` are the runs without and with it.
 
-    The edited message waits behind another, or others now wait behind it. None: FIFO has no effect.
+    Of repeated snapshots when they found the property. Of any other edit the effect of FIFO: the edited message waits
+    behind another, or others now wait behind it.
     """
+    if edit["do"] == "watch":
+        (own,) = (own for own in properties_of(after) if own.detector.name == edit["property"])
+        return watched_in_words(after, own, len(after.scenario.snapshots) - len(before.scenario.snapshots))
     moved = _moved(after, edit)
     waits = waits_behind(after)
     sentences = [] if moved is None or moved.id not in waits else [_waiting(after, moved)]

@@ -9,7 +9,19 @@ from typing import Any
 import numpy as np
 
 from sim.core.engine import Engine
-from sim.core.model import APP, MARKER, Message, Process, State
+from sim.core.model import (
+    APP,
+    MARKER,
+    Action,
+    Deliver,
+    Fire,
+    Initiate,
+    Internal,
+    Message,
+    Process,
+    Send,
+    State,
+)
 from sim.core.scheduler import choice_name
 from sim.explore.judging import Judge
 from sim.explore.replay import action_of
@@ -40,11 +52,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """One step: the numbers of two nodes, and the action in the notation of `choice_name`."""
+    """One step: the numbers of two nodes, and the action, in the notation of `choice_name` and in words."""
 
     source: int
     target: int
     action: str
+    words: str
 
 
 def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
@@ -59,7 +72,8 @@ def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
     engine, states, edges = found.space.engine, {0: found.space.engine.initial()}, []
     for source, target, node, given in _steps(found, number_of):
         action = action_of(engine, states[source], node, found.space.machines[node].inputs.things[given])
-        edges.append(Edge(source, target, choice_name(engine, states[source], action)))
+        told = choice_name(engine, states[source], action), _action_in_words(engine, action)
+        edges.append(Edge(source, target, *told))
         if target not in states:
             states[target], _ = engine.step(states[source], action)
     depths = [depth for depth, level in enumerate(found.levels) for _ in level]
@@ -106,6 +120,24 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
     }
     processes = {process.name: _process_in_words(engine, process) for process in state.processes}
     return Node(depth, tuple(complete), wrong, processes, channels)
+
+
+def _action_in_words(engine: Engine, action: Action) -> str:
+    process = engine.nodes[engine.actor(action)]
+    if isinstance(action, Deliver):
+        the = "" if action.message.kind == APP else "the "
+        message = _message_in_words(engine, action.message)
+        return f"{process} receives {the}{message} from {action.message.channel.source_name}"
+    if isinstance(action, Send):
+        body = engine.workload.body_words(action.body) or action.label or "a message"
+        return f"{process} sends {body} to {action.channel.target_name}"
+    if isinstance(action, Initiate):
+        return f"{process} starts {action.snapshot}"
+    if isinstance(action, Fire):
+        return f"the timer {action.timer.name} of {process} goes off"
+    if isinstance(action, Internal):
+        return f"{process} {engine.workload.internal_words(action.body)}"
+    return f"{process} begins its work"
 
 
 def _process_in_words(engine: Engine, process: Process) -> str:

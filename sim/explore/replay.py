@@ -13,8 +13,12 @@ from sim.explore.space import Space
 
 
 def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) -> Scenario:
-    """The scenario with the choices of a path: nodes and their inputs. Delays mean nothing in it, as it has no time."""
-    names = tuple(_names(space, path))
+    """The scenario with the choices of a path: nodes and their inputs."""
+    return by_hand(scenario, tuple(_names(space, path)))
+
+
+def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
+    """The scenario with choices, by their names. Delays mean nothing in it, as it has no time."""
     return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
 
 

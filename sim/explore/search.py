@@ -184,6 +184,7 @@ def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> 
     has_left, transitions = np.zeros(len(keys), bool), 0
     reached = [(keys[:0], ways[:0])]
     for move, after in space.successors(keys):
+        deadline.check()
         has_left[move.places] = True
         transitions += int(sizes.take(move.places).sum())
         reached.append((after, ways.take(move.places)))

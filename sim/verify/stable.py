@@ -7,8 +7,9 @@ holds in S*, it holds in S1; if it does not hold in S*, it does not hold in S0.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 from sim.core.detector import Contents, Detector, Finding, States, detectors_for
@@ -17,6 +18,7 @@ from sim.core.model import APP, State
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, Snapshot, snapshots_of
+from sim.verify.checks import verdicts_of
 from sim.verify.expectations import frontier_of
 
 
@@ -25,7 +27,8 @@ class Answer:
     """What a complete snapshot says of a property.
 
     `finding` is that of the whole snapshot, `alone` what its process states alone would have said. `began` and `ended`
-    are the steps at which the snapshot began and was complete.
+    are the steps at which the snapshot began and was complete. Of a snapshot that fails a check nothing follows: it
+    `proves` nothing.
     """
 
     snapshot: str
@@ -33,15 +36,21 @@ class Answer:
     alone: Finding
     began: int
     ended: int
+    proves: bool
 
 
 @dataclass(frozen=True)
 class Glance:
-    """What somebody sees who reads the process states at a cut of the story, and no channel."""
+    """What somebody sees who reads the process states at a cut of the story, and no channel.
+
+    `whole` is what the channels at that cut show as well (None: the cut is not consistent). The last event inside the
+    cut is that of step `at`.
+    """
 
     cut: str
     finding: Finding
-    consistent: bool
+    whole: Finding | None
+    at: int
 
 
 @dataclass(frozen=True)
@@ -94,26 +103,45 @@ def properties_of(execution: Execution) -> list[Property]:
 
 def _property(execution: Execution, detector: Detector) -> Property:
     complete = [own for own in snapshots_of(execution) if own.status == COMPLETE]
-    answers = tuple(_answer(detector, snapshot) for snapshot in complete)
+    verdicts = verdicts_of(execution)
+    failing = {own.id for own in complete if any(verdict.holds is False for verdict in verdicts[own.id])}
+    answers = tuple(_answer(detector, snapshot, snapshot.id not in failing) for snapshot in complete)
     return Property(detector, _since(execution, detector), answers, tuple(_glances(execution, detector)))
 
 
-def _answer(detector: Detector, snapshot: Snapshot) -> Answer:
+def _answer(detector: Detector, snapshot: Snapshot, proves: bool) -> Answer:
     states = {name: local.state for name, local in snapshot.local.items()}
     contents = {name: [message.body for message in snapshot.recorded_in(name)] for name in snapshot.channels}
     assert snapshot.began is not None and snapshot.completed is not None
     whole, alone = detector.look(states, contents), detector.look(states, {})
-    return Answer(snapshot.id, whole, alone, snapshot.began, snapshot.completed)
+    return Answer(snapshot.id, whole, alone, snapshot.began, snapshot.completed, proves)
 
 
 def _since(execution: Execution, detector: Detector) -> int | None:
-    """The first step after which the property holds in the real state of the system."""
+    """The first step after which the property holds in the real state of the system.
+
+    As it goes on holding, it is looked for at a few steps of the run, and then between two of these.
+    """
     if detector.look(*_real(execution.engine.initial(), execution)).holds:
         return 0
+    apart, last = isqrt(execution.steps) + 1, execution.steps
+    known = _first(execution, detector, {*range(apart, last, apart), last})
+    return None if known is None else _first(execution, detector, set(range(max(1, known - apart + 1), known + 1)))
+
+
+def _first(execution: Execution, detector: Detector, steps: Set[int]) -> int | None:
+    """The first of these steps after which the property holds."""
     for step in execution.replay(copied=False):
-        if detector.look(*_real(step.state, execution)).holds:
+        if step.number in steps and detector.look(*_real(step.state, execution)).holds:
             return step.number
     return None
+
+
+def real_states(execution: Execution) -> Iterator[tuple[int, tuple[States, Contents]]]:
+    """(step, process states and channel contents) after each step, from step 0 on; the next one changes them."""
+    yield 0, _real(execution.engine.initial(), execution)
+    for step in execution.replay(copied=False):
+        yield step.number, _real(step.state, execution)
 
 
 def _real(state: State, execution: Execution) -> tuple[States, Contents]:
@@ -133,5 +161,10 @@ def _glances(execution: Execution, detector: Detector) -> Iterator[Glance]:
             inside = frontier_of(execution, cut)
         except InputError:  # an edit has taken away an event at which the cut ends
             continue
-        states = {process: at_cuts.state(process, inside.get(process, 0)) for process in execution.scenario.processes}
-        yield Glance(cut.name, detector.look(states, {}), history.is_consistent(inside))
+        frontier = tuple(inside.get(process, 0) for process in execution.scenario.processes)
+        counts = dict(zip(execution.scenario.processes, frontier, strict=True))
+        states = {process: at_cuts.state(process, count) for process, count in counts.items()}
+        contents = {name: [flight.body for flight in at_cuts.in_channel(name, frontier)] for name in at_cuts.sent_on}
+        whole = detector.look(states, contents) if history.is_consistent(inside) else None
+        at = max((history.of[process][count - 1].step for process, count in counts.items() if count), default=0)
+        yield Glance(cut.name, detector.look(states, {}), whole, at)

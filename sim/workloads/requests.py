@@ -6,6 +6,7 @@ waits for are in a deadlock.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
@@ -62,23 +63,23 @@ class Requests(Workload):
 
     def problems(self, channels: Set[str]) -> Iterator[tuple[str, str]]:
         """Every object has one manager, who has channels to answer on, and one holder at most."""
-        managed = [thing for things in self.objects.values() for thing in things]
+        managers = Counter(thing for things in self.objects.values() for thing in things)
         for site, things in self.objects.items():
             for thing in things:
-                if managed.count(thing) > 1:
+                if managers[thing] > 1:
                     yield f"objects.{site}", f"{thing!r} has two managers; every object has one"
                 if not thing or " " in thing:
                     yield f"objects.{site}", f"{thing!r} is no name of an object; a name has no blanks"
-            for channel in sorted(channels):
-                source, _, target = channel.partition("->")
-                if target == site and f"{site}->{source}" not in channels:
-                    yield f"objects.{site}", f"a request on {channel} needs a channel {site}->{source} for its answer"
-        held = [thing for things in self.holds.values() for thing in things]
+        for channel in sorted(channels):
+            source, _, site = channel.partition("->")
+            if self.objects.get(site) and f"{site}->{source}" not in channels:
+                yield f"objects.{site}", f"a request on {channel} needs a channel {site}->{source} for its answer"
+        holders = Counter(thing for things in self.holds.values() for thing in things)
         for process, things in self.holds.items():
             for thing in things:
                 if thing not in self._site_of:
                     yield f"holds.{process}", f"nobody manages {thing!r}; objects are {', '.join(self._site_of)}"
-                elif held.count(thing) > 1:
+                elif holders[thing] > 1:
                     yield f"holds.{process}", f"{thing!r} is held twice; every object has one holder at most"
 
     def initial(self, process: str) -> State:

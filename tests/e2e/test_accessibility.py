@@ -43,7 +43,7 @@ def _why(node):
 @pytest.mark.parametrize("color_scheme", SCHEMES)
 def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
     found = []
-    for tab in fresh_explorer.page.locator(".cc-tabs [role=tab]").all_inner_texts():
+    for tab in fresh_explorer.page.get_by_role("tab").all_inner_texts():
         fresh_explorer.press("Home")
         fresh_explorer.tab(tab)
         if tab == "Change":
@@ -52,6 +52,13 @@ def test_every_tab_of_the_panel(fresh_explorer, color_scheme):
             fresh_explorer.press(key)
             found += issues(fresh_explorer, f"{color_scheme}, {tab}, step {fresh_explorer.step}")
     check_none(found)
+
+
+@pytest.mark.parametrize("color_scheme", SCHEMES)
+def test_the_tab_of_stable_properties(fresh_tab, color_scheme):
+    fresh_tab.open("?scenario=phantom_deadlock&step=30")
+    fresh_tab.tab("Property")
+    check_none(issues(fresh_tab, color_scheme))
 
 
 @pytest.mark.parametrize("color_scheme", SCHEMES)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 
-@pytest.mark.parametrize("title", ["Ensembles", "Traces", "History"])
+@pytest.mark.parametrize("title", ["Every run", "Ensembles", "Traces", "History"])
 def test_no_request_fails_when_a_page_is_opened_directly(fresh_tab, title):
     """The tab itself fails on an error in the console."""
     failed: list[str] = []
     page = fresh_tab.page
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
-    page.goto(f"{fresh_tab.url}/{title.lower()}")
+    page.goto(f"{fresh_tab.url}/{title.lower().replace(' ', '-')}")
     page.locator("[data-testid=stTopNavLink][aria-current]").get_by_text(title, exact=True).wait_for()
     page.get_by_role("heading").first.wait_for()
     assert not failed

@@ -40,6 +40,20 @@ def test_nothing_overlaps_or_is_cut_off_on_any_screen(fresh_tab, scenario):
     assert not found
 
 
+@pytest.mark.parametrize("scenario", ["deadlock", "phantom_deadlock", "token_gone"])
+def test_the_tab_that_some_workloads_have(fresh_tab, scenario):
+    fresh_tab.open(f"?scenario={scenario}")
+    fresh_tab.tab("Property")
+    found = []
+    for width, height in SIZES:
+        fresh_tab.page.set_viewport_size({"width": width, "height": height})
+        fresh_tab.page.wait_for_function(RESIZED)
+        for key in ("Home", "End"):
+            fresh_tab.press(key)
+            found += [f"{width}x{height}, {key}: {fault}" for fault in faults(fresh_tab.page, ".cc-panel")]
+    assert not found
+
+
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (640, 360)])
 def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_tools(fresh_explorer, width, height):
     page = fresh_explorer.page

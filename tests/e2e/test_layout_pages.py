@@ -1,4 +1,4 @@
-"""Ensembles, Traces and History on every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways."""
+"""The other pages on every screen: nothing overlaps, nothing is cut off, nothing scrolls sideways."""
 
 from __future__ import annotations
 
@@ -76,6 +76,30 @@ def test_the_views_of_an_ensemble(visit):
         page.get_by_role("button", name="Save chart").scroll_into_view_if_needed()
         page.wait_for_function(WITHIN, arg="[data-testid=stPopoverBody]")
         found += [f"Save chart at {width}x{height}: {fault}" for fault in faults(page, "[data-testid=stPopoverBody]")]
+    check_none(found)
+
+
+EVERY_RUN = {  # what is told when the page has drawn it
+    "complete=2&sends=1&fifo=no": ".cut-states[data-ready]",
+    "scenario=termination": ".cut-states[data-ready]",
+    "scenario=overlapping": CHART,
+}
+
+
+@pytest.mark.parametrize("query", EVERY_RUN)
+def test_every_run_in_each_view(visit, query):
+    page, found = visit.page, []
+    page.goto(f"{visit.url}/every-run?{query}")
+    page.locator(EVERY_RUN[query]).first.wait_for()
+    for view, shown in (("States", EVERY_RUN[query]), ("Checks", ".cut-fields"), ("Snapshots", ".cut-wide, .cut-told")):
+        page.get_by_role("radio", name=view).click()
+        page.locator(shown).first.wait_for()
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            page.wait_for_function(NARROWED)
+            if shown == CHART:
+                page.wait_for_function(DRAWN, arg=CHART)
+            found += [f"{view} at {width}x{height}: {fault}" for fault in faults(page)]
     check_none(found)
 
 

@@ -32,6 +32,11 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
     "ensemble_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
     "ensembles": {"whose", "why"},
+    "every_run_form": {"label"},
+    "every_run_results": {
+        "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",
+        "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
+    },
     "expected_snaps": {"''.join(_table(comparison))"},
     "explore": {"sentence(YOURS_FOLLOWS)"},
     "gallery": {"_picture(scenario.name, st.context.theme.type or 'light')", "sentence(EXPECTED)"},

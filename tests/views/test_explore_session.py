@@ -451,6 +451,21 @@ def test_a_stray_delay_is_told_when_the_run_is_opened_and_not_after_an_edit_or_a
     assert (session.scenario.name, session.notice) == ("stray", None)
 
 
+def test_repeated_snapshots_say_when_they_found_the_property_and_are_undone_together() -> None:
+    session = ExploreSession()
+    session.open(Shared(scenario="termination"))
+    before = len(scene(session)["snapshots"])
+    edit = {"do": "watch", "property": "terminated", "process": "p1", "every": 2}
+    session.absorb([entry(1, edit)])
+    assert session.notice["level"] == "info"
+    assert session.notice["text"].startswith(
+        f"{len(scene(session)['snapshots']) - before} snapshots. It became true at step"
+    )
+    assert session.data()["edits"] == ["p1 starts snapshots until one shows: the computation has terminated"]
+    session.absorb([entry(2, {"do": "undo"})])
+    assert len(scene(session)["snapshots"]) == before
+
+
 def broken_rule(name: str, *, on: bool = True) -> dict[str, object]:
     return {"do": "break", "rule": name, "on": on}
 

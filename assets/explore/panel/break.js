@@ -1,6 +1,7 @@
 /* The Break it tab: a switch for each rule that a run may break on purpose, and the harm that this does here. */
 
 import { el, refill, setText, unbroken } from "../page/dom.js";
+import { EveryRunLink } from "./every_run.js";
 import { metersOf } from "./meter.js";
 
 export class BreakView {
@@ -15,7 +16,8 @@ export class BreakView {
     this.switches = el("div", { class: "cc-slips" });
     this.lead = el("p");
     this.others = el("p", { class: "cc-quiet" });
-    node.append(this.harm, el("h3", {}, "Break a rule"), this.lead, this.switches, this.others);
+    this.everyRun = new EveryRunLink();
+    node.append(this.harm, this.everyRun.node, el("h3", {}, "Break a rule"), this.lead, this.switches, this.others);
   }
 
   show(scene) {
@@ -33,7 +35,8 @@ export class BreakView {
   }
 
   /** A switch says what the run does now, also after Python has refused a change. */
-  history() {
+  history(data) {
+    this.everyRun.follow(data);
     for (const { name, is_on: isOn } of this.scene?.broken.slips ?? []) {
       this.switches.querySelector(`[data-slip="${name}"]`).checked = isOn;
     }

@@ -2,12 +2,18 @@
 
 import { signsInFull } from "../diagram/signs.js";
 import { el, unbroken } from "../page/dom.js";
+import { EveryRunLink } from "./every_run.js";
 import { rulesInFull } from "./rules.js";
 
 export class StoryView {
   constructor(node, explorer) {
     this.node = node;
     this.explorer = explorer;
+    this.everyRun = new EveryRunLink();
+  }
+
+  history(data) {
+    this.everyRun.follow(data);
   }
 
   show(scene) {
@@ -21,6 +27,7 @@ export class StoryView {
       ...cuts,
       ...(scene.source ? [el("p", { class: "cc-source" }, `Source: ${scene.source}`)] : []),
       el("button", { type: "button", class: "cc-open-notes", title: "Opens a second window (S)", onclick }, "Notes for the lecturer"),
+      this.everyRun.node,
       el("h4", {}, "Signs in the diagram"),
       signsInFull(scene.signs),
     );

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from sim.core.delays import DelayRule, MessageReference
+from sim.core.detector import DETECTORS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.model import APP, Initiate, State
@@ -222,6 +223,10 @@ def truths(name: str, execution: Execution) -> list[bool]:
     ]
 
 
+def test_every_detector_is_compared_with_brute_force() -> None:
+    assert set(BUSY) == set(BRUTE_FORCE) == set(DETECTORS)
+
+
 @pytest.mark.parametrize("name", BUSY)
 def test_no_false_alarm_and_found_by_the_first_snapshot_that_begins_after_it_holds(name: str) -> None:
     found = missed = 0
@@ -297,3 +302,42 @@ def test_a_snapshot_that_never_ends_is_followed_by_none() -> None:
     edit = {"do": "watch", "property": "terminated", "process": "p1", "every": 20, "at": 15}
     with pytest.raises(InputError, match="S2 never ends"):
         apply_edit(apply_edit(without_snapshots("termination"), held, 0.0), edit, 0.0)
+
+
+# --------------------------------------------------------------------------- what a scenario may say
+
+
+@pytest.mark.parametrize(
+    ("parameters", "problem"),
+    [
+        ({"objects": {"P1": ["a"], "P2": ["a"]}}, "workload.objects.P1: 'a' has two managers; every object has one"),
+        ({"objects": {"P1": ["an a"]}}, "workload.objects.P1: 'an a' is no name of an object; a name has no blanks"),
+        ({"holds": {"P1": ["c"]}}, "workload.holds.P1: nobody manages 'c'; objects are p1, p2"),
+        ({"holds": {"P1": ["p2"], "P2": ["p2"]}}, "workload.holds.P1: 'p2' is held twice; every object has one holder"),
+        ({"holds": {"P3": ["p2"]}}, "workload.holds: 'P3' is no process"),
+    ],
+)
+def test_objects_and_holders_that_cannot_be_are_refused(parameters: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        system("P1 P2", workload="requests", parameters=parameters)
+    assert problem in str(refused.value)
+
+
+def test_a_manager_needs_a_way_to_answer() -> None:
+    with pytest.raises(InputError, match="a request on P1->P2 needs a channel P2->P1 for its answer"):
+        system("P1 P2 P3", "P1->P2 P2->P3 P3->P1", workload="requests", parameters={"objects": {"P2": ["a"]}})
+
+
+@pytest.mark.parametrize(
+    ("workload", "body", "problem"),
+    [
+        ("requests", "ask z", 'a message of this workload is "ask X" or "release X", X one of p1, p2'),
+        ("requests", 7, 'a message of this workload is "ask X"'),
+        ("requests", "release p2", "P1 does not hold p2 and cannot release it"),
+        ("diffusing", "work", 'a message of this workload is "activate"'),
+    ],
+)
+def test_messages_that_cannot_be_are_refused(workload: str, body: Any, problem: str) -> None:
+    with pytest.raises(InputError) as refused:
+        run(system("P1 P2", workload=workload, script=(send("P1", "P2", 1, body),)))
+    assert problem in str(refused.value)

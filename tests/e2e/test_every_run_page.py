@@ -1,0 +1,87 @@
+"""The page Every run as a student uses it: from a run to all of them, a wrong one, and back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.e2e.conftest import ExplorerPage
+
+EXPLORER = ".cc[data-ready=true] .cc-diagram .main-svg"
+GRAPH = ".cut-states[data-ready]"
+
+
+@pytest.fixture
+def page(fresh_tab: ExplorerPage):
+    return fresh_tab.page
+
+
+def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
+    fresh_tab.open("/?scenario=two_banks")
+    fresh_tab.tab("Story")
+    page.get_by_role("link", name="Try every run of this").click()
+    page.locator(GRAPH).wait_for()
+    page.get_by_role("heading", name="Every check holds in every run: 17 states, 21 steps.").wait_for()
+    page.get_by_role("radio", name="Snapshots (2)").click()
+    row = page.locator(".cut-taken")
+    row.wait_for()
+    assert row.inner_text().split("\t")[0] == "7 of 11"
+    page.get_by_role("radio", name="Checks").click()
+    page.get_by_text("✓ holds in every run").first.wait_for()
+    page.get_by_role("radio", name="States").click()
+
+    page.get_by_role("button", name="State 12", exact=False).click()
+    about = page.locator(".cut-state")
+    assert "S1 550, has recorded audit" in about.inner_text()
+    assert "audit is complete" in about.inner_text()
+    assert page.locator(".cut-on-way").count() == 5
+    page.keyboard.press("ArrowRight")
+    assert page.get_by_label("State", exact=True).input_value() == "14"
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("button", name="Open in Explore").click()
+    page.wait_for_selector(EXPLORER)
+    assert page.locator(".cc-title").inner_text().startswith("Two banks: the way to state ")
+
+
+def test_a_rule_that_is_broken_in_explore_is_broken_in_every_run_of_it(fresh_tab, page):
+    fresh_tab.open("/?scenario=two_banks")
+    fresh_tab.tab("Break it")
+    page.locator('[data-slip="slips_in"]').click()
+    page.wait_for_selector(".cc:not([data-pending])")
+    page.get_by_text("Every check still holds in this run.").wait_for()
+    page.locator("[data-view=break]").get_by_role("link", name="Try every run of this").click()
+    page.get_by_role("heading", name="in some runs").wait_for()
+    page.get_by_role("button", name="Channel states, Conservation (9 steps)").click()
+    page.wait_for_selector(EXPLORER)
+    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+
+
+def test_the_shortest_wrong_run_of_a_broken_rule_opens(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&fifo=no")
+    page.get_by_role("heading", name="2 checks fail in some runs: 127 states").wait_for()
+    page.get_by_role("button", name="Channel states (4 steps)").wait_for()
+    page.get_by_role("button", name="Consistent cut (5 steps)").click()
+    page.wait_for_selector(EXPLORER)
+    assert "Not a consistent cut" in page.locator(".cc-card:not([hidden])").inner_text()
+    page.go_back()
+    page.locator(GRAPH).wait_for()
+
+
+def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=4&sends=1&states=2500000")
+    page.get_by_role("heading", name="Not all explored (more than 25,000 states)").wait_for()
+    page.get_by_text("python -m sim explore --complete 4 --sends 1").wait_for()
+    page.get_by_label("At most").click()
+    page.get_by_role("option", name="2,500,000 states").click()
+    page.get_by_role("button", name="Try every run").click()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    page.get_by_role("heading", name="Not all explored (you stopped it)").wait_for()
+    page.wait_for_url("**/every-run?complete=4&sends=1&states=2500000")
+    page.get_by_role("heading", name="States after so many steps").wait_for()
+
+
+def test_a_bad_link_is_one_sentence(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=99")
+    complaint = page.locator(".st-key-cut-results").get_by_role("alert")
+    complaint.wait_for()
+    assert complaint.inner_text() == "complete: expected a whole number of at most 4, not '99'."
+    page.locator(GRAPH).wait_for()

@@ -1,0 +1,281 @@
+"""The page Every run without a browser: what an address asks for, an exploration in the background, and its words."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from diagrams.state_graph import state_svg
+from sim.core.errors import InputError
+from sim.core.slip import SLIPS
+from sim.document import library
+from sim.edit.link import Shared
+from sim.explore.replay import by_hand
+from sim.run.execution import run
+from sim.verify.checks import verdicts_of
+from views import every_run_words as words
+from views import exploring as background
+from views.every_run_asked import BOUNDS, SMALL, Asked
+from views.every_run_form import rule_title, subjects
+from views.exploring import Exploring, Result, key_of
+from views.state_graph import states_of
+
+BANKS = Asked(Shared(scenario="two_banks"))
+DEAF = replace(BANKS, rule="deaf_initiator")
+
+
+def explored(asked: Asked) -> Result:
+    exploring = Exploring(asked)
+    exploring.run()
+    assert exploring.problem is None
+    assert exploring.result is not None
+    return exploring.result
+
+
+# ------------------------------------------------------------------ what is asked
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        BANKS,
+        DEAF,
+        Asked(processes=3, sends=2, fifo=False, most_states=BOUNDS[1]),
+        replace(BANKS, own_order=True),
+        Asked(Shared(scenario="two_banks", edits=(({"do": "delete", "item": {"script": 1}}, 0.0),))),
+        Asked(Shared(toml='processes = ["A", "B"]\n', name="mine")),
+    ],
+)
+def test_an_address_asks_for_the_same_again(asked):
+    assert Asked.read(asked.query()) == asked
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ({}, "either `scenario` or `run`, or `complete`"),
+        ({"scenario": "lecture", "complete": "2"}, "either"),
+        ({"complete": "40"}, "complete: expected a whole number of at most 4"),
+        ({"complete": "2", "sends": "²"}, "sends: expected"),
+        ({"complete": "2", "states": "9" * 30}, "states: expected"),
+    ],
+)
+def test_a_bad_address_is_one_sentence(query, told):
+    with pytest.raises(InputError, match=told.replace("(", r"\(")):
+        Asked.read(query)
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (Asked(Shared(scenario="nowhere")), "nowhere"),
+        (Asked(Shared(scenario="hundred")), "100 processes are more than the page explores"),
+        (replace(BANKS, rule="magic"), "no such algorithm"),
+    ],
+)
+def test_what_cannot_be_explored_is_one_sentence(asked, told):
+    exploring = Exploring(asked)
+    exploring.run()
+    assert exploring.is_over and exploring.result is None
+    assert told in (exploring.problem or "")
+    assert "--" not in words.in_the_forms_words(exploring.problem or "")
+
+
+def test_the_command_line_for_the_same():
+    assert DEAF.command(DEAF.scenario()) == "python -m sim explore two_banks --algorithm deaf_initiator"
+    graph = Asked(processes=3, sends=2, fifo=False)
+    assert graph.command(graph.scenario()) == "python -m sim explore --complete 3 --sends 2 --not-fifo"
+    own = replace(BANKS, own_order=True)
+    assert own.command(own.scenario()) == "python -m sim explore two_banks --own-order"
+
+
+def test_the_edits_of_a_link_are_explored():
+    edits = (({"do": "delete", "item": {"script": 1}}, 0.0),)
+    assert len(Asked(Shared(scenario="two_banks", edits=edits)).scenario().script) == (
+        len(library.load("two_banks").script) - 1
+    )
+
+
+def test_every_rule_that_is_registered_is_in_the_menu():
+    assert all(rule_title(name) == f"Broken: {SLIPS[name].switch}" for name in SLIPS)
+    assert "hundred" not in subjects(BANKS, None)
+    mine = Asked(Shared(toml='processes = ["A", "B"]\n', name="mine"))
+    assert subjects(mine, None)["carried"].title.startswith("mine")
+
+
+# ------------------------------------------------------------------ in the background
+
+
+def test_two_banks():
+    found = explored(BANKS)
+    assert (found.states, found.transitions, found.problem) == (17, 21, "")
+    assert [own.states for own in found.depths] == [1, 1, 2, 2, 3, 4, 2, 2]
+    assert [depth for depth, own in enumerate(found.depths) if own.completes] == [5, 6, 7]
+    assert "Every check holds in every run" in words.headline(found)
+    assert words.headline(found).endswith("17 states, 21 steps.")
+
+
+def test_each_depth_that_completes_a_snapshot_is_one_at_which_the_graph_has_one():
+    found = explored(Asked(Shared(scenario="termination")))
+    ends = {found.nodes[own.target].depth for own in found.edges
+            if set(found.nodes[own.target].complete) > set(found.nodes[own.source].complete)}  # fmt: skip
+    assert {depth for depth, own in enumerate(found.depths) if own.completes} == ends
+
+
+def test_the_snapshot_of_the_run_itself_is_among_those_that_are_possible():
+    for name in ("two_banks", "lecture", "phones"):
+        found = explored(Asked(Shared(scenario=name)))
+        keys = {key_of(own.id, own.processes, own.channels) for own in found.recorded}
+        assert len(found.taken) == 1
+        assert found.taken < keys
+
+
+def test_a_broken_rule_comes_as_its_shortest_run_in_words():
+    found = explored(DEAF)
+    assert list(found.runs) == ["channel_states", "conservation"]
+    assert words.together(found) == [["channel_states", "conservation"]]
+    assert "2 checks fail in some runs" in words.headline(found)
+    assert len(found.told["conservation"]) == 1 + 7
+    assert found.told["conservation"][-1] == "Not conserved: 720 money recorded of 800."
+    failed = {verdict.check for own in verdicts_of(run(found.runs["conservation"])).values() for verdict in own
+              if verdict.holds is False}  # fmt: skip
+    assert "conservation" in failed
+
+
+def test_not_all_is_said_honestly():
+    found = explored(Asked(processes=3, sends=2, most_states=1_000))
+    assert found.problem == "more than 1,000 states"
+    assert words.headline(found).startswith("Not all explored (more than 1,000 states): depth ")
+    assert words.headline(found).endswith("no violation so far.")
+    assert len(found.depths) == len([own for own in found.depths if own.states])
+
+
+def test_stop_and_a_tab_that_goes_away_end_it():
+    for end in ("stop", "tab"):
+        is_open = threading.Event()
+        is_open.set()
+        exploring = Exploring(Asked(processes=3, sends=2, most_states=BOUNDS[-1]), is_open.is_set)
+        note = exploring._note
+
+        def watched(found, exploring=exploring, is_open=is_open, end=end, note=note):
+            note(found)
+            if len(found.levels) == 6:
+                exploring.stop.set() if end == "stop" else is_open.clear()
+
+        exploring._note = watched  # type: ignore[method-assign]
+        exploring.run()
+        assert exploring.result is None or exploring.result.problem == "you stopped it"
+        assert exploring.states < 5_000
+
+
+def test_a_time_that_is_spent_ends_it(monkeypatch):
+    monkeypatch.setattr(background, "MOST_S", 0.05)
+    found = explored(Asked(processes=3, sends=2, most_states=BOUNDS[-1]))
+    assert found.problem.startswith("after ")
+    assert found.problem.endswith("seconds of work")
+
+
+def test_a_big_one_waits_for_its_turn_and_gives_it_back(monkeypatch):
+    monkeypatch.setattr(background, "SMALL", 100)
+    asked = Asked(processes=2, sends=2)
+    with background._big_ones:
+        exploring = Exploring(asked).start()
+        while not exploring.waits:
+            assert not exploring.is_over
+            exploring.wait(0.01)
+        exploring.stop.set()
+        exploring.wait(20)
+        assert exploring.is_over
+    assert explored(asked).problem == ""
+    assert not background._big_ones.locked()
+
+
+# ------------------------------------------------------------------ what is told
+
+
+def test_the_way_to_each_state_leads_there():
+    found = explored(DEAF)
+    told = states_of(found.nodes, found.edges)
+    for number, node in enumerate(found.nodes):
+        way = [found.edges[own] for own in told[number]["way"]]
+        assert len(way) == node.depth
+        assert not way or way[-1].target == number
+        execution = run(by_hand(found.scenario, tuple(own.action for own in way)))
+        assert execution.steps == node.depth
+        assert {own.name: own.state for own in execution.final.processes} == {
+            name: int(text.split(",")[0]) for name, text in node.processes.items()
+        }
+
+
+def test_the_arrow_keys_lead_to_every_state_and_back():
+    found = explored(Asked(Shared(scenario="termination")))
+    told = states_of(found.nodes, found.edges)
+    reached, new = {0}, {0}
+    while new:
+        new = {own[key] for own in map(told.__getitem__, new) for key in ("before", "after", "above", "below")}
+        new = {own for own in new if own is not None} - reached
+        reached |= new
+    assert reached == set(range(len(found.nodes)))
+
+
+def test_a_snapshot_that_does_not_add_up_says_so():
+    found = explored(DEAF)
+    workload = found.scenario.engine().workload
+    first = words.whole(workload, found.scenario)
+    sums = {words.total_of(own, workload, first) for own in found.recorded}
+    assert sums == {("800 money", True), ("720 money, not 800", False)}
+    (most, *_) = found.recorded
+    assert words.ways(most, 11) == f"{most.ways} of 11"
+
+
+def test_texts_of_users_are_no_html():
+    scenario = 'processes = ["<b>A", "B"]\nscript = [{ process = "<b>A", at = 0, to = "B", body = "<i>" }]\n'
+    found = explored(Asked(Shared(toml=scenario + 'snapshots = [{ id = "<S>", process = "B", at = 1 }]\n', name="odd")))
+    shown = [own["about"] for own in states_of(found.nodes, found.edges)] + [state_svg(found.nodes, found.edges)]
+    assert not any(tag in text for text in shown for tag in ("<b>A", "<i>", "<S>"))
+
+
+# ------------------------------------------------------------------ the form
+
+
+def form() -> None:
+    import streamlit as st
+
+    from sim.edit.link import Shared
+    from views.every_run_asked import Asked
+    from views.every_run_form import every_run_form
+
+    def press(asked: Asked) -> None:
+        st.session_state["asked"] = asked
+
+    every_run_form(Asked(Shared(scenario="two_banks")), None, press)
+
+
+@pytest.fixture
+def page() -> AppTest:
+    return AppTest.from_function(form, default_timeout=60).run()
+
+
+def pressed(page: AppTest) -> Asked:
+    page.button[0].click().run()
+    assert not page.exception
+    asked: Asked = page.session_state["asked"]
+    return asked
+
+
+def test_the_form_asks_for_what_it_shows(page):
+    assert pressed(page) == BANKS
+    page.selectbox[1].set_value("deaf_initiator")
+    page.checkbox[1].set_value(True).run()
+    assert pressed(page) == replace(DEAF, own_order=True)
+
+
+def test_a_complete_graph_has_its_own_fields(page):
+    assert not page.number_input
+    page.selectbox[0].set_value(next(key for key, own in subjects(BANKS, None).items() if own.shared is None)).run()
+    page.number_input[0].set_value(3)
+    page.checkbox[0].set_value(True).run()
+    assert pressed(page) == Asked(processes=3, sends=1, fifo=False, most_states=SMALL)

@@ -1,0 +1,108 @@
+"""What the page Every run explores: a run or a complete graph, its rule and channels. In an address and in words."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.edit.link import Shared, query_of, read_query
+from sim.explore.report import changed, complete_graph
+from views.budget import allow, answering, run_of
+from views.versions import Version, edited
+
+SMALL = 25_000  # states: so many are explored at once, whoever follows a link
+BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
+MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
+LARGEST = 12  # processes of a scenario
+RUN = frozenset(("scenario", "run"))
+KEYS = frozenset(("scenario", "run", "edits", "complete", "sends", "rule", "fifo", "order", "states"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is explored.
+
+    shared: a run, as a link carries it; None: a complete graph of so many `processes`, each of which may send so many
+    messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
+    own_order: only each process's own lines of the script keep their order. most_states: where it ends.
+    """
+
+    shared: Shared | None = None
+    processes: int = 2
+    sends: int = 1
+    rule: str = ""
+    fifo: bool = True
+    own_order: bool = False
+    most_states: int = SMALL
+
+    @classmethod
+    def read(cls, params: Mapping[str, str]) -> Asked:
+        """What an address asks for. Raises InputError."""
+        if ("complete" in params) == bool(RUN & set(params)):
+            raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
+        asked = cls(
+            rule=params.get("rule", ""), fifo=params.get("fifo") != "no", own_order=params.get("order") == "own",
+            most_states=_number(params, "states", BOUNDS[-1], SMALL),
+        )  # fmt: skip
+        if "complete" not in params:
+            return replace(asked, shared=replace(read_query(params), step=0, shown={}))
+        processes, sends = _number(params, "complete", MOST_PROCESSES), _number(params, "sends", MOST_SENDS)
+        return replace(asked, processes=processes, sends=sends)
+
+    def query(self) -> dict[str, str]:
+        """The query of an address that asks for this. Raises InputError if it is too big for any link."""
+        graph = {"complete": str(self.processes), "sends": str(self.sends)}
+        query = graph if self.shared is None else query_of(self.shared)
+        said = {
+            "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
+            "states": "" if self.most_states == SMALL else str(self.most_states),
+        }  # fmt: skip
+        return query | {key: value for key, value in said.items() if value}
+
+    def base(self) -> Scenario:
+        """The scenario before another rule or other channels are put in. Raises InputError."""
+        if self.shared is None:
+            return complete_graph(self.processes, self.sends)
+        scenario = self.shared.base()
+        if self.shared.edits:
+            versions, _ = edited([Version(scenario)], run_of(scenario), self.shared.edits)
+            scenario = versions[-1].scenario
+        return scenario
+
+    def scenario(self, is_wanted: Callable[[], bool] = lambda: True) -> Scenario:
+        """What is explored. Raises InputError, and OutOfTime where it is wanted no more."""
+        with answering(is_wanted):
+            base = self.base()
+            if len(base.processes) > LARGEST:
+                raise InputError(
+                    f"{len(base.processes)} processes are more than the page explores; take a run of {LARGEST} at most"
+                )
+            allow(base)
+            return changed(base, self.rule or None, not_fifo=not self.fifo)
+
+    def command(self, scenario: Scenario) -> str:
+        """The command line that explores the same, as far as memory goes."""
+        what = [f"{scenario.name}.toml"]
+        if self.shared is None:
+            what = ["--complete", str(self.processes), "--sends", str(self.sends)]
+        elif self.is_bundled:
+            what = [str(self.shared.scenario)]
+        rule = ["--algorithm", self.rule] if self.rule else []
+        flags = [*([] if self.fifo else ["--not-fifo"]), *(["--own-order"] if self.own_order else [])]
+        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags])
+
+    @property
+    def is_bundled(self) -> bool:
+        """Whether it is a bundled scenario as it is."""
+        return self.shared is not None and self.shared.toml is None and not self.shared.edits
+
+
+def _number(params: Mapping[str, str], key: str, most: int, first: int = 1) -> int:
+    """A number in an address. Raises InputError."""
+    text = params.get(key, str(first))
+    if not text.isascii() or not text.isdecimal() or len(text) > len(str(most)) or int(text) > most:
+        raise InputError(f"{key}: expected a whole number of at most {most:,}, not {text[:20]!r}")
+    return int(text)

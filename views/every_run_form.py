@@ -1,0 +1,113 @@
+"""The form of the page Every run: what is explored, by which rule, on which channels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import streamlit as st
+
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.slip import SLIPS
+from sim.document import library
+from sim.edit.link import Shared
+from views import visitors
+from views.every_run_asked import BOUNDS, LARGEST, MOST_PROCESSES, MOST_SENDS, Asked
+
+COMPLETE, CARRIED, IN_EXPLORE = "every run of a complete graph", "carried", "in explore"
+AS_IT_IS = "as in the run"
+TO_FILL = "every_run_to_fill"  # what the form is to show next
+KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "most")
+
+
+class Subject(NamedTuple):
+    """What may be explored: its name in the menu, and the run (None: a complete graph)."""
+
+    title: str
+    shared: Shared | None
+
+
+def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Asked], None]) -> None:
+    """Draw the form; its button calls `press`. `asked` is on show, `in_explore` is the run on the page Explore."""
+    known = subjects(asked, in_explore)
+    to_fill = st.session_state.pop(TO_FILL, None)
+    if to_fill is not None or st.session_state.get("every-subject") not in known:
+        _fill(to_fill or asked)
+    chosen = st.selectbox(
+        "What is explored", list(known), format_func=lambda key: known[key].title, key="every-subject",
+        persist_state="session",
+        help="A run: what happens in it, in every order that is possible. A complete graph: each process may send to "
+        "each other one at any time, and P1 may start a snapshot at any time.",
+    )  # fmt: skip
+    shared, graph = known[chosen].shared, {"processes": asked.processes, "sends": asked.sends}
+    if shared is None:
+        for container, (key, label, least, most) in zip(
+            st.columns(2, gap="small"),
+            (("processes", "Processes", 2, MOST_PROCESSES), ("sends", "Messages each", 0, MOST_SENDS)),
+            strict=True,
+        ):
+            graph[key] = container.number_input(label, least, most, key=f"every-{key}", persist_state="session")
+    rule = st.selectbox(
+        "Rule", ["", *ALGORITHMS, *_slips()], format_func=rule_title, key="every-rule", persist_state="session",
+        help="The snapshot algorithm, or one of its rules broken on purpose",
+    )  # fmt: skip
+    overtake = st.checkbox(
+        "Messages may overtake each other", key="every-overtake", persist_state="session",
+        help="No channel is FIFO",
+    )  # fmt: skip
+    own = shared is not None and st.checkbox(
+        "Processes do not wait for each other", key="every-own", persist_state="session",
+        help="Off: the lines of the script happen in the order in which they are written. "
+        "On: only the lines of the same process do.",
+    )  # fmt: skip
+    most = st.selectbox(
+        "At most", BOUNDS[:2] if visitors.is_class() else BOUNDS, key="every-most", persist_state="session",
+        format_func=lambda bound: f"{bound:,} states",
+    )  # fmt: skip
+    if st.button("Try every run", type="primary", width="stretch", key="every-press"):
+        press(Asked(shared, **graph, rule=rule, fifo=not overtake, own_order=own, most_states=most))
+    st.caption("All orders in which things can happen are tried: time plays no part.")
+
+
+def _fill(asked: Asked) -> None:
+    """Show `asked` in the form."""
+    subject = COMPLETE if asked.shared is None else str(asked.shared.scenario) if asked.is_bundled else CARRIED
+    most = next((bound for bound in BOUNDS if bound >= asked.most_states), BOUNDS[-1])
+    values = (subject, asked.processes, asked.sends, asked.rule, not asked.fifo, asked.own_order, most)
+    for key, value in zip(KEPT, values, strict=True):
+        st.session_state[f"every-{key}"] = value
+
+
+def subjects(asked: Asked, in_explore: Shared | None) -> dict[str, Subject]:
+    """What may be explored, by key: the run on show, that of Explore, a complete graph, bundled scenarios."""
+    found = {}
+    if asked.shared is not None and not asked.is_bundled:
+        found[CARRIED] = Subject(f"{_title(asked.shared)} (as opened)", asked.shared)
+    if in_explore is not None and in_explore != asked.shared and (in_explore.edits or in_explore.toml is not None):
+        found[IN_EXPLORE] = Subject(f"{_title(in_explore)} (now in Explore)", in_explore)
+    found[COMPLETE] = Subject("A complete graph", None)
+    for name in library.names():
+        scenario = library.load(name)
+        if len(scenario.processes) <= LARGEST:
+            found[name] = Subject(scenario.title or name, Shared(scenario=name))
+    return found
+
+
+def _title(shared: Shared) -> str:
+    try:
+        scenario = shared.base()
+    except InputError:
+        return shared.name or str(shared.scenario)
+    return scenario.title or scenario.name
+
+
+def rule_title(rule: str) -> str:
+    """A rule as the menu names it."""
+    if rule in SLIPS:
+        return f"Broken: {SLIPS[rule].switch}"
+    return ALGORITHMS[rule].title or rule if rule in ALGORITHMS else AS_IT_IS
+
+
+def _slips() -> list[str]:
+    return sorted(SLIPS, key=lambda name: SLIPS[name].order)

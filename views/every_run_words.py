@@ -1,0 +1,119 @@
+"""What an exploration found, in the words of the page Every run."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from html import escape
+
+from sim.core.workload import Workload
+from sim.document.scenario import Scenario
+from sim.explore.report import Snapshot, counted, ways_in_words
+from views.exploring import Exploring, Result
+from views.page_words import without_flags
+
+# Each check that an exploration makes: its title, and what it says of every run.
+CHECKS = {
+    "completion": ("Completion", "A snapshot that somebody has started is completed."),
+    "consistency": ("Consistent cut", "No message is received inside the cut and sent outside it."),
+    "channel_states": (
+        "Channel states", "The state of each channel is the messages that cross the cut, in their order."
+    ),
+    "conservation": ("Conservation", "Nothing is lost or counted twice."),
+}  # fmt: skip
+LABELS = {"--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages each"}
+
+
+def headline(found: Result) -> str:
+    """What was found, in a sentence, as HTML."""
+    steps, states = counted(found.transitions, "step"), counted(found.states, "state")
+    if found.runs:
+        checks = "1 check fails" if len(found.runs) == 1 else f"{len(found.runs)} checks fail"
+        more = f" Not all explored ({escape(found.problem)})." if found.problem else ""
+        return f'<span class="cut-bad">{checks} in some runs</span>: {states}, {steps}.{more}'
+    if found.problem:
+        return (
+            f"Not all explored ({escape(found.problem)}): depth {len(found.depths) - 1}, {states}, no violation so far."
+        )
+    if not found.recorded:
+        return f"No run completes a snapshot: {states}, {steps}."
+    return f'<span class="cut-good">Every check holds in every run</span>: {states}, {steps}.'
+
+
+def titles(checks: Iterable[str]) -> str:
+    """Checks by their titles."""
+    return ", ".join(CHECKS[check][0] for check in checks)
+
+
+def together(found: Result) -> list[list[str]]:
+    """The checks that fail, those together for which the same run was found."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for check, run in found.runs.items():
+        groups.setdefault(run.scheduler.order, []).append(check)
+    return list(groups.values())
+
+
+def how_far(exploring: Exploring) -> str:
+    """How far it is, and how fast."""
+    if not exploring.depths:
+        return "getting ready …"
+    rate = round(exploring.states / max(exploring.seconds, 0.1), -2)
+    return (
+        f"depth {len(exploring.depths) - 1}, {counted(exploring.states, 'state')}, "
+        f"{counted(exploring.transitions, 'step')}, {rate:,.0f} states per second"
+    )
+
+
+def checks_of(scenario: Scenario) -> list[str]:
+    """The checks that were made, in their order."""
+    engine = scenario.engine()
+    made = ["completion", *(check for check in CHECKS if check in engine.algorithm.checks and check != "completion")]
+    return [check for check in made if check != "conservation" or whole(engine.workload, scenario)]
+
+
+def whole(workload: Workload, scenario: Scenario) -> Counter[str]:
+    """How much there is of each conserved good at first (empty: the workload conserves nothing)."""
+    return sum((Counter(workload.measure(workload.initial(own))) for own in scenario.processes), Counter[str]())
+
+
+def ways(own: Snapshot, total: int | None) -> str:
+    """Such as `11 of 16`; empty where it is not known."""
+    if own.ways is None:
+        return ""
+    said = ways_in_words(own).split(" way")[0]
+    return f"{said} of {total:,}" if own.is_exact and total is not None else said
+
+
+def states_in_words(own: Snapshot, workload: Workload) -> dict[str, str]:
+    """What each process recorded; empty where its state says nothing."""
+    return {name: "" if state is None else workload.state_words(state) or "" for name, state in own.processes.items()}
+
+
+def channels_in_words(own: Snapshot, workload: Workload) -> str:
+    """What each channel holds that is not empty."""
+    told = [
+        f"{name}: {', '.join(workload.body_words(body) or 'a message' for body in bodies)}"
+        for name, bodies in own.channels.items()
+        if bodies
+    ]
+    return "; ".join(told) or "all empty"
+
+
+def total_of(own: Snapshot, workload: Workload, first: Mapping[str, int]) -> tuple[str, bool]:
+    """The recorded goods, added up, and whether they are those that there were at first."""
+    found: Counter[str] = Counter()
+    for state in own.processes.values():
+        found.update(workload.measure(state))
+    for bodies in own.channels.values():
+        for body in bodies:
+            found.update(workload.measure_body(body))
+    is_right = all(found[good] == first.get(good, 0) for good in {*found, *first})
+    told = ", ".join(f"{found[good]} {good}" for good in first)
+    return told if is_right else f"{told}, not {', '.join(str(amount) for amount in first.values())}", is_right
+
+
+def in_the_forms_words(problem: str) -> str:
+    """A problem in the words of the form."""
+    for option, label in LABELS.items():
+        problem = problem.replace(option, label)
+    return without_flags(problem)

@@ -1,0 +1,216 @@
+"""An exploration in the background of the app: how far it is, what it found, and its end.
+
+It belongs to one tab. Stop ends it, and so does the tab that goes away. It may take MOST_S of processor time, and as
+many states as were asked for. Those with more than SMALL states go on one at a time in the whole app, so that thirty
+visitors take no more memory than one. Nothing here imports Streamlit.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sim.core.deadline import Deadline, OutOfTime, within
+from sim.core.errors import InputError
+from sim.document.scenario import Scenario
+from sim.explain.narration import sentences
+from sim.explain.verdicts import verdict_words
+from sim.explore.graph import Edge, Node, state_graph
+from sim.explore.report import Exploration, Snapshot, exploration
+from sim.explore.search import Explored
+from sim.run.snapshots import COMPLETE, snapshots_of
+from sim.verify.checks import verdicts_of
+from views.budget import run_of
+from views.every_run_asked import SMALL, Asked
+
+log = logging.getLogger("views")
+
+MOST_S = 20.0
+MOST_DRAWN = 150  # states of a graph
+POLL_S = 0.1
+
+_big_ones = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Depth:
+    """The states that so many steps lead to, and whether steps to this depth complete a snapshot."""
+
+    states: int
+    completes: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an exploration found, without the states themselves.
+
+    problem: why these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
+    first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
+    snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small.
+    """
+
+    scenario: Scenario
+    states: int
+    transitions: int
+    depths: tuple[Depth, ...]
+    problem: str
+    recorded: list[Snapshot]
+    runs: dict[str, Scenario]
+    told: dict[str, list[str]]
+    taken: frozenset[str]
+    nodes: list[Node] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+
+
+class Exploring:
+    """One exploration, under way or over: then `result` is what it found, or `problem` why it could not be done."""
+
+    def __init__(self, asked: Asked, is_open: Callable[[], bool] = lambda: True) -> None:
+        self.asked, self.is_open = asked, is_open
+        self.stop = threading.Event()
+        self.result: Result | None = None
+        self.problem: str | None = None
+        self.waits = False
+        self._over = threading.Event()
+        self.began, self.paused = time.monotonic(), 0.0
+        self.states = self.transitions = 0
+        self.depths: tuple[Depth, ...] = ()
+        self._ways: list[float] = []  # up to each depth: to all the snapshots that are complete
+        self._has_turn = False
+        self._ended: float | None = None
+        self._deadline = Deadline(MOST_S, self._is_wanted)
+
+    def start(self) -> Exploring:
+        """Begin in a thread of its own."""
+        threading.Thread(target=self.run, name="exploration", daemon=True).start()
+        return self
+
+    def run(self) -> None:
+        """Explore; whatever happens ends this exploration only."""
+        self._deadline = Deadline(MOST_S, self._is_wanted)  # counts the time of this thread
+        try:
+            self._explore()
+        except InputError as problem:
+            self.problem = str(problem)
+        except OutOfTime:
+            self.problem = self._why_over("out of time")
+        except Exception as problem:
+            log.exception("exploration")
+            self.problem = f"this failed unexpectedly ({type(problem).__name__}: {problem})"
+        finally:
+            self._ended = time.monotonic()
+            if self._has_turn:
+                _big_ones.release()
+            self._over.set()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended, in whatever way."""
+        return self._over.is_set()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, so long at most."""
+        self._over.wait(seconds)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of work, without those of waiting for others."""
+        return (self._ended or time.monotonic()) - self.began - self.paused
+
+    def _is_wanted(self) -> bool:
+        return not self.stop.is_set() and self.is_open()
+
+    def _why_over(self, problem: str) -> str:
+        """Why not all was explored, in the words of the page."""
+        if problem != "out of time":
+            return problem
+        return f"after {MOST_S:.0f} seconds of work" if self._is_wanted() else "you stopped it"
+
+    def _explore(self) -> None:
+        with within(self._deadline):
+            scenario = self.asked.scenario(self._is_wanted)
+            done = exploration(
+                scenario, own_order=self.asked.own_order, most_states=self.asked.most_states, progress=self._look
+            )
+        self._note(done.found)
+        self.result = self._result(done)
+
+    def _look(self, found: Explored) -> None:
+        """Take down how far it is; a big one waits for its turn."""
+        self._note(found)
+        if found.states > SMALL and not self._has_turn:
+            self._take_turn()
+
+    def _note(self, found: Explored) -> None:
+        """What is new of the last level; it is asked first when that begins."""
+        if len(self._ways) < len(found.per_depth):
+            self._ways.append(float(sum(found.snapshots.values())))
+        before = [0.0, *self._ways]
+        self.depths = tuple(
+            Depth(states, now > then) for states, now, then in zip(found.per_depth, self._ways, before, strict=False)
+        )
+        self.states, self.transitions = found.states, found.transitions
+
+    def _take_turn(self) -> None:
+        """Wait until no other big exploration is under way. Raises OutOfTime where nobody waits for this one."""
+        begin, self.waits = time.monotonic(), True
+        while not self._has_turn:
+            self._has_turn = _big_ones.acquire(timeout=POLL_S)
+            if not self._is_wanted():
+                raise OutOfTime
+        self.waits = False
+        self.paused += time.monotonic() - begin
+        self._deadline.end += time.monotonic() - begin
+
+    def _result(self, done: Exploration) -> Result:
+        found = done.found
+        nodes, edges = state_graph(found) if found.states <= MOST_DRAWN else ([], [])
+        problem = self._why_over(found.problem) if found.problem else ""
+        runs = {check: done.runs[check] for check, _ in done.shortest()}
+        told = {check: _told(check, wrong) for check, wrong in runs.items()}
+        taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
+        return Result(
+            done.scenario, found.states, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
+            nodes, edges,
+        )  # fmt: skip
+
+
+def _told(check: str, wrong: Scenario) -> list[str]:
+    """The steps of a run in sentences, and then what shows that the check does not hold."""
+    execution = run_of(wrong)
+    snapshots = {own.id: own for own in snapshots_of(execution)}
+    shown = [
+        verdict_words(execution, snapshots[name], verdict)
+        for name, verdicts in verdicts_of(execution).items()
+        for verdict in verdicts
+        if verdict.check == check and verdict.holds is False
+    ]
+    return [*sentences(execution)[1:], *(f"{words.check}: {words.text}" for words in shown[:1])]
+
+
+def _taken(scenario: Scenario) -> frozenset[str]:
+    """The keys of the snapshots that are complete in the run itself; none where it cannot run."""
+    try:
+        snapshots = snapshots_of(run_of(scenario))
+    except InputError:
+        return frozenset()
+    return frozenset(
+        key_of(
+            own.id,
+            {name: local.state for name, local in own.local.items()},
+            {name: [message.body for message in messages] for name, messages in own.channels.items()},
+        )
+        for own in snapshots
+        if own.status == COMPLETE
+    )
+
+
+def key_of(name: str, processes: Mapping[str, Any], channels: Mapping[str, Any]) -> str:
+    """Equal for equal snapshots: its id, what each process recorded, and what each channel holds."""
+    held = {channel: bodies for channel, bodies in channels.items() if bodies}
+    return json.dumps([name, processes, held], sort_keys=True)
