@@ -142,9 +142,9 @@ def measure_explorer() -> None:
         }
         rounds = [_round(folder) for _ in range(ROUNDS)]
     print(f"{TIMED[0]} processes, {TIMED[1]} sends; medians of {ROUNDS}; asked of the explorer: {LEAST_RATIO:g} times")
-    print(f"as fast as SPIN, less than {MOST_MEMORY / 1e9:g} GB. run: wall and CPU time by the explorer's, which begins")
+    print(f"as fast as SPIN, less than {MOST_MEMORY / 1e9:g} GB. run: wall and CPU time by ours, which begins")
     print(f"with the start of Python, {start:.2f} s. made: seconds to make SPIN's verifier, in no other figure but the")
-    print("last one. answer: wall time with that by the explorer's")
+    print("last one. answer: wall time with that by ours")
     print("by                 wall s   CPU s  GB at most           run   made  answer")
     for name, made in before.items():
         costs = [(found[name], found["explorer"]) for found in rounds]
