@@ -1,8 +1,8 @@
 """All states of a system, level by level: a state is one row of small numbers, packed into a key.
 
 A column for each node holds its local state, one for each channel its content, one the script's progress where its
-lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups; its new states
-are those whose keys are not among the sorted keys seen.
+lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups. Where runs to a
+state may have different lengths, its new states are those whose keys are not among the sorted keys seen.
 """
 
 from __future__ import annotations
