@@ -66,28 +66,34 @@ class Judge:
         self.parts.number(None, None)  # of who has recorded nothing
         self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
         self._wrong: dict[tuple[str, int, int, int], bool] = {}
+        self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
 
     def begin(self) -> None:
         """A new level: forget what the last one brought."""
-        self.snapshots, self.worst = Counter(), {}
+        self.snapshots, self.worst, self._completed = Counter(), {}, {}
 
     def look(self, move: Move, after: Keys, ways: Ways) -> None:
-        """Judge the snapshots that these steps complete; `ways` says how many runs lead to each step."""
+        """Note the snapshots that these steps complete; `ways` says how many runs lead to each step."""
         if move.node >= len(self.engine.processes) or not len(after):
             return
+        column, next_locals = self.space.packing.column, self.space.machines[move.node].next_locals()[move.outcomes]
         for name in self.names:
             done = self._done(name, move.node)
-            column = self.space.packing.column
-            ends = np.flatnonzero(done[column(after, move.node)] & ~done[column(move.keys, move.node)])
+            completes = done[next_locals] & ~done[move.locals]
+            if not completes.any():
+                continue
+            ends = np.flatnonzero(completes.take(move.cases))
             for node in range(len(self.engine.processes)):
                 ends = ends[self._done(name, node)[column(after[ends], node)]]
             if len(ends):
-                self._judge(name, after[ends], ways[ends])
+                self._completed.setdefault(name, []).append((after[ends], ways[ends]))
 
-    def look_at_ends(self, keys: Keys) -> None:
-        """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
+    def end(self, keys: Keys) -> None:
+        """Judge what was looked at, and states that no step leaves: a snapshot that somebody began is over in them."""
+        for name, completed in sorted(self._completed.items()):
+            self._judge(name, *merged(completed))
         for name in self.names:
             self._note(COMPLETION, keys[self._is_incomplete(name, keys)])
 
