@@ -52,10 +52,8 @@ class Asked:
         )  # fmt: skip
         if "complete" not in params:
             return replace(asked, shared=replace(read_query(params), step=0, shown={}))
-        processes, sends = (
-            _number(params, "complete", FEWEST, MOST_PROCESSES),
-            _number(params, "sends", 0, MOST_SENDS, 1),
-        )
+        processes = _number(params, "complete", FEWEST, MOST_PROCESSES)
+        sends = _number(params, "sends", 0, MOST_SENDS, 1)
         return replace(asked, processes=processes, sends=sends)
 
     def query(self) -> dict[str, str]:

@@ -70,8 +70,9 @@ def how_far(exploring: Exploring) -> str:
     if not exploring.depths:
         return "getting ready …"
     rate = round(exploring.states / max(exploring.seconds, 0.1), -2)
+    ahead = f" and up to {exploring.ahead:,} one step deeper" if exploring.ahead else ""
     return (
-        f"depth {len(exploring.depths) - 1}, {counted(exploring.states, 'state')}, "
+        f"depth {len(exploring.depths) - 1}, {counted(exploring.states, 'state')}{ahead}, "
         f"{counted(exploring.transitions, 'step')}, {rate:,.0f} states per second"
     )
 

@@ -86,7 +86,7 @@ class Exploring:
         self.waits = False
         self._over = threading.Event()
         self.began, self.paused = time.monotonic(), 0.0
-        self.states = self.transitions = 0
+        self.states = self.ahead = self.transitions = 0
         self.depths: tuple[Depth, ...] = ()
         self._ways: list[float] = []  # up to each depth: to all the snapshots that are complete
         self._turn: threading.Semaphore | None = None
@@ -170,7 +170,7 @@ class Exploring:
     def _look(self, found: Explored) -> None:
         """Take down how far it is; a big one waits for its turn."""
         self._note(found)
-        if found.states > SMALL and self._turn is not _big_ones:
+        if found.states + found.ahead > SMALL and self._turn is not _big_ones:
             self._take_turn(_big_ones)
 
     def _note(self, found: Explored) -> None:
@@ -181,7 +181,7 @@ class Exploring:
         self.depths = tuple(
             Depth(states, now > then) for states, now, then in zip(found.per_depth, self._ways, before, strict=False)
         )
-        self.states, self.transitions = found.states, found.transitions
+        self.states, self.ahead, self.transitions = found.states, found.ahead, found.transitions
 
     def _take_turn(self, turn: threading.Semaphore) -> None:
         """Wait for a turn, which costs no time, instead of the present one. Raises OutOfTime where nobody waits."""

@@ -46,7 +46,7 @@ class Node:
     channels: dict[str, str]
 
     def in_words(self) -> str:
-        """Such as `P1 790, has recorded 790 for S1, records C21; P2 200; C12: 30, marker of S1`."""
+        """Such as `P1 790, has recorded for S1: 790, records C21; P2 200; C12: 30, marker of S1`."""
         told = [f"{name} {own}".strip() for name, own in self.processes.items()]
         return "; ".join([*told, *(f"{name}: {own}" for name, own in self.channels.items())])
 
@@ -152,10 +152,10 @@ def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, st
 
 
 def _recorded_in_words(engine: Engine, process: Process, name: str, caption: Mapping[str, str]) -> str:
-    """Such as `has recorded 630 for audit, C21: 80, records C31`: its state, and those of its channels so far."""
+    """Such as `has recorded for audit: 630, C21: 80, records C31`: its state, and those of its channels so far."""
     own = process.snapshots[name]
     state = engine.workload.state_words(own.state)
-    told = ["has recorded " + (f"{state} for {name}" if state else name)]
+    told = [f"has recorded for {name}: {state}" if state else f"has recorded {name}"]
     for channel, messages in own.kept.items():
         if messages:
             told.append(f"{caption[channel.name]}: {', '.join(_message_in_words(engine, kept) for kept in messages)}")

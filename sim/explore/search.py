@@ -28,11 +28,12 @@ class Explored:
 
     levels: the keys of the states by depth; with symmetry of their representatives. per_depth: how many states there
     are, with all for which representatives stand. stepped: of how many states (or representatives) all steps are known.
-    transitions: how many steps lead from a state to a state. problem: why these are not all; "" if they are. stopped:
-    what interrupted it. snapshots: the recorded states (their parts are numbered by `parts`), each with the number of
-    runs up to the step that completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long;
-    else these numbers mean nothing. worst: for each check that does not hold somewhere, a state of least depth in which
-    it does not: the depth and the key.
+    ahead: how many were found of the next level so far, those of two chunks twice. transitions: how many steps lead
+    from a state to a state. problem: why these are not all; "" if they are. stopped: what interrupted it. snapshots:
+    the recorded states (their parts are numbered by `parts`), each with the number of runs up to the step that
+    completes it, exact below 2**53. is_levelled: whether all runs to a state are equally long; else these numbers mean
+    nothing. worst: for each check that does not hold somewhere, a state of least depth in which it does not: the depth
+    and the key.
     """
 
     space: Space
@@ -41,6 +42,7 @@ class Explored:
     levels: list[Keys] = field(default_factory=list)
     per_depth: list[int] = field(default_factory=list)
     stepped: int = 0
+    ahead: int = 0
     transitions: int = 0
     problem: str = ""
     stopped: KeyboardInterrupt | None = None
@@ -73,7 +75,7 @@ def explore(
     It ends early, with a problem, where more than `most_states` would be held, on Ctrl-C and at a deadline. `progress`
     is called after each level, and while a large one is stepped. With `symmetry`, one state of each orbit is explored.
     """
-    search = Search(space, progress, symmetry)
+    search = Search(space, most_states, progress, symmetry)
     found = search.found
     try:
         while len(search.frontier):
@@ -102,8 +104,11 @@ class Search:
     With symmetry each stands for an orbit, of some size, and the number of runs is that to all states of the orbit.
     """
 
-    def __init__(self, space: Space, progress: Callable[[Explored], None], symmetry: Symmetry | None) -> None:
-        self.space, self.progress, self.symmetry, self.judge = space, progress, symmetry, Judge(space)
+    def __init__(
+        self, space: Space, most_states: int, progress: Callable[[Explored], None], symmetry: Symmetry | None
+    ) -> None:
+        self.space, self.most_states, self.progress, self.symmetry = space, most_states, progress, symmetry
+        self.judge = Judge(space)
         self.found = Explored(space, self.judge.parts, symmetry)
         self.frontier = space.initial()
         self.seen, self._levels_seen = self.frontier[:0], 0  # the states of the first levels, sorted
@@ -112,19 +117,32 @@ class Search:
         self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
 
     def step(self) -> None:
-        """Go on to the states after the frontier that were not seen."""
+        """Go on to the states after the frontier that were not seen; to some of them, where these are too many."""
         self.progress(self.found)
         self._new = []
         for begin in range(0, len(self.frontier), CHUNK):
             deadline.check()
             reached = self._step(slice(begin, begin + CHUNK))
             self._new.append(reached)
+            self.found.ahead += len(reached[0])
             self.progress(self.found)
+            if self._are_too_many():
+                break
+        self.found.ahead = 0
         new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
         is_new = self._are_new(new)
         self.found.is_levelled &= bool(is_new.all())
         self.frontier, self.ways = new[is_new], ways[is_new]
         self.sizes = self.symmetry.least(self.frontier)[1] if self.symmetry else np.ones(len(self.frontier), np.int64)
+
+    def _are_too_many(self) -> bool:
+        """Whether the states that are held and those of the next level are too many; chunks are merged to count."""
+        held = self.found.representatives
+        if held + sum(len(keys) for keys, _ in self._new) <= self.most_states:
+            return False
+        deadline.check()
+        self._new = [merged(self._new)]
+        return held + int(self._are_new(self._new[0][0]).sum()) > self.most_states
 
     def _are_new(self, keys: Keys) -> NDArray[np.bool_]:
         """Which of these states were not seen: all, where no run to a state is longer than another one."""

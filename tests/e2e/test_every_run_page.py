@@ -20,7 +20,7 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
     fresh_tab.tab("Story")
     page.get_by_role("link", name="Try every run of this").click()
     page.locator(GRAPH).wait_for()
-    page.get_by_role("heading", name="Every check holds in every run: 17 states, 21 steps.").wait_for()
+    page.get_by_role("heading", name="Every check holds in every run: 17 states, 21 steps between them.").wait_for()
     page.get_by_role("radio", name="Snapshots (2)").click()
     row = page.locator(".cut-taken")
     row.wait_for()
@@ -31,7 +31,7 @@ def test_from_a_run_to_every_run_of_it_and_to_one_of_those(fresh_tab, page):
 
     page.get_by_role("button", name="State 12", exact=False).click()
     about = page.locator(".cut-state")
-    assert "S1 550, has recorded audit" in about.inner_text()
+    assert "S1 550, has recorded for audit: 550" in about.inner_text()
     assert "audit is complete" in about.inner_text()
     assert page.locator(".cut-on-way").count() == 5
     page.keyboard.press("ArrowRight")
@@ -83,5 +83,42 @@ def test_a_bad_link_is_one_sentence(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=99")
     complaint = page.locator(".st-key-cut-results").get_by_role("alert")
     complaint.wait_for()
-    assert complaint.inner_text() == "complete: expected a whole number of at most 4, not '99'."
+    assert complaint.inner_text() == "complete: expected a whole number from 2 to 4, not '99'."
+    assert not page.locator(GRAPH).count()
+
+
+CHOSEN_BY_CLICKS = """(states) => states.map((state) => {
+  const { x, y, width, height } = state.querySelector("path").getBoundingClientRect();
+  const [clientX, clientY] = [x + width / 2, y + height / 2];
+  const event = new MouseEvent("click", { clientX, clientY, detail: 1, bubbles: true });
+  document.elementFromPoint(clientX, clientY).dispatchEvent(event);
+  return Number(document.querySelector(".cut-states input").value);
+})"""
+
+
+def test_a_click_on_a_state_chooses_it_however_close_they_lie(page, fresh_tab):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&fifo=no")
     page.locator(GRAPH).wait_for()
+    assert page.locator("[data-state]").evaluate_all(CHOSEN_BY_CLICKS) == list(range(127))
+
+
+def test_the_address_comes_back_with_the_page(page, fresh_tab):
+    address = f"{fresh_tab.url}/every-run?complete=2&sends=0"
+    page.goto(address)
+    page.get_by_role("heading", name="Every check holds in every run").wait_for()
+    page.get_by_role("link", name="History").click()
+    page.wait_for_url("**/history")
+    page.get_by_role("link", name="Every run").click()
+    page.wait_for_url(address)
+
+
+def test_back_to_the_page_without_an_address_is_the_first_run_again(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run")
+    page.get_by_role("heading", name="17 states, 21 steps").wait_for()
+    page.get_by_text("Processes do not wait for each other").click()
+    page.get_by_role("button", name="Try every run").click()
+    page.wait_for_url("**/every-run?scenario=two_banks&order=own")
+    page.get_by_role("heading", name="17 states").wait_for(state="detached")
+    page.go_back()
+    page.get_by_role("heading", name="17 states, 21 steps").wait_for()

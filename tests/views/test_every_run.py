@@ -212,6 +212,7 @@ def test_the_clock_ends_it_where_the_machine_is_busy(monkeypatch):
 
 def test_a_time_that_is_spent_ends_it(monkeypatch):
     monkeypatch.setattr(background, "MOST_S", 0.05)
+    monkeypatch.setattr(background, "PATIENCE", 1_000.0)
     found = explored(Asked(processes=3, sends=2, most_states=BOUNDS[-1]))
     assert found.problem.startswith("after ")
     assert found.problem.endswith("seconds of work")

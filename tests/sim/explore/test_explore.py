@@ -25,9 +25,11 @@ from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario
 from sim.exchange import cos418
-from sim.explore import packing
+from sim.explore import packing, search
 from sim.explore.machine import frozen
 from sim.explore.report import Snapshot, changed, complete_graph, exploration, ways_in_words
+from sim.explore.search import explore
+from sim.explore.space import Space
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
 from sim.verify.checks import verdicts_of
@@ -370,3 +372,18 @@ def test_the_command_prints_the_document_and_saves_the_shortest_run(capsys, tmp_
 def test_bad_input_gets_one_sentence(capsys, arguments, complaint):
     status, told = command(capsys, *arguments)
     assert status == 2 and told.startswith(complaint) and told.count("\n") == 1
+
+
+@pytest.mark.parametrize("own", [complete_graph(3, 1), library.load("lecture")])
+def test_the_bound_ends_it_in_the_middle_of_a_level(monkeypatch, own):
+    """Chunk by chunk: no more states than the bound and those after one chunk are held."""
+    monkeypatch.setattr(search, "CHUNK", 4)
+    whole = explore(Space(own.engine(), own_order=False))
+    assert whole.complete
+    for most in range(1, min(whole.states, 300), 7):
+        seen: list[int] = []
+        part = explore(Space(own.engine(), own_order=False), most, lambda found, seen=seen: seen.append(found.ahead))
+        assert part.problem == f"more than {most:,} states"
+        assert most < part.states <= most + 4 * 20
+        assert seen[0] == part.ahead == 0
+    assert explore(Space(own.engine(), own_order=False), whole.states).per_depth == whole.per_depth

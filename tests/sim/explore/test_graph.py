@@ -70,10 +70,10 @@ def test_nodes_in_words():
     sent = next(node for node in nodes if "C12" in node.channels and "C21" in node.channels)
     assert sent.in_words() == "P1 93; P2 91; C12: 7; C21: 9"
     marker = next(node for node in nodes if "marker" in node.channels.get("C12", ""))
-    assert marker.processes["P1"].endswith(", has recorded 93 for S1, records C21")
+    assert marker.processes["P1"].endswith(", has recorded for S1: 93, records C21")
     assert "marker of S1" in marker.channels["C12"]
     kept = next(node for node in nodes if "C21: 9" in node.processes["P1"])
-    assert "for S1, C21: 9" in kept.processes["P1"]
+    assert "for S1: 93, C21: 9" in kept.processes["P1"]
     lecture = exploration(library.load("lattice")).found
     assert "of" in state_graph(lecture)[0][0].in_words()
 
