@@ -129,6 +129,7 @@ class Search:
             if self._are_too_many():
                 break
         self.found.ahead = 0
+        deadline.check()
         new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
         is_new = self._are_new(new)
         self.found.is_levelled &= bool(is_new.all())
