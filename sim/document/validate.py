@@ -264,6 +264,7 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
         if line.to is not None:
             try:
                 workload.check_body(line.body)
+                workload.check_send(line.process, line.to, line.body)
             except Refused as reason:
                 yield where, str(reason)
 

@@ -234,16 +234,12 @@ class Space:
         column, known = len(self.machines) + place, len(self.contents[place].numbers.things)
         pairs, kinds = classes(kinds * known + level.column(column), len(locals_) * known)
         locals_, contents = locals_[pairs // known], pairs % known
-        for rank in range(self._longest(place)):
-            given, left = self._tables(node, place, rank)
+        there = np.flatnonzero(np.bincount(contents, minlength=known)).tolist()
+        offered = {content: self._delivered_of(place, content) for content in there}  # only these: others bring numbers
+        for rank in range(max(map(len, offered.values()), default=0)):
+            given, left = self._tables(offered, rank, known)
             inputs = given[contents]
-            if (inputs == IMPOSSIBLE).all():
-                return
             yield self._taken(node, locals_, kinds, inputs, {column: left[contents] - contents})
-
-    def _longest(self, place: int) -> int:
-        contents = self.contents[place]
-        return max(len(self._delivered_of(place, content)) for content in range(len(contents.numbers.things)))
 
     def _delivered_of(self, place: int, content: int) -> list[tuple[int, int]]:
         """The inputs that a content offers to its target, with what is left of it."""
@@ -258,12 +254,13 @@ class Space:
             ]
         return self._delivered[key]
 
-    def _tables(self, node: int, place: int, rank: int) -> tuple[Ints, Ints]:
+    @staticmethod
+    def _tables(offered: Mapping[int, Sequence[tuple[int, int]]], rank: int, known: int) -> tuple[Ints, Ints]:
         """By content: the input of the delivery with this rank, and the content that it leaves (-1: there is none)."""
-        known = len(self.contents[place].numbers.things)
-        offered = [self._delivered_of(place, content) for content in range(known)]
-        pairs = [own[rank] if rank < len(own) else (IMPOSSIBLE, IMPOSSIBLE) for own in offered]
-        table = np.array(pairs, np.int32).reshape(-1, 2)
+        table = np.full((known, 2), IMPOSSIBLE, np.int32)
+        for content, own in offered.items():
+            if rank < len(own):
+                table[content] = own[rank]
         return table[:, 0], table[:, 1]
 
     def _after(self, level: Level, move: Move) -> Keys:
