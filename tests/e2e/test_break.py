@@ -58,3 +58,16 @@ def test_another_scenario_shows_it_and_the_way_back_keeps_the_edits_and_one_slip
     page.wait_for_selector('.cc[data-scene="lecture"]')
     fresh_tab.tab("Break it")
     expect(switch(page, "slips_in")).to_be_checked()
+
+
+def test_what_lies_over_the_diagram_does_so_under_the_banner_too(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("?scenario=two_banks")
+    fresh_tab.tab("Break it")
+    flip(fresh_tab, "deaf_initiator")
+    fresh_tab.tab("Cut")
+    for width, height in [(1280, 720), (390, 844)]:
+        page.set_viewport_size({"width": width, "height": height})
+        diagram = page.locator(".cc-diagram").bounding_box()
+        for over in (".cc-cut-over", ".cc-cut-under", ".cc-overlay"):
+            assert page.locator(over).first.bounding_box() == diagram, (over, width)

@@ -109,7 +109,7 @@ export class BreakView {
     };
     return [
       el("h4", {}, "Dijkstra's argument fails"),
-      el("p", {}, ...unbroken(`It swaps steps of the run until the recorded state comes up (tab Proof). It fails at ${told}: that is sent after the cut and received before it, and no swap can bring a receive before its send. So the recorded state is no state that this run could have passed through.`)),
+      el("p", {}, ...unbroken(`The argument (tab Proof) swaps steps until the run passes through the recorded state. It fails at ${told}: that is sent after the cut and received before it, and no swap brings a receive before its send. So the run could not have passed through this state.`)),
       "still" in this.explorer.root.dataset ? null : el("div", { class: "cc-row" }, el("button", { type: "button", onclick: open }, "Open Proof")),
     ].filter(Boolean);
   }
