@@ -35,8 +35,7 @@ in a scenario. This table says who notices. `make broken` makes it; a test fails
 - **Dijkstra's page** is the tab *Proof*: the message that forbids the swaps. Where it says "no", the cut is consistent,
   or there is no cut: only the channels are wrong.
 - **Explorer** is `python -m sim explore`: the smallest system of a few in which some run fails a check, the check, and
-  the fewest actions after which it fails. It looks for what snapshots record, not for how many markers were sent, nor
-  for snapshots that nobody begins.
+  the fewest actions after which it fails. It looks for what snapshots record, not for how many markers were sent.
 
 """
 HEAD = ("Broken rule", "`breaks`", "Shown by", "Fail", "Dijkstra's page", "Explorer")

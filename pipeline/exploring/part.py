@@ -206,7 +206,7 @@ class Lead(Task):
         """The node, its input, and the state before; nothing if there is none."""
         packing = self.space.packing
         keys, key = self.load(self.depth, part), int(keys_of(packing, np.array([self.words]))[0])
-        for move, place, _ in leading_to(self.space, keys, [key]):
-            before = words_of(packing, move.keys[place : place + 1])[0]
-            return {"node": move.node, "given": int(move.given[place]), "before": before.tolist()}
+        for step in leading_to(self.space, keys, [key]):
+            before = words_of(packing, np.array([step.before]))[0]
+            return {"node": step.node, "given": step.given, "before": before.tolist()}
         return {}

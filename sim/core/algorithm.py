@@ -74,6 +74,7 @@ class SnapshotAlgorithm(Parametrised):
     needs_fifo = True  # scenarios with a channel that is not FIFO are refused
     overtakes = False  # its markers may overtake application messages
     pauses = False  # it may pause processes
+    records_once = True  # if not, a process may record again for a snapshot; the last recording counts
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
     initiator_listens = True  # if not, a process that starts a snapshot records no channel
     initiators = ANY  # or SOURCES, ALL, COORDINATOR

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import networkx as nx
+from itertools import permutations
 
 from sim.core import randomness
 from sim.core.deadline import in_time
@@ -40,16 +40,16 @@ class Topology:
             return list(self.channels)
         if self.kind == "random":
             return _random_edges(processes, self.extra, seed)
-        graph = _shape(self.kind, len(processes))
-        return [(processes[a], processes[b]) for a, b in sorted(graph.edges)]
+        return [(processes[a], processes[b]) for a, b in sorted(_shape(self.kind, len(processes)))]
 
 
-def _shape(kind: str, count: int) -> nx.DiGraph[int]:
+def _shape(kind: str, count: int) -> list[tuple[int, int]]:
     if kind == "ring":
-        return nx.DiGraph([(i, (i + 1) % count) for i in range(count)] if count > 1 else [])
+        return [(i, (i + 1) % count) for i in range(count)] if count > 1 else []
     if kind == "complete":
-        return nx.DiGraph(nx.complete_graph(count))
-    return nx.DiGraph(nx.path_graph(count) if kind == "line" else nx.star_graph(count - 1))
+        return list(permutations(range(count), 2))
+    there = [(i - 1 if kind == "line" else 0, i) for i in range(1, count)]
+    return there + [(b, a) for a, b in there]
 
 
 def _random_edges(processes: Sequence[str], extra: int, seed: int) -> list[Edge]:
@@ -67,10 +67,12 @@ def _random_edges(processes: Sequence[str], extra: int, seed: int) -> list[Edge]
 
 def unreachable(processes: Sequence[str], edges: Sequence[Edge], sources: Sequence[str]) -> list[str]:
     """The processes that no path from any of `sources` reaches, in their listed order."""
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(processes)
-    graph.add_edges_from(edges)
-    reached: set[str] = set(sources)
-    for source in sources:
-        reached |= nx.descendants(graph, source)
+    targets: defaultdict[str, list[str]] = defaultdict(list)
+    for source, target in edges:
+        targets[source].append(target)
+    reached, waiting = set(sources), list(sources)
+    while waiting:
+        new = set(targets[waiting.pop()]) - reached
+        reached |= new
+        waiting += new
     return [process for process in processes if process not in reached]

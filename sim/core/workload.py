@@ -64,6 +64,9 @@ class Workload(Parametrised):
     def check_body(self, body: Any) -> None:
         """Raises Refused if `body` is not a body of this workload's messages."""
 
+    def check_send(self, source: str, target: str, body: Any) -> None:
+        """Raises Refused if `source` never sends `body`, which is a body of this workload's messages, to `target`."""
+
     def after_internal(self, process: Process, body: Any, out: Out) -> Any:
         """The state after an internal event. It may ask `out` for sends in the same action. Raises Refused."""
         return process.state

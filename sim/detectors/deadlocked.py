@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import networkx as nx
-
 from sim.core.detector import Contents, Detector, Finding, States
 from sim.workloads.requests import ASK, RELEASE
 
@@ -26,6 +24,8 @@ class Deadlocked(Detector):
 
     def look(self, states: States, channels: Contents) -> Finding:
         """Looks for a circle in the wait-for graph."""
+        import networkx as nx  # slow: who looks for no deadlock does not wait for it
+
         waits = tuple(sorted(set(_waits(states, channels))))
         graph: nx.DiGraph[str] = nx.DiGraph(waits)
         try:

@@ -25,7 +25,8 @@ class TokenLost(Detector):
     def look(self, states: States, channels: Contents) -> Finding:
         """Nobody has one, and none is on its way."""
         places = token_places(states, channels)
-        return Finding(not places, f"a token is {places[0]}" if places else "no process and no channel has a token")
+        first = next((f"a token is {place}" for place in places), "no process and no channel has a token")
+        return Finding(not places, first)
 
 
 class TokenDoubled(Detector):
@@ -46,11 +47,13 @@ class TokenDoubled(Detector):
     def look(self, states: States, channels: Contents) -> Finding:
         """Two places have a token, or one has two."""
         places = token_places(states, channels)
-        found = f"tokens are {' and '.join(places)}" if len(places) > 1 else "there is one token at most"
-        return Finding(len(places) > 1, found)
+        several = [place if count == 1 else f"{place} ({count} of them)" for place, count in places.items()]
+        holds = sum(places.values()) > 1
+        return Finding(holds, f"tokens are {' and '.join(several)}" if holds else "there is one token at most")
 
 
-def token_places(states: States, channels: Contents) -> list[str]:
-    """Where each token is."""
-    held = [f"in {process}" for process, state in states.items() for _ in range(state)]
-    return held + [f"on its way from {name.replace('->', ' to ')}" for name, bodies in channels.items() for _ in bodies]
+def token_places(states: States, channels: Contents) -> dict[str, int]:
+    """Where tokens are, and how many there."""
+    held = {f"in {process}": state for process, state in states.items() if state}
+    sent = {f"on its way from {name.replace('->', ' to ')}": len(own) for name, own in channels.items() if own}
+    return held | sent

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-
-import networkx as nx
+from graphlib import CycleError, TopologicalSorter
 
 from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
@@ -203,7 +202,7 @@ def _labels(scenario: Scenario) -> set[str]:
 def _waiting(scenario: Scenario) -> Iterator[Problem]:
     """An event waits for the event `after`, and a receive for its send. These waits must not form a circle."""
     labels = _labels(scenario)
-    waits: nx.DiGraph[str] = nx.DiGraph()
+    waits: TopologicalSorter[str] = TopologicalSorter()
     entries: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
     for number, entry in enumerate(entries):
         if entry.after is None:
@@ -214,12 +213,13 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
     for number, line in enumerate(scenario.script, start=1):
         own = line.label or f"script[{number}]"
         if line.after is not None:
-            waits.add_edge(own, line.after)
+            waits.add(own, line.after)
         if line.receive_label is not None:
-            waits.add_edge(line.receive_label, own)
-    if not nx.is_directed_acyclic_graph(waits):
-        circle = [edge[0] for edge in nx.find_cycle(waits)]
-        chain = " waits for ".join([*circle, circle[0]])
+            waits.add(line.receive_label, own)
+    try:
+        waits.prepare()
+    except CycleError as found:
+        chain = " waits for ".join(reversed(found.args[1]))
         yield scenario.at("script"), f"events wait for each other in a circle: {chain}; give one of them a time"
 
 
@@ -264,6 +264,7 @@ def _workload(scenario: Scenario) -> Iterator[Problem]:
         if line.to is not None:
             try:
                 workload.check_body(line.body)
+                workload.check_send(line.process, line.to, line.body)
             except Refused as reason:
                 yield where, str(reason)
 

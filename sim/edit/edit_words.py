@@ -103,7 +103,8 @@ def consequence(before: Execution, after: Execution, edit: Edit) -> str | None:
     """
     if edit["do"] == "watch":
         (own,) = (own for own in properties_of(after) if own.detector.name == edit["property"])
-        return watched_in_words(after, own, len(after.scenario.snapshots) - len(before.scenario.snapshots))
+        taken = [start.snapshot for start in after.scenario.snapshots[len(before.scenario.snapshots) :]]
+        return watched_in_words(after, own, taken)
     moved = _moved(after, edit)
     waits = waits_behind(after)
     sentences = [] if moved is None or moved.id not in waits else [_waiting(after, moved)]

@@ -36,7 +36,10 @@ def watched(execution: Execution, name: str, process: str, every: float, at: flo
         found = run(scenario)
         ended = _ended(found, start.snapshot)
         (own,) = (own for own in properties_of(found) if own.detector.name == name)
-        if any(answer.snapshot == start.snapshot and answer.finding.holds for answer in own.answers):
+        answer = next(answer for answer in own.answers if answer.snapshot == start.snapshot)
+        if not answer.proves:
+            raise InputError(f"property: {start.snapshot} is not right, so nothing follows from it; keep every rule")
+        if answer.finding.holds:
             return scenario
         if own.since is None and at > _last_event(found):
             raise InputError(f"property: {known[name].fails} in this run, to its end: no snapshot will ever show it")

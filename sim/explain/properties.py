@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sim.core.detector import Finding
 from sim.explain.words import counted, small
@@ -44,10 +44,11 @@ def found_in_words(execution: Execution, own: Property) -> str:
     return f"{found.snapshot} is the first to show it, at step {found.ended}: {late:g} time units later."
 
 
-def watched_in_words(execution: Execution, own: Property, count: int) -> str:
-    """What came of `count` snapshots that were taken one after the other, until one showed the property."""
-    snapshots, found = counted(count, "snapshot"), own.found_by
-    assert found is not None and own.since is not None
+def watched_in_words(execution: Execution, own: Property, taken: Sequence[str]) -> str:
+    """What came of snapshots that were taken one after the other, until the last one of them showed the property."""
+    snapshots = counted(len(taken), "snapshot")
+    found = next(answer for answer in own.answers if answer.snapshot == taken[-1])
+    assert own.since is not None
     became = f"became true at step {own.since}" if own.since else "was true from the beginning"
     late = execution.times[found.ended] - execution.times[own.since]
     return f"{snapshots}. It {became}, {found.snapshot} found it at step {found.ended}: {late:g} time units later."
@@ -97,7 +98,7 @@ def theorem(answer: Answer) -> str:
     """What follows from the answer of a snapshot (Chandy & Lamport 1985, section 4.3)."""
     name = answer.snapshot
     if not answer.proves:
-        return f"{name} fails a check, so nothing follows from what it says."
+        return f"{name} is not right, so nothing follows from what it says."
     if answer.finding.holds:
         return f"It holds in {name}, so it holds at step {answer.ended}, when {name} was complete, and ever after."
     return (

@@ -85,7 +85,8 @@ def _steps(found: Explored, number_of: dict[int, int]) -> Iterator[tuple[int, in
     """The numbers of two states, the node that acts, and its input."""
     for level in found.levels if found.complete else found.levels[:-1]:
         for move, after in found.space.successors(level):
-            for before, given, key in zip(move.keys.tolist(), move.given.tolist(), after.tolist(), strict=True):
+            places, inputs = level[move.places].tolist(), move.given[move.cases].tolist()
+            for before, given, key in zip(places, inputs, after.tolist(), strict=True):
                 yield number_of[before], number_of[key], move.node, given
 
 

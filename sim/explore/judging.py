@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.model import APP
 from sim.explore.machine import Local, Numbers, frozen
 from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
@@ -38,8 +39,10 @@ class Part(NamedTuple):
         return self.process, frozen(self.state), kept
 
 
-def _has_begun(name: str, own: Local) -> bool:
-    return name in own.process.snapshots
+def judged(algorithm: SnapshotAlgorithm) -> set[str]:
+    """The checks that are made. Where a process may record again, nobody knows in time which messages cross the cut."""
+    about_the_cut = set() if algorithm.records_once else {CONSISTENCY, CHANNEL_STATES}
+    return {COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION} & set(algorithm.checks) - about_the_cut
 
 
 def _is_done(name: str, own: Local) -> bool:
@@ -61,33 +64,39 @@ class Judge:
     def __init__(self, space: Space) -> None:
         self.space, self.engine = space, space.engine
         self.names = sorted({item.action.snapshot for item in space.engine.agenda if hasattr(item.action, "snapshot")})
-        self.checks = set(space.engine.algorithm.checks)
+        self.checks = judged(space.engine.algorithm)
         self.parts = Numbers()
         self.parts.number(None, None)  # of who has recorded nothing
         self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
         self._wrong: dict[tuple[str, int, int, int], bool] = {}
+        self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
 
     def begin(self) -> None:
         """A new level: forget what the last one brought."""
-        self.snapshots, self.worst = Counter(), {}
+        self.snapshots, self.worst, self._completed = Counter(), {}, {}
 
     def look(self, move: Move, after: Keys, ways: Ways) -> None:
-        """Judge the snapshots that these steps complete; `ways` says how many runs lead to each step."""
+        """Note the snapshots that these steps complete; `ways` says how many runs lead to each step."""
         if move.node >= len(self.engine.processes) or not len(after):
             return
+        column, next_locals = self.space.packing.column, self.space.machines[move.node].next_locals()[move.outcomes]
         for name in self.names:
             done = self._done(name, move.node)
-            column = self.space.packing.column
-            ends = np.flatnonzero(done[column(after, move.node)] & ~done[column(move.keys, move.node)])
+            completes = done[next_locals] & ~done[move.locals]
+            if not completes.any():
+                continue
+            ends = np.flatnonzero(completes.take(move.cases))
             for node in range(len(self.engine.processes)):
                 ends = ends[self._done(name, node)[column(after[ends], node)]]
             if len(ends):
-                self._judge(name, after[ends], ways[ends])
+                self._completed.setdefault(name, []).append((after[ends], ways[ends]))
 
-    def look_at_ends(self, keys: Keys) -> None:
-        """Judge states that no step leaves: a snapshot that somebody began is complete in them."""
+    def end(self, keys: Keys) -> None:
+        """Judge what was looked at, and states that no step leaves: every snapshot is over in them."""
+        for name, completed in sorted(self._completed.items()):
+            self._judge(name, *merged(completed))
         for name in self.names:
             self._note(COMPLETION, keys[self._is_incomplete(name, keys)])
 
@@ -105,17 +114,14 @@ class Judge:
                     yield check, fails & (check in self.checks)
 
     def _is_incomplete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
-        """Whether somebody began a snapshot that is not over everywhere."""
-        begun = np.zeros(len(keys), bool)
+        """Whether a snapshot is not over everywhere."""
         over = np.ones(len(keys), bool)
         for node in range(len(self.engine.processes)):
-            locals_ = self.space.packing.column(keys, node)
-            begun |= self._told("begun", name, node, _has_begun)[locals_] > 0
-            over &= self._told("over", name, node, _is_over)[locals_] > 0
-        return begun & ~over
+            over &= self._told("over", name, node, _is_over)[self.space.packing.column(keys, node)] > 0
+        return ~over
 
     def _note(self, check: str, keys: Keys) -> None:
-        if len(keys) and (check == COMPLETION or check in self.checks):
+        if len(keys) and check in self.checks:
             self.worst.setdefault(check, int(keys[0]))
 
     def _told(self, what: str, name: str, node: int, value: Callable[[str, Local], int]) -> NDArray[np.int64]:

@@ -38,23 +38,25 @@ from sim.core.workload import Refused
 from sim.explore.packing import Ints, Keys, distinct
 
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
+PLAIN = {type(None), bool, int, float, str}
 ROOM = 64  # local states and inputs for which a table has room at first
 
 
 def frozen(value: Any) -> Hashable:
     """A value of plain data as one that can be a key; equal values give equal keys."""
-    if value is None or isinstance(value, str | int | float):
-        return type(value).__name__, value
-    if isinstance(value, list | tuple):
-        return tuple(map(frozen, value))
-    if isinstance(value, Channel):
-        return "channel", value.number
-    if isinstance(value, Message):
-        return value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
-    if isinstance(value, set | frozenset):
-        return "set", frozenset(map(frozen, value))
-    if isinstance(value, Mapping):
-        return "map", frozenset((frozen(key), frozen(own)) for key, own in value.items())
+    kind = type(value)
+    if kind in PLAIN:
+        return kind, value
+    if isinstance(value, (tuple, list)):
+        return tuple([frozen(own) for own in value])
+    if kind is Channel:
+        return Channel, value.number
+    if kind is Message:
+        return Message, value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
+    if isinstance(value, (dict, Mapping)):
+        return dict, frozenset([(frozen(key), frozen(own)) for key, own in value.items()])
+    if isinstance(value, (set, frozenset)):
+        return set, frozenset([frozen(own) for own in value])
     raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
 
 
@@ -94,6 +96,7 @@ class Local:
     late: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
     orphans: frozenset[str] = frozenset()  # snapshots for which it received a red message before it recorded
     done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
+    age: int = 0  # the number of inputs that it took to come here, in one run
 
     def key(self, *, counts_events: bool) -> Hashable:
         """Equal for local states that no rule and no check can tell apart."""
@@ -130,6 +133,7 @@ class Machine:
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
         self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
         self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
+        self.is_levelled = True  # whether each local state has one age, in all runs so far
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0
@@ -267,8 +271,8 @@ class Machine:
     def _outcome(
         self, before: Local, process: Process, state: State, sent: Sequence[Message], parts: Sequence[Any]
     ) -> Outcome:
-        after = Local(process, {name: timer for (_, name), timer in state.timers.items()}, before.late, before.orphans)
-        after.done = before.done
+        timers = {name: timer for (_, name), timer in state.timers.items()}
+        after = Local(process, timers, before.late, before.orphans, before.done, before.age + 1)
         if parts[0] == "item" and self.engine.agenda[parts[1]].after is not None:
             after.done |= {parts[1]}
         if parts[0] == "deliver":
@@ -278,7 +282,9 @@ class Machine:
             red = frozenset(process.snapshots) if message.kind == APP else frozenset()
             by_column.setdefault(self.column_of[message.channel.number], []).append(self.token(message, red))
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
-        return Outcome(self.local(after), queues, state.happened)
+        number = self.local(after)
+        self.is_levelled &= self.locals.things[number].age == after.age
+        return Outcome(number, queues, state.happened)
 
     def _receive(self, after: Local, channel: Channel, token: int) -> None:
         """Note what a correct snapshot has to say of a message that was received: it is in no process's state."""

@@ -7,19 +7,20 @@ calls it collapse). Nothing is hashed, so two states never share a key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+Ints = NDArray[np.integer[Any]]
 Keys = NDArray[np.int64]
 Ways = NDArray[np.float64]  # numbers of runs
 
 BITS = 63  # of a key; the sign is left alone
 SPARE = 2  # bits that each column has more than it needs, where there is room for them
 HALF = 31  # bits for the number of a half
+SPARSE = 8  # times the numbers there are: a larger table of all that could be there costs more than sorting them
 
 
 def distinct(keys: Keys) -> Keys:
@@ -32,17 +33,32 @@ def merged(parts: Sequence[tuple[Keys, Ways]]) -> tuple[Keys, Ways]:
     """The different keys, sorted, and for each the sum of what stands beside it."""
     keys, ways = (np.concatenate(own) for own in zip(*parts, strict=True))
     order = np.argsort(keys, kind="stable")
-    keys = keys[order]
+    keys = keys.take(order)
     first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
-    return keys[first], np.add.reduceat(ways[order], first) if len(keys) else ways
+    return keys.take(first), np.add.reduceat(ways.take(order), first) if len(keys) else ways
+
+
+def classes(numbers: Keys, size: int) -> tuple[Keys, Keys]:
+    """The different numbers, sorted, and for each number, its place among them. All are from 0 to below `size`."""
+    if size > SPARSE * len(numbers):
+        return np.unique(numbers, return_inverse=True)
+    occurs = np.zeros(size, bool)
+    occurs[numbers] = True
+    different = np.flatnonzero(occurs)
+    places = np.zeros(size, np.int64)
+    places[different] = np.arange(len(different))
+    return different, places.take(numbers)
 
 
 class Change(NamedTuple):
-    """What is added to a column of some keys: `some` are their places, or slice(None)."""
+    """What is added to columns of some keys.
 
-    column: int
-    some: NDArray[np.int64] | NDArray[np.bool_] | slice
-    more: Ints
+    some: their places, or slice(None). kinds: of each of them, its kind. more: by column, what is added to each kind.
+    """
+
+    some: Keys | slice
+    kinds: Keys
+    more: dict[int, Ints]
 
 
 class Packing:
@@ -54,9 +70,11 @@ class Packing:
         self.widths = list(widths)
         self.shifts = [sum(widths[place + 1 :]) for place in range(len(widths))]
 
-    def column(self, keys: Keys, place: int) -> Ints:
+    def column(self, keys: Keys, place: int) -> Keys:
         """The numbers in a column."""
-        return (keys >> self.shifts[place] & ((1 << self.widths[place]) - 1)).astype(np.int32)
+        column = keys >> self.shifts[place]
+        column &= (1 << self.widths[place]) - 1
+        return column
 
     def words(self, columns: Iterable[Ints | Keys]) -> list[Keys]:
         """States, given column by column, as words whose order from the first one on is that of the columns."""
@@ -77,8 +95,9 @@ class Packing:
     def changed(self, keys: Keys, changes: Iterable[Change]) -> Keys:
         """The keys after changes of their columns."""
         keys = keys.copy()
-        for column, some, more in changes:
-            keys[some] += more.astype(np.int64) << self.shifts[column]
+        for some, kinds, more in changes:
+            whole = sum(own.astype(np.int64) << self.shifts[column] for column, own in more.items())
+            keys[some] += np.take(whole, kinds)
         return keys
 
 
@@ -93,7 +112,7 @@ class Collapsed:
         self._halves = [Halves(), Halves()]
         self.size: int = sum(packing.size for packing in self._packings)  # in words
 
-    def column(self, keys: Keys, place: int) -> Ints:
+    def column(self, keys: Keys, place: int) -> Keys:
         """The numbers in a column."""
         half = int(place >= self.middle)
         return self._packings[half].column(self._words(keys, half), place - half * self.middle)
@@ -120,11 +139,7 @@ class Collapsed:
         """The keys after changes of their columns."""
         every, words = list(changes), []
         for half, (packing, halves) in enumerate(zip(self._packings, self._halves, strict=True)):
-            own = [
-                change._replace(column=change.column - half * self.middle)
-                for change in every
-                if (change.column >= self.middle) == bool(half)
-            ]
+            own = [change._replace(more=more) for change in every if (more := self._of_half(change.more, half))]
             numbers = self._numbers(keys, half)
             if own:
                 before = halves.words[numbers]
@@ -133,6 +148,10 @@ class Collapsed:
                 numbers[some] = halves.numbers_of(after[some])
             words.append(numbers)
         return words[0] << HALF | words[1]
+
+    def _of_half(self, more: Mapping[int, Ints], half: int) -> dict[int, Ints]:
+        first = half * self.middle
+        return {column - first: own for column, own in more.items() if (column >= self.middle) == bool(half)}
 
     @staticmethod
     def _numbers(keys: Keys, half: int) -> Keys:

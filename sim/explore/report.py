@@ -113,7 +113,9 @@ class Exploration:
             yield f"{check} does not hold: the shortest such run has {steps} steps"
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
-            yield "every check holds in every run"
+            yield "every check holds in every run" if self.scenario.snapshots else "no run takes a snapshot"
+        if not self.scenario.rules.records_once:
+            yield "consistency and channel states were not checked: a process may record a second time"
 
     def _recorded_in_words(self) -> Iterator[str]:
         listed, more = self.recorded[:MOST_LISTED], len(self.recorded) - MOST_LISTED

@@ -6,14 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sim.core import deadline
 from sim.explore.judging import COMPLETION, Judge, Recorded
 from sim.explore.machine import Numbers
 from sim.explore.packing import Keys, Ways, merged
-from sim.explore.space import Move, Space, Wider
+from sim.explore.space import Space, Wider
 from sim.explore.symmetry import Symmetry
 
 MOST_STATES = 20_000_000
@@ -103,7 +105,8 @@ class Search:
     def __init__(self, space: Space, progress: Callable[[Explored], None], symmetry: Symmetry | None) -> None:
         self.space, self.progress, self.symmetry, self.judge = space, progress, symmetry, Judge(space)
         self.found = Explored(space, self.judge.parts, symmetry)
-        self.frontier = self.seen = space.initial()
+        self.frontier = space.initial()
+        self.seen, self._levels_seen = self.frontier[:0], 0  # the states of the first levels, sorted
         self.ways: Ways = np.ones(1)
         self.sizes = np.ones(1, np.int64)
         self._new: list[tuple[Keys, Ways]] = []  # of this level, chunk by chunk
@@ -118,14 +121,23 @@ class Search:
             self._new.append(reached)
             self.progress(self.found)
         new, ways = merged(self._new) if len(self._new) > 1 else self._new[0]
-        places = np.searchsorted(self.seen, new)
-        places[places == len(self.seen)] = 0
-        is_new = self.seen[places] != new
+        is_new = self._are_new(new)
         self.found.is_levelled &= bool(is_new.all())
         self.frontier, self.ways = new[is_new], ways[is_new]
         self.sizes = self.symmetry.least(self.frontier)[1] if self.symmetry else np.ones(len(self.frontier), np.int64)
-        self.seen = np.concatenate([self.seen, self.frontier])
-        self.seen.sort(kind="stable")  # two sorted parts are merged
+
+    def _are_new(self, keys: Keys) -> NDArray[np.bool_]:
+        """Which of these states were not seen: all, where no run to a state is longer than another one."""
+        if self.space.is_levelled and not self.symmetry:
+            return np.ones(len(keys), bool)
+        levels = self.found.levels
+        self.seen = np.concatenate([self.seen, *levels[self._levels_seen :]])
+        self.seen.sort(kind="stable")  # sorted parts are merged
+        self._levels_seen = len(levels)
+        places = np.searchsorted(self.seen, keys)
+        places[places == len(self.seen)] = 0
+        are_new: NDArray[np.bool_] = self.seen[places] != keys
+        return are_new
 
     def _step(self, chunk: slice) -> tuple[Keys, Ways]:
         """The states after a part of the frontier, sorted, and the number of runs to each."""
@@ -154,6 +166,8 @@ class Search:
         """Make columns wider that need it, in all keys, and at the end all at once: Ctrl-C may come at any moment."""
         found = self.found
         packing, repacked = self.space.wider()
+        if packing.widths == self.space.packing.widths:
+            return
         frontier, seen = repacked(self.frontier), np.sort(repacked(self.seen), kind="stable")
         new = [(repacked(keys), ways) for keys, ways in self._new]
         levels = [repacked(level) for level in found.levels]
@@ -172,10 +186,10 @@ def stepped(space: Space, judge: Judge, keys: Keys, ways: Ways, sizes: Keys) -> 
     for move, after in space.successors(keys):
         deadline.check()
         has_left[move.places] = True
-        transitions += int(sizes[move.places].sum())
-        reached.append((after, ways[move.places]))
+        transitions += int(sizes.take(move.places).sum())
+        reached.append((after, ways.take(move.places)))
         judge.look(move, *reached[-1])
-    judge.look_at_ends(keys[~has_left])
+    judge.end(keys[~has_left])
     return *merged(reached), transitions
 
 
@@ -187,10 +201,9 @@ def path_to(found: Explored, depth: int, key: int) -> list[tuple[int, int]]:
     moves: list[tuple[int, int, int, int]] = []  # node, local state, input, and the place of its end among images
     for level in reversed(found.levels[:depth]):
         images = found.symmetry.images(key) if found.symmetry else [key]
-        move, place, end = next(leading_to(found.space, level, images))
-        key = int(move.keys[place])
-        local = int(found.space.packing.column(move.keys[place : place + 1], move.node)[0])
-        moves.append((move.node, local, int(move.given[place]), images.index(end)))
+        step = next(leading_to(found.space, level, images))
+        moves.append((step.node, step.local, step.given, images.index(step.after)))
+        key = step.before
     if not found.symmetry:
         return [(node, given) for node, _, given, _ in moves[::-1]]
     return list(_renamed(found.symmetry, moves[::-1]))
@@ -206,9 +219,20 @@ def _renamed(symmetry: Symmetry, moves: Sequence[tuple[int, int, int, int]]) -> 
         renaming = symmetry.after(symmetry.renamings[image], renaming)
 
 
-def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[tuple[Move, int, int]]:
-    """The moves that lead from a level to one of the keys: the move, the place in it, and the key."""
-    for begin in range(0, len(level), CHUNK):
-        for move, after in space.successors(level[begin : begin + CHUNK]):
+class Step(NamedTuple):
+    """A node in a local state takes an input; `before` and `after` are the keys of the states."""
+
+    node: int
+    local: int
+    given: int
+    before: int
+    after: int
+
+
+def leading_to(space: Space, level: Keys, keys: Sequence[int]) -> Iterator[Step]:
+    """Steps from a level to one of the keys, at most one of each move."""
+    for chunk in (level[begin : begin + CHUNK] for begin in range(0, len(level), CHUNK)):
+        for move, after in space.successors(chunk):
             for place in np.flatnonzero(np.isin(after, keys))[:1].tolist():
-                yield move, place, int(after[place])
+                case, before = move.cases[place], chunk[move.places[place]]
+                yield Step(move.node, int(move.locals[case]), int(move.given[case]), int(before), int(after[place]))

@@ -1,25 +1,27 @@
 """All states of a system, level by level: a state is one row of small numbers, packed into a key.
 
 A column for each node holds its local state, one for each channel its content, one the script's progress where its
-lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups; its new states
-are those whose keys are not among the sorted keys seen.
+lines keep their order, one the awaited events that have happened. A level is stepped by table look-ups. Where runs to a
+state may have different lengths, its new states are those whose keys are not among the sorted keys seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import gt
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sim.core.engine import Engine
 from sim.core.model import MARKER, Channel
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers, Outcome
-from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, distinct, packing_of, wider
+from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers
+from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 
 FIRST_BITS = 1  # of a column
+NO_CASE = -1
+NOTHING: Mapping[int, Ints] = {}  # added to no column
 
 
 class Contents:
@@ -85,18 +87,34 @@ class Contents:
 
 @dataclass
 class Move:
-    """Some states of a level that one node leaves in the same way: their places in it, their keys, and the outcomes."""
+    """Some states of a level that one node leaves in the same way.
+
+    Those in which the node has the same local state and the same input are one case: few cases stand for many states.
+    places: of the states, in the level. cases: of each state, its case. Then, by case: the local state before, the
+    input, and the outcome. more: by case, what is added to the other columns.
+    """
 
     node: int
-    places: NDArray[np.int64]
-    keys: Keys
-    given: Ints  # the inputs
+    places: Keys
+    cases: Keys
+    locals: Ints
+    given: Ints
     outcomes: Ints
-    locals: Ints  # of the node, before
-    place: int | None = None  # the column of the channel on which a message is delivered
-    before: Ints | None = None  # its contents
-    after: Ints | None = None  # what is left of them
-    order: bool = False  # whether the script goes on by one
+    more: dict[int, Ints]
+
+
+class Level:
+    """States that are stepped together: their keys, and their columns, each taken out once."""
+
+    def __init__(self, packing: Packing | Collapsed, keys: Keys) -> None:
+        self.packing, self.keys = packing, keys
+        self._columns: dict[int, Keys] = {}
+
+    def column(self, place: int) -> Keys:
+        """The numbers in a column."""
+        if place not in self._columns:
+            self._columns[place] = self.packing.column(self.keys, place)
+        return self._columns[place]
 
 
 class Space:
@@ -136,44 +154,60 @@ class Space:
 
     # ------------------------------------------------------------------ one level
 
+    @property
+    def is_levelled(self) -> bool:
+        """Whether each local state has one age: then every run to a state has as many steps as its nodes are old."""
+        return all(machine.is_levelled for machine in self.machines)
+
     def successors(self, keys: Keys) -> Iterator[tuple[Move, Keys]]:
         """For each kind of step: the states that take it, and where it leads, key by key."""
-        starting = self._moves_of_starts(keys)
-        if starting:
-            yield from ((move, self._after(move)) for move in starting)
-            return
-        for node in range(len(self.machines)):
-            for move in self._moves(node, keys):
-                yield move, self._after(move)
+        level = Level(self.packing, keys)
+        starting = [move for move in self._starts(level) if len(move.places)]
+        nodes = range(len(self.machines))
+        for move in starting or chain.from_iterable(self._moves(node, level) for node in nodes):
+            yield move, self._after(level, move)
 
-    def _moves_of_starts(self, keys: Keys) -> list[Move]:
-        every = np.arange(len(keys))
-        nodes = [start.process for start in self.engine.starts]
-        moves = [
-            self._taken(node, every, keys, self.packing.column(keys, node), self.machines[node].input("start"))
-            for node in nodes
-        ]
-        return [move for move in moves if len(move.keys)]
+    def _starts(self, level: Level) -> Iterator[Move]:
+        for start in self.engine.starts:
+            locals_, kinds = self._locals(level, start.process)
+            yield self._taken(start.process, locals_, kinds, self.machines[start.process].input("start"))
 
-    def _taken(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, given: int) -> Move:
-        """Of the states at some places those in which a node takes an input."""
-        outcomes = self.machines[node].outcomes_of(locals_, given)
-        taken = np.flatnonzero(outcomes != IMPOSSIBLE)
-        inputs = np.full(len(taken), given, np.int32)
-        return Move(node, places[taken], keys[taken], inputs, outcomes[taken], locals_[taken])
+    def _locals(self, level: Level, node: int) -> tuple[Keys, Keys]:
+        """The different local states of a node in a level, and which of them each state has."""
+        return classes(level.column(node), len(self.machines[node].locals.things))
 
-    def _moves(self, node: int, keys: Keys) -> Iterator[Move]:
-        machine, every, locals_ = self.machines[node], np.arange(len(keys)), self.packing.column(keys, node)
+    def _taken(
+        self, node: int, locals_: Keys, kinds: Keys, given: int | Ints, more: Mapping[int, Ints] = NOTHING
+    ) -> Move:
+        """The move of the states in which a node takes an input.
+
+        kinds: of each state, its kind. By kind: the local state, the input if they are not all the same (IMPOSSIBLE:
+        there is none), and what is added to other columns.
+        """
+        inputs = np.broadcast_to(np.asarray(given), locals_.shape)
+        there = np.flatnonzero(inputs != IMPOSSIBLE)
+        outcomes = self.machines[node].outcomes_of(locals_[there], inputs[there])
+        there, outcomes = there[outcomes != IMPOSSIBLE], outcomes[outcomes != IMPOSSIBLE]
+        case_of = np.full(len(locals_), NO_CASE)
+        case_of[there] = np.arange(len(there))
+        cases = case_of.take(kinds)
+        places = np.flatnonzero(cases != NO_CASE)
+        more = {column: own[there] for column, own in more.items()}
+        return Move(node, places, cases.take(places), locals_[there], inputs[there], outcomes, more)
+
+    def _moves(self, node: int, level: Level) -> Iterator[Move]:
+        machine = self.machines[node]
+        locals_, kinds = self._locals(level, node)
         for item in self.engine.agenda:
             if item.process == node:
-                yield from self._items(node, every, keys, locals_, item.number)
+                yield self._item(node, level, item.number)
         for place in range(self._most_options(machine)):
-            yield self._taken(node, every, keys, locals_, machine.input("turn", place))
+            yield self._taken(node, locals_, kinds, machine.input("turn", place))
         for name in sorted({name for local in machine.locals.things for name in local.timers}):
-            yield self._taken(node, every, keys, locals_, machine.input("fire", name))
+            yield self._taken(node, locals_, kinds, machine.input("fire", name))
         for place, channel in enumerate(self.channels):
             if channel.target == node:
-                yield from self._deliveries(node, keys, locals_, place)
+                yield from self._deliveries(node, level, locals_, kinds, place)
 
     def _most_options(self, machine: Machine) -> int:
         if machine.number >= len(self.engine.processes):
@@ -181,38 +215,31 @@ class Space:
         options = self.engine.workload.options
         return max(len(options(local.process)) for local in machine.locals.things)
 
-    def _items(self, node: int, places: NDArray[np.int64], keys: Keys, locals_: Ints, number: int) -> Iterator[Move]:
+    def _item(self, node: int, level: Level, number: int) -> Move:
         item = self.engine.agenda[number]
+        may = np.ones(len(level.keys), bool)
         if item.after is not None:
-            known = np.array([item.after in labels for labels in self.happened.things])
-            places = places[known[self.packing.column(keys, self.at_happened)]]
+            may = np.array([item.after in labels for labels in self.happened.things])[level.column(self.at_happened)]
         elif self.order:
-            places = places[self.packing.column(keys, self.at_order) == self.order.index(number)]
-        move = self._taken(node, places, keys[places], locals_[places], self.machines[node].input("item", number))
-        move.order = bool(self.order) and item.after is None
-        yield move
+            may = level.column(self.at_order) == self.order.index(number)
+        places = np.flatnonzero(may)
+        locals_, kinds = classes(level.column(node).take(places), len(self.machines[node].locals.things))
+        more = {self.at_order: np.ones(len(locals_), np.int64)} if self.order and item.after is None else {}
+        move = self._taken(node, locals_, kinds, self.machines[node].input("item", number), more)
+        move.places = places.take(move.places)
+        return move
 
-    def _deliveries(self, node: int, keys: Keys, locals_: Ints, place: int) -> Iterator[Move]:
-        column = len(self.machines) + place
-        contents = self.packing.column(keys, column)
-        for rank in range(self._longest(place)):
-            given, left = self._tables(node, place, rank)
+    def _deliveries(self, node: int, level: Level, locals_: Keys, kinds: Keys, place: int) -> Iterator[Move]:
+        """What is delivered on a channel: the first message, or where others may overtake it, one of any rank."""
+        column, known = len(self.machines) + place, len(self.contents[place].numbers.things)
+        pairs, kinds = classes(kinds * known + level.column(column), len(locals_) * known)
+        locals_, contents = locals_[pairs // known], pairs % known
+        there = np.flatnonzero(np.bincount(contents, minlength=known)).tolist()
+        offered = {content: self._delivered_of(place, content) for content in there}  # only these: others bring numbers
+        for rank in range(max(map(len, offered.values()), default=0)):
+            given, left = self._tables(offered, rank, known)
             inputs = given[contents]
-            some = np.flatnonzero(inputs >= 0)
-            if not len(some):
-                return
-            inputs = inputs[some]
-            outcomes = self.machines[node].outcomes_of(locals_[some], inputs)
-            taken = np.flatnonzero(outcomes != IMPOSSIBLE)
-            some = some[taken]
-            before = contents[some]
-            yield Move(
-                node, some, keys[some], inputs[taken], outcomes[taken], locals_[some], column, before, left[before]
-            )
-
-    def _longest(self, place: int) -> int:
-        contents = self.contents[place]
-        return max(len(self._delivered_of(place, content)) for content in range(len(contents.numbers.things)))
+            yield self._taken(node, locals_, kinds, inputs, {column: left[contents] - contents})
 
     def _delivered_of(self, place: int, content: int) -> list[tuple[int, int]]:
         """The inputs that a content offers to its target, with what is left of it."""
@@ -227,53 +254,59 @@ class Space:
             ]
         return self._delivered[key]
 
-    def _tables(self, node: int, place: int, rank: int) -> tuple[Ints, Ints]:
+    @staticmethod
+    def _tables(offered: Mapping[int, Sequence[tuple[int, int]]], rank: int, known: int) -> tuple[Ints, Ints]:
         """By content: the input of the delivery with this rank, and the content that it leaves (-1: there is none)."""
-        known = len(self.contents[place].numbers.things)
-        offered = [self._delivered_of(place, content) for content in range(known)]
-        pairs = [own[rank] if rank < len(own) else (IMPOSSIBLE, IMPOSSIBLE) for own in offered]
-        table = np.array(pairs, np.int32).reshape(-1, 2)
+        table = np.full((known, 2), IMPOSSIBLE, np.int32)
+        for content, own in offered.items():
+            if rank < len(own):
+                table[content] = own[rank]
         return table[:, 0], table[:, 1]
 
-    def _after(self, move: Move) -> Keys:
+    def _after(self, level: Level, move: Move) -> Keys:
         """The keys to which a move leads."""
-        if not len(move.keys):
-            return move.keys
-        changes = list(self._changes(move))
+        keys = level.keys.take(move.places)
+        if not len(keys):
+            return keys
+        changes = list(self._changes(level, move))
         self.check_room()
-        return self.packing.changed(move.keys, changes)
+        return self.packing.changed(keys, changes)
 
-    def _changes(self, move: Move) -> Iterator[Change]:
-        """What a move changes, each column once."""
-        machine, keys, every = self.machines[move.node], move.keys, slice(None)
-        yield Change(move.node, every, machine.next_locals()[move.outcomes] - move.locals)
-        if move.place is not None:
-            assert move.before is not None and move.after is not None
-            yield Change(move.place, every, move.after - move.before)
-        if move.order:
-            yield Change(self.at_order, every, np.ones(len(keys), np.int32))
+    def _changes(self, level: Level, move: Move) -> Iterator[Change]:
+        """What a move changes, each column of a state once."""
+        machine = self.machines[move.node]
+        own = {move.node: machine.next_locals()[move.outcomes] - move.locals}
+        yield Change(slice(None), move.cases, own | move.more)
         for column in machine.columns_sent():
-            yield from self._sent(keys, column, machine, move.outcomes)
+            yield from self._sent(level, move, column)
         if self.engine.awaited:
-            yield from self._noticed(keys, machine.outcomes.things, move.outcomes)
+            yield from self._noticed(level, move)
 
-    def _sent(self, keys: Keys, column: int, machine: Machine, outcomes: Ints) -> Iterator[Change]:
+    def _sent(self, level: Level, move: Move, column: int) -> Iterator[Change]:
         contents = self.contents[column - len(self.machines)]
-        batches = machine.batches(column, contents.batches)[outcomes]
-        some = np.flatnonzero(batches)
-        if len(some):
-            before = self.packing.column(keys[some], column)
-            yield Change(column, some, contents.appended(before, batches[some]) - before)
+        batches = self.machines[move.node].batches(column, contents.batches)[move.outcomes]
+        if not batches.any():
+            return
+        places, cases = move.places, move.cases
+        some: Keys | slice = slice(None)
+        if not batches.all():
+            some = sending = np.flatnonzero((batches != 0).take(cases))
+            places, cases = places.take(sending), cases.take(sending)
+        count = len(contents.batches.things)
+        pairs = level.column(column).take(places) * count + batches.take(cases)
+        pairs, kinds = classes(pairs, len(contents.numbers.things) * count)
+        before, added = np.divmod(pairs, count)
+        yield Change(some, kinds, {column: contents.appended(before, added) - before})
 
-    def _noticed(self, keys: Keys, known: Sequence[Outcome], outcomes: Ints) -> Iterator[Change]:
-        for outcome in np.unique(outcomes).tolist():
-            labels = known[outcome].happened
-            if labels:
-                own = outcomes == outcome
-                before = self.packing.column(keys[own], self.at_happened)
-                sets = [self.happened.things[number] | labels for number in range(len(self.happened.things))]
-                after = np.array([self.happened.number(found, found) for found in sets], np.int32)[before]
-                yield Change(self.at_happened, own, after - before)
+    def _noticed(self, level: Level, move: Move) -> Iterator[Change]:
+        known = self.machines[move.node].outcomes.things
+        happened = [known[outcome].happened for outcome in move.outcomes.tolist()]
+        before = level.column(self.at_happened).take(move.places)
+        for labels in dict.fromkeys(filter(None, happened)):
+            some = np.flatnonzero(np.array([own == labels for own in happened]).take(move.cases))
+            sets = [own | labels for own in self.happened.things]
+            after = np.array([self.happened.number(own, own) for own in sets])
+            yield Change(some, before.take(some), {self.at_happened: after - np.arange(len(after))})
 
     # ------------------------------------------------------------------ tables that workers share
 

@@ -27,8 +27,8 @@ class Answer:
     """What a complete snapshot says of a property.
 
     `finding` is that of the whole snapshot, `alone` what its process states alone would have said. `began` and `ended`
-    are the steps at which the snapshot began and was complete. Of a snapshot that fails a check nothing follows: it
-    `proves` nothing.
+    are the steps at which the snapshot began and was complete. Of a snapshot that fails a check, or whose states have
+    changed since they were recorded, nothing follows: it `proves` nothing.
     """
 
     snapshot: str
@@ -68,8 +68,9 @@ class Property:
 
     @property
     def found_by(self) -> Answer | None:
-        """The first snapshot to be complete that shows the property."""
-        return min((own for own in self.answers if own.finding.holds), key=lambda own: own.ended, default=None)
+        """The first snapshot to be complete that shows the property, and keeps every check."""
+        shown = (own for own in self.answers if own.finding.holds and own.proves)
+        return min(shown, key=lambda own: own.ended, default=None)
 
     def to_json(self) -> dict[str, Any]:
         """This property as `python -m sim run --json` prints it."""
@@ -104,8 +105,9 @@ def properties_of(execution: Execution) -> list[Property]:
 def _property(execution: Execution, detector: Detector) -> Property:
     complete = [own for own in snapshots_of(execution) if own.status == COMPLETE]
     verdicts = verdicts_of(execution)
-    failing = {own.id for own in complete if any(verdict.holds is False for verdict in verdicts[own.id])}
-    answers = tuple(_answer(detector, snapshot, snapshot.id not in failing) for snapshot in complete)
+    wrong = {own.id for own in complete if any(verdict.holds is False for verdict in verdicts[own.id])}
+    wrong |= {own.id for own in complete if any(local.changes for local in own.local.values())}
+    answers = tuple(_answer(detector, snapshot, snapshot.id not in wrong) for snapshot in complete)
     return Property(detector, _since(execution, detector), answers, tuple(_glances(execution, detector)))
 
 

@@ -57,6 +57,8 @@ class Diffusing(Workload):
         for name in self.active:
             if name not in self.processes:
                 yield "active", f"{name!r} is no process; the processes are {', '.join(self.processes[:8])}"
+        if self.ease > 100:
+            yield "ease", f"{self.ease} of a hundred cases are too many; give at most 100"
 
     def initial(self, process: str) -> str:
         """Active if the scenario says so."""

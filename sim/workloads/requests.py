@@ -81,6 +81,13 @@ class Requests(Workload):
                     yield f"holds.{process}", f"nobody manages {thing!r}; objects are {', '.join(self._site_of)}"
                 elif holders[thing] > 1:
                     yield f"holds.{process}", f"{thing!r} is held twice; every object has one holder at most"
+                elif self._site_of[thing] != process and f"{process}->{self._site_of[thing]}" not in channels:
+                    yield (
+                        f"holds.{process}",
+                        f"to release {thing!r} it needs a channel {process}->{self._site_of[thing]}",
+                    )
+        if self.greed > 100:
+            yield "greed", f"{self.greed} of a hundred cases are too many; give at most 100"
 
     def initial(self, process: str) -> State:
         """What it holds, and the objects it manages with their holders."""
@@ -96,6 +103,12 @@ class Requests(Workload):
         if word not in (ASK, RELEASE) or thing not in self._site_of:
             known = ", ".join(self._site_of)
             raise Refused(f'a message of this workload is "{ASK} X" or "{RELEASE} X", X one of {known}; not {body!r}')
+
+    def check_send(self, source: str, target: str, body: str) -> None:
+        """Requests and releases go to the manager of the object."""
+        thing = body.partition(" ")[2]
+        if self._site_of[thing] != target:
+            raise Refused(f"{target} does not manage {thing!r}; send {body!r} to {self._site_of[thing]}")
 
     def after_send(self, process: Process, body: str) -> State:
         """Who waits neither asks nor releases; who asks waits from now on."""
@@ -145,9 +158,14 @@ class Requests(Workload):
             return None
         draw = randomness.bits(self._keys[process.number], 2 * process.turn + 1)
         wanted = self._wanted(process) if process.turn < 2 * self.requests else []
-        if state["holds"] and (len(state["holds"]) > 1 or not wanted or (draw >> 32) % 100 >= self.greed):
-            return self._to_site(process, f"{RELEASE} {state['holds'][0]}")
+        held = self._granted(process)
+        if held and (len(held) > 1 or not wanted or (draw >> 32) % 100 >= self.greed):
+            return self._to_site(process, f"{RELEASE} {held[0]}")
         return self._to_site(process, f"{ASK} {wanted[(draw & 0xFFFFFFFF) % len(wanted)]}") if wanted else None
+
+    def _granted(self, process: Process) -> list[str]:
+        """The objects it holds that others manage. Those it manages itself it keeps."""
+        return [thing for thing in process.state["holds"] if self._site_of[thing] != process.name]
 
     def _wanted(self, process: Process) -> list[str]:
         """The objects of neighbours that it does not hold."""
@@ -166,7 +184,9 @@ class Requests(Workload):
         if not self.takes_turns or state["waits"]:
             return ()
         asks = [f"{ASK} {thing}" for thing in self._wanted(process)] if process.turn < 2 * self.requests else []
-        return [self._to_site(process, body) for body in (*asks, *(f"{RELEASE} {own}" for own in state["holds"]))]
+        return [
+            self._to_site(process, body) for body in (*asks, *(f"{RELEASE} {own}" for own in self._granted(process)))
+        ]
 
     # ------------------------------------------------------------------ words
 

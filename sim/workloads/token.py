@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 from sim.core import randomness
@@ -38,6 +38,8 @@ class Token(TokenRing):
         """There are two faults."""
         if self.fault not in FAULTS:
             yield "fault", f'{self.fault!r} is no fault; write "{LOSE}", "{DOUBLE}", or leave it out'
+        if self.risk > 100:
+            yield "risk", f"{self.risk} of a hundred turns are too many; give at most 100"
 
     def after_internal(self, process: Process, body: Any, out: Out) -> int:
         """The fault of this run: a token less, or one more."""
@@ -55,6 +57,13 @@ class Token(TokenRing):
         passed = super().turn(process)
         draw = randomness.bits(self._keys[process.number], process.turn)
         return Internal(process.number, self.fault) if passed and self.fault and draw % 100 < self.risk else passed
+
+    def options(self, process: Process) -> Sequence[Action]:
+        """Without time a holder may pass its token on, or what may go wrong goes wrong."""
+        passed = super().turn(process)
+        if passed is None:
+            return ()
+        return [passed, Internal(process.number, self.fault)] if self.fault and self.risk else [passed]
 
     def internal_words(self, body: Any) -> str:
         """A fault in words."""

@@ -117,7 +117,7 @@ def test_nothing_follows_from_a_snapshot_that_fails_a_check() -> None:
     (found,) = properties(compose(broken))
     answer = found["answers"]["S1"]
     assert answer["whole"]["holds"] and not answer["proves"], "a false alarm"
-    assert answer["theorem"] == "S1 fails a check, so nothing follows from what it says."
+    assert answer["theorem"] == "S1 is not right, so nothing follows from what it says."
 
 
 def test_of_many_processes_there_is_no_picture() -> None:

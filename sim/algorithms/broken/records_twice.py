@@ -21,6 +21,7 @@ class RecordsTwice(BrokenChandyLamport):
     said_in = SECTION
     shown_by = "lecture"
     order = 160
+    records_once = False
     broken = NOT_FIRST
     instead = "The process records its state again, and all its channels anew."
     captions: ClassVar[Mapping[str, Caption]] = {

@@ -23,7 +23,7 @@ class Plain(NamedTuple):
 def explored(scenario: Scenario, *, own_order: bool = False) -> Plain:
     """All states, level by level, each with the number of runs that lead to it."""
     engine = scenario.engine()
-    level = {key_of(engine.initial()): (engine.initial(), 1)}
+    level = {key_of(engine, engine.initial()): (engine.initial(), 1)}
     seen, transitions, snapshots = set(level), 0, Counter[Hashable]()
     while level:
         after: dict[Hashable, tuple[State, int]] = {}
@@ -31,7 +31,7 @@ def explored(scenario: Scenario, *, own_order: bool = False) -> Plain:
             for action in actions(engine, state, own_order=own_order):
                 successor, _ = engine.step(state, action)
                 transitions += 1
-                key = key_of(successor)
+                key = key_of(engine, successor)
                 after[key] = successor, ways + after.get(key, (state, 0))[1]
                 for recorded in completed(engine, state, successor):
                     snapshots[recorded] += ways
@@ -81,8 +81,10 @@ def _told(process: Any, name: str) -> Hashable:
     return process.name, frozen(part.state), frozenset(own for own in kept if own[1])
 
 
-def key_of(state: State) -> Hashable:
-    """Equal for states that no rule can tell apart."""
+def key_of(engine: Engine, state: State) -> Hashable:
+    """Equal for states that no rule can tell apart, and no line of the script that waits for an event."""
+    counts_events = any(label and label.rpartition(".")[2].isdigit() for label in engine.awaited)
+    labels = [[m.receive_label if m.receive_label in engine.awaited else "" for m in queue] for queue in state.queues]
 
     def told(process):
         own = {
@@ -92,10 +94,10 @@ def key_of(state: State) -> Hashable:
         listening = {channel.name: snapshots for channel, snapshots in process.listening.items()}
         return (
             process.state, process.turn, process.position, process.paused, {c.name for c in process.blocked}, own,
-            listening, process.aborted, process.memory,
+            listening, process.aborted, process.memory, process.index if counts_events else 0,
         )  # fmt: skip
 
     timers = {key: (timer.after, timer.snapshot) for key, timer in state.timers.items()}
     control = {channel.name: messages for channel, messages in state.control.items()}
     processes = [told(process) for process in [*state.processes, *state.services]]
-    return frozen((processes, state.queues, control, timers, state.happened, state.waiting))
+    return frozen((processes, state.queues, labels, control, timers, state.happened, state.waiting))

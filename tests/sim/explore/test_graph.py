@@ -33,14 +33,14 @@ def test_nodes_and_edges_are_the_states_and_the_actions_of_the_engine(name, own_
         leaving[edge.source][edge.action] = edge.target
     engine = scenario.engine()
     first = engine.initial()
-    states, keys = {0: first}, {0: key_of(first)}
+    states, keys = {0: first}, {0: key_of(engine, first)}
     for number in range(len(nodes)):  # each is met before its turn, for levels come in order
         state = states[number]
         enabled = {choice_name(engine, state, own): own for own in actions(engine, state, own_order=own_order)}
         assert set(enabled) == set(leaving[number])
         for action, target in leaving[number].items():
             after, _ = engine.step(state, enabled[action])
-            assert keys.setdefault(target, key_of(after)) == key_of(after)
+            assert keys.setdefault(target, key_of(engine, after)) == key_of(engine, after)
             assert nodes[target].depth == nodes[number].depth + 1
             states.setdefault(target, after)
     assert len(set(keys.values())) == len(nodes)

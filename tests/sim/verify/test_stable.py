@@ -12,10 +12,12 @@ from sim.core.delays import DelayRule, MessageReference
 from sim.core.detector import DETECTORS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.model import APP, Initiate, State
+from sim.core.model import APP, Fire, Initiate, State
+from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document import library
 from sim.document.scenario import Initiation, Scenario
+from sim.edit.edit_words import consequence
 from sim.edit.edits import apply_edit
 from sim.explain.properties import properties_in_words, theorem
 from sim.run.execution import Execution, run
@@ -171,7 +173,7 @@ def random_run(name: str, seed: int) -> Execution:
 
 def is_quiet(engine: Engine, state: State) -> bool:
     """Terminated: whatever may happen, no process acts by itself, and no message is on its way."""
-    acts = [action for action in engine.enabled(state) if not isinstance(action, Initiate)]
+    acts = [action for action in engine.enabled(state) if not isinstance(action, Initiate | Fire)]
     return not any(message.kind == APP for queue in state.queues for message in queue) and all(
         hasattr(action, "message") for action in acts
     )
@@ -315,6 +317,7 @@ def test_a_snapshot_that_never_ends_is_followed_by_none() -> None:
         ({"holds": {"P1": ["c"]}}, "workload.holds.P1: nobody manages 'c'; objects are p1, p2"),
         ({"holds": {"P1": ["p2"], "P2": ["p2"]}}, "workload.holds.P1: 'p2' is held twice; every object has one holder"),
         ({"holds": {"P3": ["p2"]}}, "workload.holds: 'P3' is no process"),
+        ({"greed": 101}, "workload.greed: 101 of a hundred cases are too many; give at most 100"),
     ],
 )
 def test_objects_and_holders_that_cannot_be_are_refused(parameters: dict[str, Any], problem: str) -> None:
@@ -332,6 +335,7 @@ def test_a_manager_needs_a_way_to_answer() -> None:
     ("workload", "body", "problem"),
     [
         ("requests", "ask z", 'a message of this workload is "ask X" or "release X", X one of p1, p2'),
+        ("requests", "ask p1", "P2 does not manage 'p1'; send 'ask p1' to P1"),
         ("requests", 7, 'a message of this workload is "ask X"'),
         ("requests", "release p2", "P1 does not hold p2 and cannot release it"),
         ("diffusing", "work", 'a message of this workload is "activate"'),
@@ -341,3 +345,64 @@ def test_messages_that_cannot_be_are_refused(workload: str, body: Any, problem: 
     with pytest.raises(InputError) as refused:
         run(system("P1 P2", workload=workload, script=(send("P1", "P2", 1, body),)))
     assert problem in str(refused.value)
+
+
+def test_a_holder_needs_a_way_to_release() -> None:
+    parameters = {"objects": {"P2": ["a"]}, "holds": {"P3": ["a"]}}
+    with pytest.raises(InputError, match="to release 'a' it needs a channel P3->P2"):
+        system("P1 P2 P3", "P1->P2 P2->P1 P2->P3", workload="requests", parameters=parameters)
+
+
+@pytest.mark.parametrize(("workload", "name"), [("diffusing", "ease"), ("token", "risk")])
+def test_a_share_of_more_than_all_is_refused(workload: str, name: str) -> None:
+    with pytest.raises(InputError, match=f"workload.{name}: 101 of a hundred .* are too many; give at most 100"):
+        system("P1 P2", workload=workload, parameters={name: 101})
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_a_process_manages_itself_it_keeps(seed: int) -> None:
+    """It cannot send a release to itself."""
+    parameters = {"holds": {"P1": ["p1"]}, "requests": 3}
+    last = run(system("P1 P2 P3", workload="requests", parameters=parameters, seed=seed)).final
+    assert last.processes[0].state["objects"]["p1"][0] == "P1"
+
+
+def test_a_million_millions_of_tokens_are_counted_not_listed() -> None:
+    many = {"tokens": {"P1": 10**12}, "fault": "double", "rounds": 0}
+    execution = run(system("P1 P2", workload="token", parameters=many, snapshots=(start("P2", 2),)))
+    (answer,) = of(execution, "token_doubled").answers
+    assert answer.finding.why == "tokens are in P1 (1000000000000 of them)"
+
+
+# --------------------------------------------------------------------------- broken rules
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+@pytest.mark.parametrize("name", BUSY)
+def test_a_snapshot_that_keeps_every_check_is_right_whatever_rule_is_broken(name: str, slip: str) -> None:
+    """And one that fails a check proves nothing, finds nothing, and ends a series of snapshots."""
+    for seed in range(0, 8):
+        scenario = random_run(name, seed).scenario
+        not_fifo = tuple(channel.name for channel in scenario.channels) if slip == "fifo" else ()
+        execution = run(replace(scenario, breaks=(slip,), not_fifo=not_fifo))
+        truth, own = truths(name, execution), of(execution, name)
+        for answer in own.answers:
+            if answer.proves and answer.finding.holds:
+                assert truth[answer.ended], (seed, answer.snapshot)
+        assert own.found_by is None or own.found_by.proves
+
+
+@pytest.mark.parametrize("slip", ["out_of_band", "by_reference", "backwards", "fifo"])
+def test_snapshots_of_a_broken_run_are_repeated_only_while_they_prove_something(slip: str) -> None:
+    opened = apply_edit(run(library.load("phantom_deadlock")), {"do": "break", "rule": slip}, 0.0)
+    edit = {"do": "watch", "property": "deadlocked", "process": "T", "every": 5, "at": 0.5}
+    with pytest.raises(InputError, match="is not right, so nothing follows from it"):
+        apply_edit(opened, edit, 0.0)
+
+
+def test_repeated_snapshots_tell_of_themselves() -> None:
+    """Not of a snapshot of the scenario that found the property before them."""
+    opened = run(library.load("termination"))
+    edit = {"do": "watch", "property": "terminated", "process": "p1", "every": 10, "at": 100}
+    told = consequence(opened, apply_edit(opened, edit, 0.0), edit)
+    assert told is not None and told.startswith("1 snapshot. It became true at step 10, S3 found it at step ")
