@@ -8,13 +8,11 @@ from urllib.parse import urlencode
 
 from diagrams.scene import Scene
 from sim.core.algorithm import ALGORITHMS
-from sim.core.slip import SLIPS
+from sim.core.slip import SLIPS, Slip
 from sim.document import library
 from sim.document.scenario import Scenario
-from sim.edit.edits import FIFO
 from sim.edit.link import Shared, query_of
 from sim.explain.verdicts import verdict_words
-from sim.explain.words import capital
 from sim.run.snapshots import Snapshot
 from sim.verify.checks import conserved_by
 from sim.verify.harm import Harm, harms
@@ -43,10 +41,8 @@ def broken(scene: Scene) -> dict[str, Any]:
 
 
 def _switches(scenario: Scenario) -> list[dict[str, Any]]:
-    """The slips that fit the algorithm, in their order."""
-    fitting = [SLIPS[name] for name in SLIPS if SLIPS[name].of == scenario.algorithm]
-    if scenario.rules.needs_fifo and scenario.scheduler.kind != "tick":  # the tick scheduler knows FIFO channels only
-        fitting.append(SLIPS[FIFO])
+    """The slips that this run may make, in their order."""
+    fitting = [slip for slip in (SLIPS[name] for name in SLIPS) if _fits(scenario, slip)]
     return [
         {
             "name": slip.name, "switch": slip.switch, "breaks": slip.breaks, "said_in": slip.said_in,
@@ -54,6 +50,13 @@ def _switches(scenario: Scenario) -> list[dict[str, Any]]:
         }
         for slip in sorted(fitting, key=lambda slip: slip.order)
     ]  # fmt: skip
+
+
+def _fits(scenario: Scenario, slip: type[Slip]) -> bool:
+    """Whether the algorithm has the rule. Under the tick scheduler nothing overtakes: it delivers heads of channels."""
+    if slip.overtakes and scenario.scheduler.kind == "tick":
+        return False
+    return slip.of == scenario.algorithm if slip.of else scenario.rules.needs_fifo
 
 
 def _of_others(scenario: Scenario) -> list[str]:
@@ -81,11 +84,11 @@ def _harm(scene: Scene, harm: Harm) -> dict[str, Any]:
 
 
 def _refused(scene: Scene, harm: Harm) -> dict[str, Any]:
-    """The message that forbids the interchanges of Dijkstra's argument."""
+    """The message that forbids the interchanges of Dijkstra's argument. Several may have one body: its step is told."""
     assert harm.message is not None
-    told = scene.whole_run.words.message(scene.execution.flights[harm.message])
-    named = capital(told) if told.startswith("the ") else f"The message {told}"
-    return {"snapshot": harm.snapshot.id, "message": harm.message, "told": named}
+    send, channel = scene.execution.flights[harm.message].send, scene.execution.flights[harm.message].channel
+    told = f"the message that {send.process} sends to {channel.target_name} at step {send.step}"
+    return {"snapshot": harm.snapshot.id, "message": harm.message, "told": told}
 
 
 def _recorded(scene: Scene, snapshot: Snapshot) -> dict[str, Any]:

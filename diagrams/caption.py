@@ -14,7 +14,6 @@ from diagrams.lattice import Lattice
 from diagrams.lattice_words import predicate, snapshots, summary
 from diagrams.proof import Proof
 from diagrams.proof_picture import told as row_told
-from diagrams.properties import may_look
 from diagrams.scene import Scene
 from sim.core.slip import SLIPS
 from sim.explain.properties import said
@@ -121,7 +120,7 @@ class _Run:
     def _properties(self, snapshot: Snapshot) -> Iterator[str]:
         """What a snapshot that is complete says of each stable property; where the whole run is on show."""
         is_whole = self.scene.is_whole and not self.others
-        if not is_whole or snapshot.completed is None or snapshot.completed > self.step or not may_look(self.scene):
+        if not is_whole or snapshot.completed is None or snapshot.completed > self.step:
             return
         for own in properties_of(self.scene.execution):
             answer = next(answer for answer in own.answers if answer.snapshot == snapshot.id)

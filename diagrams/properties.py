@@ -1,7 +1,7 @@
 """Scene -> the stable properties of its run, as the plain JSON that the browser's tab follows step by step.
 
-What a snapshot says comes with the step at which it is complete; until then the browser keeps it to itself. Of a run of
-more than MOST_STEPS steps there is nothing: each step would be looked at.
+What a snapshot says comes with the step at which it is complete; until then the browser keeps it to itself. A run of
+more than MOST_STEPS steps is not followed step by step: it has no `truths`.
 """
 
 from __future__ import annotations
@@ -27,19 +27,14 @@ Seen = tuple[int, Finding, Finding]  # from which step on, what is true, and wha
 
 def properties(scene: Scene) -> list[dict[str, Any]]:
     """Every stable property of the run of a scene."""
-    if not may_look(scene):
-        return []
     execution = scene.execution
     return [_property(scene, own, _truths(execution, own.detector)) for own in properties_of(execution)]
 
 
-def may_look(scene: Scene) -> bool:
-    """Whether the run is short enough for each of its steps to be looked at."""
-    return scene.execution.steps <= MOST_STEPS
-
-
 def _truths(execution: Execution, detector: Detector) -> list[Seen]:
-    """What is true, and what the process states alone show, at the steps at which either changes."""
+    """What is true, and what the process states alone show, at the steps at which either changes; [] of a long run."""
+    if execution.steps > MOST_STEPS:
+        return []
     found: list[Seen] = []
     for step, (states, contents) in in_time(real_states(execution)):
         seen = detector.look(states, contents), detector.look(states, {})
@@ -58,6 +53,9 @@ def _property(scene: Scene, own: Property, truths: list[Seen]) -> dict[str, Any]
     return {
         "name": own.detector.name,
         "title": own.detector.title,
+        "not_followed": ""
+        if truths
+        else f"This run has more than {MOST_STEPS:,} steps: they are not looked at one by one.",
         "since_share": None if own.since is None else _share(scene, own.since),
         "history": list(_history(scene, own)),
         "truths": [[step, _seen(own, whole, alone, at)] for step, whole, alone in truths],

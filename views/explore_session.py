@@ -15,14 +15,13 @@ from urllib.parse import parse_qsl, urlencode
 
 from diagrams.export import offered
 from diagrams.scene import Scene, compose
-from sim.core.deadline import Deadline, OutOfTime, within
+from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
 from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
-from sim.edit.lay_bare import smallest_edit
+from sim.edit.lay_bare import LaidBare, smallest_edit
 from sim.edit.link import MOST_LINK, Entry, Shared, query_of, read_query
-from sim.explain.verdicts import verdict_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.references import notes
@@ -39,9 +38,15 @@ TAKING_S = 0.7 * ANSWER_S  # for the edits of an answer: the rest is for drawing
 STARTING_S = 0.2 * ANSWER_S  # no edit is begun later in an answer, so that one that takes long comes first in the next
 
 LAY_BARE = "lay_bare"  # a browser asks for the smallest edit that lays a broken rule bare
+LOOKING_S = 0.5 * ANSWER_S  # for that edit
 NOTHING_FOUND = (
     "no single change of this run was found that lays the broken rule bare; more messages or another scenario may"
 )
+NOT_IN_TIME = (
+    f"no change that lays the broken rule bare was found in {LOOKING_S:.0f} seconds, and not all were tried; a shorter "
+    "run or another scenario may show it"
+)
+SHOWS_ALREADY = "this run lays the broken rule bare already: a check fails; nothing is changed"
 WISHES = ("scenarios", "open")  # dialogs that the browser may ask for
 
 
@@ -273,15 +278,30 @@ class ExploreSession:
     def _lay_bare(self, asked: Mapping[str, Any]) -> None:
         """Make the smallest edit that lays the broken rule bare, say what it changed, and point at the harm."""
         allow(self.scenario)
-        found = smallest_edit(self._execution or run_of(self.scenario))
+        execution = self._execution or run_of(self.scenario)
+        if execution.scenario.breaks and harms(execution):
+            self.tell(SHOWS_ALREADY, "info")
+            return
+        found = self._smallest_edit(execution)
         if found is None:
-            self.tell(NOTHING_FOUND, "info")
             return
         self._change([{**asked, "edit": found.edit, "time": 0.0, "revision": self.revision}])
         first = harms(found.execution)[0]
-        words = verdict_words(found.execution, first.snapshot, first.verdict)
-        self.tell(f"Changed: {self.version.told}. Now a check fails. {words.check}: {words.text}", "info")
+        self.tell(f"Changed: {self.version.told}", "info")
         self.pointer = {"seq": asked["seq"], "step": first.step, "message": first.message}
+
+    def _smallest_edit(self, execution: Execution) -> LaidBare | None:
+        """The smallest edit that lays the broken rule bare; where none is found in time, say so."""
+        try:
+            with at_most(LOOKING_S):
+                found = smallest_edit(execution)
+        except OutOfTime:
+            check()  # whether the whole answer is out of time
+            self.tell(NOT_IN_TIME, "info")
+            return None
+        if found is None:
+            self.tell(NOTHING_FOUND, "info")
+        return found
 
     def _add(self, versions: list[Version], execution: Execution) -> None:
         """Show the last of `versions`, whose run is `execution`."""

@@ -20,6 +20,8 @@ class Slip:
     said_in = ""  # where that is said
     of = "chandy_lamport"  # the algorithm whose rule it breaks; "" means every one that needs that rule
     shown_by = ""  # a bundled scenario that lays it bare, at once or after one edit
+    overtakes = False  # whether it lets one message overtake another on its channel
+    needs_snapshots = False  # whether it does no harm before a second snapshot begins
     order = 100  # its place in the list of switches
 
     @classmethod

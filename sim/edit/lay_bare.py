@@ -16,8 +16,13 @@ from sim.run.execution import Execution
 from sim.run.references import references
 from sim.verify.checks import verdicts_of
 
-MOST_STEPS_TRIED = 100_000  # of all runs together that are tried
+MOST_STEPS_TRIED = 60_000  # of all runs together that are tried
 MOST_STEPS_OF_A_RUN = 5_000  # in a longer one no edit is looked for
+SEND_COSTS = 1 / 4  # of the run's length: as much as a message that comes so much earlier or later
+SNAPSHOT_COSTS = 1 / 2
+
+Gap = tuple[float, float]  # two times, and no step in between
+Costly = tuple[float, Edit]  # what an edit changes, in time units
 
 
 class LaidBare(NamedTuple):
@@ -44,16 +49,17 @@ def harm(execution: Execution) -> list[tuple[str, str]]:
 
 
 def smallest_edit(execution: Execution) -> LaidBare | None:
-    """The smallest single edit that lays the broken rule of a run bare (None: no single edit was found).
+    """The smallest single edit found that lays the broken rule of a run bare (None: none was found).
 
-    A message that comes earlier or later is smaller than a message more, and that is smaller than another snapshot; of
-    two delays the one that changes less is smaller.
+    There is none where a check fails already. A message that comes earlier or later changes as much as the time units
+    that lie between; a message more is taken for a quarter of the run's length, another snapshot for half of it. A slip
+    that only another snapshot can lay bare is tried with these alone.
     """
-    scenario = execution.scenario
-    if slip_of(scenario) is None or execution.steps > MOST_STEPS_OF_A_RUN:
+    slip = slip_of(execution.scenario)
+    if slip is None or execution.steps > MOST_STEPS_OF_A_RUN or harm(execution):
         return None
     most = MOST_STEPS_TRIED // max(1, execution.steps)
-    for edit in islice(_candidates(execution), most):
+    for edit in islice(_candidates(execution, slip), most):
         deadline.check()
         try:
             broken = apply_edit(execution, edit, 0.0)
@@ -72,21 +78,22 @@ def _kept(execution: Execution, edit: Edit) -> Execution:
     return kept if edit.get("message", {}).get("kind") == CONTROL else apply_edit(kept, edit, 0.0)
 
 
-def _candidates(execution: Execution) -> Iterator[Edit]:
+def _candidates(execution: Execution, slip: type[Slip]) -> Iterator[Edit]:
+    """The edits worth a try, the smallest first."""
     if not execution.scenario.scheduler.has_time:
         return
-    times = _between(execution.times)
-    yield from _delays(execution, times)
-    yield from _sends(execution, times)
-    for time in times:
-        for process in execution.scenario.processes:
-            yield {"do": "snapshot", "process": process, "at": time}
+    gaps = _gaps(execution)
+    found = list(_snapshots(execution, gaps))
+    if not slip.needs_snapshots:
+        found = [*_delays(execution, gaps), *_sends(execution, gaps), *found]
+    for _, edit in sorted(found, key=lambda own: own[0]):
+        yield edit
 
 
-def _between(times: list[float]) -> list[float]:
-    """Times at which something new may happen: half-way between two steps, and a while after the last."""
-    marks = [*dict.fromkeys(times), times[-1] + max(1.0, times[-1] / 20)]
-    return [_rounded(low, high) for low, high in pairwise(marks)]
+def _gaps(execution: Execution) -> list[Gap]:
+    """The times between two steps, and a while after the last."""
+    times = execution.times
+    return list(pairwise([*dict.fromkeys(times), times[-1] + max(1.0, times[-1] / 20)]))
 
 
 def _rounded(low: float, high: float) -> float:
@@ -95,27 +102,37 @@ def _rounded(low: float, high: float) -> float:
     return next((number for digits in range(6) if low < (number := round(middle, digits)) < high), middle)
 
 
-def _delays(execution: Execution, times: list[float]) -> Iterator[Edit]:
-    """Every message at every time at which something new may come of it, the smallest change first."""
-    found = []
-    for message, flight in enumerate(execution.flights):
+def _delays(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
+    """Every message so much later, or earlier, that it comes just after, or just before, another event of its receiver.
+
+    Between two such events it makes no difference to the receiver when it comes. What it makes the receiver send has
+    delays of its own.
+    """
+    for reference, flight in zip(references(execution), execution.flights, strict=True):
         if flight.receive is None:
             continue
-        for time in times:
-            if time > flight.send.time:
-                change = abs(time - flight.receive.time)
-                found.append((change, message, round(time - flight.send.time, 6)))
-    for _, message, delay in sorted(found):
-        reference = references(execution)[message]
-        yield {"do": "delay", "message": reference._asdict(), "delay": delay}
+        own, begin, came = flight.receive, flight.send.time, flight.receive.time
+        others = {event.time for event in execution.events if event.process == own.process and event is not own}
+        for low, high in gaps:
+            if low >= begin and (low if low >= came else high) in others:
+                delay = _rounded(low - begin, high - begin)
+                yield abs(begin + delay - came), {"do": "delay", "message": reference._asdict(), "delay": delay}
 
 
-def _sends(execution: Execution, times: list[float]) -> Iterator[Edit]:
-    """A message like those of the run, on every channel, at every such time."""
+def _sends(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
+    """A message like those of the run, on every channel, between any two steps."""
     bodies = [flight.body for flight in execution.flights if flight.kind == APP and flight.send.label is None]
     bodies += [flight.body for flight in execution.flights if flight.kind == APP]
     body = bodies[0] if bodies and execution.scenario.workload != "scripted" else None
-    for time in times:
+    for gap in gaps:
         for channel in execution.engine.channels:
-            edit = {"do": "send", "process": channel.source_name, "to": channel.target_name, "at": time}
-            yield edit if body is None else {**edit, "body": body}
+            edit = {"do": "send", "process": channel.source_name, "to": channel.target_name, "at": _rounded(*gap)}
+            yield SEND_COSTS * execution.times[-1], edit if body is None else {**edit, "body": body}
+
+
+def _snapshots(execution: Execution, gaps: list[Gap]) -> Iterator[Costly]:
+    """Another snapshot, of every process, between any two steps."""
+    for gap in gaps:
+        for process in execution.scenario.processes:
+            edit = {"do": "snapshot", "process": process, "at": _rounded(*gap)}
+            yield SNAPSHOT_COSTS * execution.times[-1], edit

@@ -15,7 +15,7 @@ from diagrams.waiting import MOST_DRAWN, places, waiting
 from sim.core.delays import DelayRule
 from sim.core.detector import Finding
 from sim.document import library
-from sim.document.scenario import Scenario
+from sim.document.scenario import Initiation, Scenario
 from sim.edit.edits import apply_edit
 from sim.run.execution import run
 from tests.diagrams.tools import scene
@@ -43,11 +43,22 @@ def test_there_are_none_where_the_workload_has_none() -> None:
     assert properties(scene("lecture")) == []
 
 
-def test_a_run_that_is_too_long_is_not_looked_at() -> None:
+def test_a_long_run_is_not_followed_step_by_step_but_its_history_and_its_snapshots_are_told() -> None:
     scenario = Scenario(
-        "long", ("P1", "P2"), workload="token", parameters={"rounds": MOST_STEPS}, delay=DelayRule("fixed", 1)
+        "long",
+        ("P1", "P2"),
+        snapshots=(Initiation("S1", "P1", 3),),
+        workload="token",
+        parameters={"rounds": MOST_STEPS},
+        delay=DelayRule("fixed", 1),
     )
-    assert properties(compose(run(scenario))) == []
+    drawn = compose(run(scenario))
+    found = properties(drawn)[0]
+    assert found["truths"] == [] and found["not_followed"].startswith("This run has more than 2,000 steps")
+    told = {"text": "The token is not lost, in the whole run.", "since": drawn.last, "step": None}
+    assert found["history"] == [told] and not found["answers"]["S1"]["whole"]["holds"]
+    assert "By S1, the token is not lost" in of_run(drawn, drawn.last)
+    assert own("token_gone")["not_followed"] == ""
 
 
 def test_the_edge_that_closes_the_circle_is_known_from_a_channel_only() -> None:

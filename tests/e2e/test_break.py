@@ -25,9 +25,10 @@ def test_a_broken_rule_is_said_laid_bare_shown_and_taken_back(fresh_tab):
     expect(banner).to_be_hidden()
     flip(fresh_tab, "slips_in")
     expect(banner).to_contain_text("A rule is broken here on purpose: A message slips in before the marker.")
-    expect(harm).to_contain_text("Every check still holds in this run.")
+    expect(harm).to_contain_text("Every check still holds in this run. The broken rule does no harm here.")
     fresh_tab.edit(SMALLEST)
-    expect(page.locator(".cc-notice")).to_contain_text("Changed: S1 sends 50 to S2 at 36. Now a check fails.")
+    expect(page.locator(".cc-notice")).to_contain_text("Changed: S1 sends 50 to S2 at 36.")
+    expect(harm).to_contain_text("It fails at the message that S1 sends to S2 at step 3")
     assert fresh_tab.step == fresh_tab.last
     harm.get_by_role("button", name="Not a consistent cut").click()
     expect(page.locator('.cc-signs [data-key="orphan"], .cc-signs :text("speaks against it")').first).to_be_visible()
@@ -57,3 +58,16 @@ def test_another_scenario_shows_it_and_the_way_back_keeps_the_edits_and_one_slip
     page.wait_for_selector('.cc[data-scene="lecture"]')
     fresh_tab.tab("Break it")
     expect(switch(page, "slips_in")).to_be_checked()
+
+
+def test_what_lies_over_the_diagram_does_so_under_the_banner_too(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("?scenario=two_banks")
+    fresh_tab.tab("Break it")
+    flip(fresh_tab, "deaf_initiator")
+    fresh_tab.tab("Cut")
+    for width, height in [(1280, 720), (390, 844)]:
+        page.set_viewport_size({"width": width, "height": height})
+        diagram = page.locator(".cc-diagram").bounding_box()
+        for over in (".cc-cut-over", ".cc-cut-under", ".cc-overlay"):
+            assert page.locator(over).first.bounding_box() == diagram, (over, width)

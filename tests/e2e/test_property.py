@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from playwright.sync_api import expect
+
 
 def cards(explorer):
     """What each card says, by its heading."""
@@ -33,6 +35,20 @@ def test_a_snapshot_keeps_its_answer_to_itself_until_it_is_complete(fresh_tab):
     assert fresh_tab.step == 7 and "not complete yet" in cards(fresh_tab)["Snapshot S1"]
     fresh_tab.page.get_by_role("button", name="Predict").click()
     assert not fresh_tab.page.locator(".cc-property").is_visible(), "nothing tells the answer to who predicts"
+
+
+def test_signs_are_explained_where_they_are_drawn(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("?scenario=phantom_deadlock&step=0")
+    fresh_tab.tab("Property")
+    how = page.get_by_text("An arrow goes from who waits")
+    expect(how).to_be_hidden()
+    expect(page.get_by_text("a snapshot is taken", exact=True)).to_be_hidden()
+    fresh_tab.press("End")
+    expect(how).to_contain_text("Crossed out: a channel shows that it is over.")
+    expect(how).not_to_contain_text("Dashed")
+    expect(page.get_by_text("a snapshot is taken", exact=True)).to_be_visible()
+    expect(page.get_by_text("it holds", exact=True)).to_be_hidden()
 
 
 def test_snapshots_until_one_shows_it_and_all_of_them_undone(fresh_tab):

@@ -480,8 +480,7 @@ def test_the_smallest_edit_is_made_told_and_pointed_at_and_undo_takes_it_back(se
     session.absorb([entry(2, LAY_BARE)])
     told = session.data()
     assert told["edits"] == ["broken: a message slips in before the marker", "S1 sends 50 to S2 at 36"]
-    said = told["notice"]["text"]
-    assert said.startswith("Changed: S1 sends 50 to S2 at 36. Now a check fails. Not a consistent cut: The message")
+    assert told["notice"]["text"] == "Changed: S1 sends 50 to S2 at 36."
     harm = scene(session)["broken"]["harm"][0]
     assert told["pointer"] == {"seq": 2, "step": harm["step"], "message": harm["message"]}
     session.absorb([entry(3, {"do": "undo"})])
@@ -500,6 +499,26 @@ def test_where_no_single_edit_lays_a_rule_bare_the_run_stays_and_the_page_says_s
     session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE)])
     assert session.data()["edits"] == ["broken: the state is recorded by reference"]
     assert session.data()["notice"]["text"].startswith("No single change of this run was found")
+
+
+def test_what_a_run_shows_already_is_not_laid_bare_again(session):
+    session.open(Shared(scenario="star"))
+    session.absorb([entry(1, broken_rule("records_late")), entry(2, LAY_BARE)])
+    assert session.data()["edits"] == ["broken: the initiator records late"]
+    assert session.data()["notice"]["text"].startswith("This run lays the broken rule bare already: a check fails")
+
+
+def test_an_edit_that_is_not_found_in_time_is_said_and_the_run_stays(session, monkeypatch):
+    monkeypatch.setattr("views.explore_session.LOOKING_S", 0.0)
+    session.absorb([entry(1, broken_rule("by_reference")), entry(2, LAY_BARE), entry(3, broken_rule("one_flag"))])
+    assert session.data()["edits"] == [
+        "broken: the state is recorded by reference",
+        "broken: one flag for all snapshots",
+    ]
+    session.absorb([entry(4, LAY_BARE)])
+    assert session.data()["notice"]["text"].startswith(
+        "No change that lays the broken rule bare was found in 5 seconds"
+    )
 
 
 def test_a_rule_that_is_kept_is_not_laid_bare(session):

@@ -4,6 +4,8 @@ import { el, refill, setText, unbroken } from "../page/dom.js";
 import { EveryRunLink } from "./every_run.js";
 import { metersOf } from "./meter.js";
 
+const SMALLEST_HELP = "A message that comes earlier or later changes as much as the time between. One more message counts as a quarter of the run's time, one more snapshot as half of it.";
+
 export class BreakView {
   constructor(node, explorer) {
     this.node = node;
@@ -107,20 +109,20 @@ export class BreakView {
     };
     return [
       el("h4", {}, "Dijkstra's argument fails"),
-      el("p", {}, ...unbroken(`${told} forbids the swaps: it is sent after the cut and received before it. So the recorded state is no state that this run could have passed through.`)),
+      el("p", {}, ...unbroken(`The argument (tab Proof) swaps steps until the run passes through the recorded state. It fails at ${told}: that is sent after the cut and received before it, and no swap brings a receive before its send. So the run could not have passed through this state.`)),
       "still" in this.explorer.root.dataset ? null : el("div", { class: "cc-row" }, el("button", { type: "button", onclick: open }, "Open Proof")),
     ].filter(Boolean);
   }
 
   /** No check fails: the way to a run in which one does. */
   nothing(rules) {
-    this.smallest = el("button", { type: "button", onclick: () => this.explorer.submit({ do: "lay_bare" }) });
+    this.smallest = el("button", { type: "button", title: SMALLEST_HELP, onclick: () => this.explorer.submit({ do: "lay_bare" }) });
     const elsewhere = rules.filter((rule) => rule.elsewhere).map(({ elsewhere: { title, link } }) => {
       const onclick = () => this.explorer.submit({ do: "restore", link });
       return el("button", { type: "button", onclick }, `See it in “${title}”`);
     });
     return [
-      el("p", {}, el("strong", {}, "Every check still holds in this run."), " The rule was not needed this time: that is luck."),
+      el("p", {}, el("strong", {}, "Every check still holds in this run."), " The broken rule does no harm here. Another run may need the rule."),
       el("div", { class: "cc-row" }, this.smallest, ...elsewhere),
     ];
   }

@@ -7,7 +7,13 @@ import { roundTwentieth } from "../run/times.js";
 import { waitForGraph } from "./graph.js";
 import { Track } from "./track.js";
 
-const HOW_TO_READ = "An arrow goes from who waits to whom it waits for; a circle of them is thick. Dashed: only a channel shows it. Crossed out: a channel shows that it is over.";
+/* How to read wait-for graphs: each sentence where such an arrow is drawn. */
+const HOW_TO_READ = {
+  "[data-kind]": "An arrow goes from who waits to whom it waits for.",
+  "[data-circle]": "A circle of them is thick.",
+  '[data-kind="channel"]': "Dashed: only a channel shows it.",
+  '[data-kind="gone"]': "Crossed out: a channel shows that it is over.",
+};
 
 export class PropertyView {
   constructor(node, explorer) {
@@ -35,6 +41,9 @@ class PropertyPart {
     const goTo = (step) => explorer.goTo(step);
     this.heading = el("h4");
     this.truth = el("div", { class: "cc-truth" });
+    this.holds = el("span", { "data-part": "holds" }, "it holds");
+    this.taken = el("span", { "data-part": "taken" }, "a snapshot is taken");
+    this.howToRead = el("p", { class: "cc-quiet" });
     this.told = own.history.map((told) => new Told(told, goTo));
     this.track = new Track(own.since_share);
     const glances = own.glances.map((glance) => new GlanceCard(glance, own));
@@ -43,10 +52,8 @@ class PropertyPart {
     this.form = new WatchForm(own, scene, explorer);
     this.node = el("section", { class: "cc-property", "aria-label": own.title },
       el("h3", {}, own.title),
-      el("p", {}, "A stable property: once it holds, it holds for ever. You see the whole system. The processes do not: they have to take a snapshot."),
-      this.heading, this.track.node,
-      el("p", { class: "cc-track-legend" }, el("span", { "data-part": "holds" }, "it holds"), el("span", { "data-part": "taken" }, "a snapshot is taken")),
-      this.truth, own.truths[0][1].graph ? el("p", { class: "cc-quiet" }, HOW_TO_READ) : null, ...this.told.map((told) => told.node),
+      el("p", {}, "A stable property: once it holds, it holds for ever. You see the whole system at once. No process does: to find out, they take a snapshot."),
+      this.heading, this.track.node, el("p", { class: "cc-track-legend" }, this.holds, this.taken), this.truth, this.howToRead, ...this.told.map((told) => told.node),
       el("h4", {}, glances.length ? "What others say" : "What the snapshots say"),
       ...(this.cards.length ? this.cards.map((card) => card.node) : [el("p", { class: "cc-quiet" }, "No snapshot in this run.")]),
       this.form.node,
@@ -55,13 +62,25 @@ class PropertyPart {
 
   stepTo(step, now) {
     const { own } = this;
-    const truth = valueAt(own.truths, step);
-    setText(this.heading, `What is true at step ${step}`);
-    refill(this.truth, JSON.stringify(truth), () => seen(truth));
+    const truth = own.truths.length ? valueAt(own.truths, step) : null;
+    setText(this.heading, truth ? `What is true at step ${step}` : "What is true");
+    refill(this.truth, JSON.stringify(truth), () => (truth ? seen(truth) : [el("p", { class: "cc-quiet" }, own.not_followed)]));
     this.track.show(now);
     this.told.forEach((told) => told.stepTo(step));
     this.cards.forEach((card) => card.stepTo(step, now));
+    this.holds.hidden = own.since_share == null || own.since_share >= now;
+    this.taken.hidden = !Object.values(own.answers).some(({ ended }) => ended <= step);
+    this.explainArrows();
     this.form.stepTo(step);
+  }
+
+  explainArrows() {
+    const isDrawn = (part) => !this.node.contains(part.closest("[hidden]"));
+    const told = Object.entries(HOW_TO_READ)
+      .filter(([kind]) => [...this.node.querySelectorAll(`.cc-waiting line${kind}`)].some(isDrawn))
+      .map(([, sentence]) => sentence);
+    setText(this.howToRead, told.join(" "));
+    this.howToRead.hidden = !told.length;
   }
 }
 

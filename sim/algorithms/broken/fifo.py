@@ -14,4 +14,5 @@ class NotFifo(Slip):
     said_in = "Chandy & Lamport 1985, section 2"
     of = ""
     shown_by = "lecture"
+    overtakes = True
     order = 10

@@ -16,6 +16,7 @@ class Freezes(BrokenChandyLamport):
     breaks = "Taking a snapshot stops nothing: every message is delivered as it would be without it."
     said_in = f"Chandy & Lamport 1985, section 1; {DESIGN} freezes the channel"
     shown_by = "two_banks"
+    needs_snapshots = True
     order = 110
     broken = FIRST
     instead = "The process takes nothing more from the channel on which its first marker came."

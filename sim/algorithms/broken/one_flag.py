@@ -20,6 +20,7 @@ class OneFlag(BrokenChandyLamport):
     breaks = "Each snapshot has an id, which its markers carry; a process keeps apart what it records for each."
     said_in = f"Chandy & Lamport 1985, section 3.3; {TUTORIAL} never resets its flag"
     shown_by = "overlapping"
+    needs_snapshots = True
     order = 70
     broken = FIRST
     instead = "A process that has recorded once takes no marker for its first, whatever its snapshot is."

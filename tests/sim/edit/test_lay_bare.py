@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
 from sim.edit.edit_words import describe_edit
-from sim.edit.edits import apply_edit
-from sim.edit.lay_bare import harm, smallest_edit
+from sim.edit.edits import Edit, apply_edit
+from sim.edit.lay_bare import _candidates, harm, smallest_edit
 from sim.run.execution import Execution, run
+from sim.run.references import references
 from tests.sim.tools import failing
 
 
@@ -89,10 +91,57 @@ def test_the_smallest_edits_of_the_lecture_example_and_of_two_banks() -> None:
         assert laid is not None
         found[slip] = describe_edit(execution, laid.edit), harm(laid.execution)[0][1]
     assert found == {
-        "fifo": ("delay the marker of audit on C12: 39 time units", "C12 recorded [], but [50] crosses the cut"),
+        "fifo": ("delay the marker of audit on C12: 40 time units", "C12 recorded [], but [50] crosses the cut"),
         "slips_in": (
             "S1 sends 50 to S2 at 36",
             "the message sent at step 3 on C12 is received inside the cut, but sent outside it",
         ),
         "records_late": ("S1 sends 50 to S2 at 36", "C12 recorded [], but [50] crosses the cut"),
     }
+
+
+@pytest.mark.parametrize("slip", ["records_late", "slips_in"])
+def test_no_edit_is_offered_where_a_check_fails_already(slip: str) -> None:
+    execution = broken("star", slip)
+    assert harm(execution) and smallest_edit(execution) is None
+
+
+@pytest.mark.parametrize("slip", ["one_flag", "freezes"])
+def test_a_slip_that_needs_a_second_snapshot_gets_one_at_once(slip: str) -> None:
+    execution = broken("star", slip)
+    found = smallest_edit(execution)
+    assert SLIPS[slip].needs_snapshots and found is not None
+    assert describe_edit(execution, found.edit) == "Hub starts a snapshot at 11"
+
+
+def test_a_message_more_is_smaller_than_a_long_delay_and_a_snapshot_larger_than_either() -> None:
+    execution = broken("lecture", "fifo")
+    length = execution.times[-1]
+    edits = list(_candidates(execution, SLIPS["fifo"]))
+    flights = dict(zip(references(execution), execution.flights, strict=True))
+
+    def change(edit: Edit) -> float:
+        if edit["do"] != "delay":
+            return {"send": length / 4, "snapshot": length / 2}[edit["do"]]
+        flight = flights[MessageReference(**edit["message"])]
+        assert flight.receive is not None
+        return abs(flight.send.time + edit["delay"] - flight.receive.time)
+
+    assert {edit["do"] for edit in edits} == {"delay", "send", "snapshot"}
+    assert [change(edit) for edit in edits] == sorted(change(edit) for edit in edits)
+
+
+def test_delays_that_are_tried_are_round_and_move_the_message_past_another_event_of_its_receiver() -> None:
+    """The times of this run have many digits."""
+    execution = broken("star", "backwards")
+    flights = dict(zip(references(execution), execution.flights, strict=True))
+    delays = [edit for edit in _candidates(execution, SLIPS["backwards"]) if edit["do"] == "delay"]
+    assert sum(edit["delay"] == round(edit["delay"], 1) for edit in delays) > 0.9 * len(delays)
+    for edit in delays:
+        flight = flights[MessageReference(**edit["message"])]
+        assert flight.receive is not None
+        arrival = flight.send.time + edit["delay"]
+        low, high = sorted((arrival, flight.receive.time))
+        others = [event for event in execution.events if event is not flight.receive]
+        at = [event.time for event in others if event.process == flight.receive.process]
+        assert edit["delay"] > 0 and any(low <= time <= high for time in at)
