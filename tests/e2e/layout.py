@@ -10,6 +10,10 @@ RESIZED = """() => {
   const [plot, room] = [".cc-diagram .main-svg", ".cc-diagram"].map((name) => document.querySelector(name));
   return ["clientWidth", "clientHeight"].every((side) => Math.abs(plot[side] - room[side]) <= 1);
 }"""  # whether the explorer's diagram has taken a new size of the page
+_LINKS_FIT = """() => {
+  const links = [...document.querySelectorAll("[data-testid=stTopNavLink]")];
+  return links.every((link) => link.getBoundingClientRect().right <= innerWidth);
+}"""  # the links to the pages become a menu a moment after the page is resized
 _SCRIPT = Path(__file__).with_name("layout.js")
 
 
@@ -18,5 +22,6 @@ def faults(page: Any, scope: str = "body") -> list[str]:
 
     What lies fixed over a page that scrolls (the way through the steps) is compared with nothing below it.
     """
+    page.wait_for_function(_LINKS_FIT)
     found: list[str] = page.evaluate(_SCRIPT.read_text("utf-8"), scope)
     return found
