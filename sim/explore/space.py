@@ -322,6 +322,9 @@ class Space:
             before = self.numbered()
             for _ in self.successors(none):
                 pass
+            for place, contents in enumerate(self.contents):
+                for content in range(len(contents.numbers.things)):
+                    self._delivered_of(place, content)
             for machine in self.machines:
                 for column in machine.columns_sent():
                     machine.batches(column, self.contents[column - len(self.machines)].batches)
