@@ -77,6 +77,8 @@ class LaiYang(SnapshotAlgorithm):
     closes_by = BY_COUNT
     checks: ClassVar[tuple[str, ...]] = ("completion", "consistency", "channel_states", "conservation")
 
+    blank: ClassVar[Any] = Notes()  # the notes of a process that remembers nothing yet
+
     # ------------------------------------------------------------------ rules
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
@@ -86,7 +88,7 @@ class LaiYang(SnapshotAlgorithm):
 
     def on_send(self, process: Process, channel: Channel, out: Out) -> tuple[str, ...]:
         """The stamp: the snapshots for which the sender is red."""
-        notes = process.memory or Notes()
+        notes = process.memory or self.blank
         process.memory = notes._replace(sent={**notes.sent, channel: notes.sent.get(channel, 0) + 1})
         return tuple(process.snapshots)
 

@@ -90,6 +90,7 @@ class SkewedClocks(Slip, LaiYang):
         "it.",
     }
     control = "how many messages it sent to them before"
+    blank: ClassVar[Any] = Notes()
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """The time has come by this process's clock. An alarm rings when it comes by that of another."""
@@ -98,12 +99,6 @@ class SkewedClocks(Slip, LaiYang):
                 if name != process.name:
                     out.tell(name, ALARM, snapshot)
             self._record(process, snapshot, out)
-
-    def on_send(self, process: Process, channel: Channel, out: Out) -> tuple[str, ...]:
-        """The stamp: the snapshots whose time has come by the sender's clock."""
-        notes = process.memory or Notes()
-        process.memory = notes._replace(sent={**notes.sent, channel: notes.sent.get(channel, 0) + 1})
-        return tuple(process.snapshots)
 
     def on_message(self, process: Process, message: Message, out: Out) -> None:
         """Every message is taken in at once, also one from after the time by a process whose time has not come."""
