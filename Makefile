@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --re
 PACKAGES := --only-binary :all: --no-binary pyspark --no-build-isolation
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --custom-compile-command "make lock"
 
-.PHONY: help app class dev quick test bench lock audit picture examples broken clean
+.PHONY: help app class fast dev quick test bench lock audit picture examples broken clean
 
 help: ## what there is
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -18,6 +18,8 @@ app: .venv/app ## install what is needed and run the app on http://127.0.0.1:850
 class: .venv/app ## the app for a class: other computers in this network can open it, with limits for each (docs/deploy.md)
 	CONSISTENT_CUT_CLASS=1 $(BIN)/streamlit run app.py --server.address 0.0.0.0 --browser.serverAddress \
 	  "$$($(BIN)/python -c 'from streamlit.net_util import get_internal_ip as mine; print(mine())')"
+
+fast: .venv/fast ## install Numba as well, which compiles the runs of ensembles
 
 dev: .venv/dev ## the app for those who work on it: an edit of Python, JS, CSS or a scenario shows on reload
 	$(BIN)/python dev.py
@@ -42,7 +44,8 @@ bench: .venv/dev ## measure the engine, the explorer, the page, a class of thirt
 lock: .venv/dev ## after an edit of requirements*.txt; with UPGRADE=--upgrade also the newest of all that they ask for
 	$(LOCK) $(UPGRADE) requirements-build.txt -o requirements-build.lock
 	$(LOCK) $(UPGRADE) requirements.txt -o requirements.lock
-	$(LOCK) $(UPGRADE) requirements-dev.txt -c requirements.lock -c requirements-build.lock -o requirements-dev.lock
+	$(LOCK) $(UPGRADE) requirements-fast.txt -c requirements.lock -o requirements-fast.lock
+	$(LOCK) $(UPGRADE) requirements-dev.txt -c requirements-fast.lock -c requirements.lock -c requirements-build.lock -o requirements-dev.lock
 
 audit: .venv/dev ## look the locked packages up among the known vulnerabilities (asks pypi.org); fails if one cannot be
 	$(BIN)/pip-audit --strict --require-hashes --disable-pip -r requirements-build.lock -r requirements-dev.lock
@@ -70,6 +73,11 @@ clean: ## remove the environment and caches
 .venv/app: requirements.lock .venv/build
 	$(INSTALL) $(PACKAGES) -r requirements.lock
 	@touch $@
+
+.venv/fast: requirements-fast.lock pipeline/compiled/kernel.py .venv/build
+	$(INSTALL) $(PACKAGES) -r requirements-fast.lock
+	$(BIN)/python -m pipeline.compiled
+	@touch $@ .venv/app
 
 .venv/dev: requirements-dev.lock .venv/build
 	$(INSTALL) $(PACKAGES) -r requirements-dev.lock

@@ -1,8 +1,10 @@
 """Cost of Spark for ensembles, against a plain pool of processes: `python -m bench.ensembles [RUNS]`.
 
-Both carry out the same runs with the same engine and measure them in the same way; start-up is not counted. The pool
-returns its rows to the parent and writes events with plain pyarrow; Spark's workers commit every part. They take turns,
-so that slow moments of the machine affect both; the result is the median of the ratios.
+The pool carries out the same chunks with the same engine, measures them in the same way and writes the same parts;
+start-up is not counted. They take turns, so that slow moments of the machine affect both; the result is the median of
+the ratios. How many runs a core makes is counted in processor time of the pool, so that others at work on the machine
+matter little. Compiled runs are more, and runs with events fewer, so that all take about as long. What only Spark does
+then, joining the parts and summing up the runs, is timed by itself.
 """
 
 from __future__ import annotations
@@ -11,20 +13,22 @@ import multiprocessing
 import statistics
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from multiprocessing.pool import Pool
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from pyarrow import parquet
-
-from pipeline.ensembles.chunks import Plan, event_table, measured, plan_of
+from pipeline.compiled.runs import compiled
+from pipeline.ensembles.cells import cells_of
+from pipeline.ensembles.chunks import Plan, carry_out, plan_of
+from pipeline.ensembles.compacting import compact
 from pipeline.ensembles.grid import ALL, NONE, Grid
-from pipeline.ensembles.measure import Row
-from pipeline.ensembles.run import run_ensemble
+from pipeline.ensembles.run import run_ensemble, run_on_workers
+from pipeline.ensembles.summaries import summarize
 from pipeline.spark import local_server, spark_session
 from pipeline.store.folder import Store
 
@@ -32,9 +36,35 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 ROUNDS = 3
-RUNS = 10_000
+RUNS = 3_000
 CLICK = 1_000  # runs for the time from a click to the charts
-LIMITS = {NONE: 1.25, ALL: 1.8}
+
+
+class Kind(NamedTuple):
+    """A row of the table: which events are kept, who does the runs, how many times RUNS; the aims, where there are."""
+
+    words: str
+    events: str
+    by_numba: bool
+    times: float
+    most: float | None  # of the ratio
+    least: int | None  # runs a second and core
+
+
+IN_PYTHON = (
+    Kind("verdicts, in Python", NONE, False, 1, 1.25, 330),
+    Kind("all events, in Python", ALL, False, 0.4, 1.8, None),
+)
+COMPILED = Kind("verdicts, compiled", NONE, True, 10, None, None)
+
+
+class Times(NamedTuple):
+    """The seconds of the pool and of Spark for the same runs; the pool's runs per second and core; joining and sums."""
+
+    pool: float
+    spark: float
+    speed: float
+    after: float
 
 
 def grid(runs: int, events: str) -> Grid:
@@ -42,27 +72,16 @@ def grid(runs: int, events: str) -> Grid:
     return Grid.read({"processes": "8", "runs": str(runs), "events": events})
 
 
-def rows_of(plan: Plan, run_id: int) -> list[Row]:
-    """The work of a pool's process for one run's verdicts."""
-    return measured(plan, run_id)[0]
+def processor_time(plan: Plan, chunk: int) -> float:
+    """The work of a pool's process: carries out a chunk. Returns the seconds of its processor."""
+    begin = time.process_time()
+    carry_out(plan, chunk)
+    return time.process_time() - begin
 
 
-def events_of(plan: Plan, folder: Path, chunk: int) -> int:
-    """The work of a pool's process for one chunk's events: writes a file. Returns the rows."""
-    found = []
-    for run_id in plan.run_ids(chunk):
-        _, execution = measured(plan, run_id)
-        found.append((run_id, execution.events if execution else []))
-    table = event_table(found)
-    parquet.write_table(table, folder / f"{chunk}.parquet")
-    return table.num_rows
-
-
-def by_pool(pool: Pool, plan: Plan, events: str, folder: Path) -> int:
-    """The ensemble by a pool. Returns the rows."""
-    if events == ALL:
-        return sum(pool.imap_unordered(partial(events_of, plan, folder), range(plan.chunk_count)))
-    return sum(map(len, pool.imap_unordered(partial(rows_of, plan), range(plan.run_count), chunksize=32)))
+def by_pool(pool: Pool, plan: Plan) -> float:
+    """The ensemble by a pool. Returns the runs per second and core."""
+    return plan.run_count / sum(pool.imap_unordered(partial(processor_time, plan), range(plan.chunk_count)))
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -79,13 +98,18 @@ def new_store(of: Grid) -> Iterator[Store]:
         yield Store.create(Path(folder) / "ensemble", "ensemble", of.to_json())
 
 
-def compared(spark: SparkSession, pool: Pool, of: Grid) -> tuple[float, float]:
-    """The seconds that the pool and Spark took, one after the other."""
+def compared(spark: SparkSession, pool: Pool, kind: Kind, runs: int) -> Times:
+    """The pool and Spark, one after the other, with the same runs."""
+    of = grid(round(runs * kind.times), kind.events)
+    speed: list[float] = []
     with new_store(of) as store:
-        plan = plan_of(store, of)
-        plainly = seconds(lambda: by_pool(pool, plan, of.events, store.path))
+        plan = plan_of(store, of)._replace(by_numba=kind.by_numba)
+        plainly = seconds(lambda: speed.append(by_pool(pool, plan)))
     with new_store(of) as store:
-        return plainly, seconds(lambda: run_ensemble(spark, store, of))
+        plan = plan_of(store, of)._replace(by_numba=kind.by_numba)
+        ours = seconds(lambda: list(run_on_workers(spark, plan, range(plan.chunk_count), threading.Event())))
+        after = seconds(lambda: compact(spark, store)) + seconds(lambda: summarize(spark, store))
+    return Times(plainly, ours, speed[0], after)
 
 
 def to_charts(spark: SparkSession, store: Store, of: Grid) -> None:
@@ -95,15 +119,25 @@ def to_charts(spark: SparkSession, store: Store, of: Grid) -> None:
 
 
 def against_pool(spark: SparkSession, pool: Pool, runs: int) -> None:
-    """Prints the times of the pool and of Spark for an ensemble."""
-    print(f"\n{runs:,} runs of 8 processes and some 500 events, on {local_server.cores()} cores")
-    print(f"  {'':24} {'pool, s':>10} {'Spark, s':>10} {'ratio':>8} {'at most':>8}")
-    for events, limit in LIMITS.items():
-        pairs = [compared(spark, pool, grid(runs, events)) for _ in range(ROUNDS)]
-        plainly, ours = (min(column) for column in zip(*pairs, strict=True))
-        ratio = statistics.median(ours / plainly for plainly, ours in pairs)
-        words = "all events written" if events == ALL else "verdicts only"
-        print(f"  {words:24} {plainly:10.2f} {ours:10.2f} {ratio:8.2f} {limit:8.2f}")
+    """Prints the times of the pool and of Spark for ensembles of each kind."""
+    print(f"\nruns of 8 processes and some 500 events, on {local_server.cores()} cores")
+    print(f"  {'':22} {'runs':>7} {'pool, s':>8} {'Spark, s':>9} {'ratio':>6} {'at most':>8} ", end="")
+    print(f"{'runs/s, core':>13} {'at least':>9} {'then joining, sums, s':>22}")
+    for kind in kinds():
+        compared(spark, pool, kind, 200)  # the first time costs more
+        rounds = [compared(spark, pool, kind, runs) for _ in range(ROUNDS)]
+        quickest = Times(*(min(column) for column in zip(*rounds, strict=True)))
+        ratio = statistics.median(one.spark / one.pool for one in rounds)
+        speed = max(one.speed for one in rounds)
+        print(f"  {kind.words:22} {round(runs * kind.times):7,} {quickest.pool:8.2f} {quickest.spark:9.2f} ", end="")
+        print(
+            f"{ratio:6.2f} {kind.most or '':>8} {speed:13,.0f} {kind.least or '':>9} {quickest.after:22.2f}", flush=True
+        )
+
+
+def kinds() -> tuple[Kind, ...]:
+    """The rows of the table: compiled runs only where Numba works."""
+    return (*IN_PYTHON, COMPILED) if compiled(cells_of(Grid.read({}))[0].scenario) else IN_PYTHON
 
 
 def after_a_click(spark: SparkSession) -> None:
@@ -119,11 +153,9 @@ def after_a_click(spark: SparkSession) -> None:
 
 
 def measure_ensembles(runs: int = RUNS) -> None:
-    """Prints both tables."""
+    """Prints the table, and the time after a click."""
     spark = spark_session.session()
     with multiprocessing.get_context("spawn").Pool(local_server.cores()) as pool:
-        for events in LIMITS:  # the first time costs more
-            compared(spark, pool, grid(200, events))
         against_pool(spark, pool, runs)
     after_a_click(spark)
 

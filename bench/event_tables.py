@@ -51,6 +51,31 @@ def write_cuts(file: Path, runs: int) -> None:
     parquet.write_table(pyarrow.table(columns).cast(arrow_schema(CUT_TYPES)), file)
 
 
+def write_run(folder: Path, messages: int, cuts: int) -> int:
+    """Writes one run, and cuts near consistent ones: moments of it, with up to 3 events more or fewer of each process.
+
+    Returns the number of events. The files are as those of `write_events` and `write_cuts`.
+    """
+    events = events_of(0, messages)
+    (folder / "events").mkdir(parents=True)
+    parquet.write_table(events, folder / "events" / "part-0.parquet")
+    draw = numpy.random.default_rng(0)
+    process, index = (events[name].to_pandas().to_numpy() for name in ("process", "index"))
+    moments = draw.integers(0, len(process), cuts)
+    inside = []
+    for name in _names():
+        own = numpy.concatenate([[0], numpy.maximum.accumulate(numpy.where(process == name, index, 0))])
+        inside.append(numpy.clip(own[moments] + draw.integers(-3, 4, cuts), 0, own[-1]))
+    columns = {
+        "run_id": numpy.zeros(cuts * PROCESSES, numpy.int64),
+        "cut_id": [f"cut-{number}" for number in range(cuts) for _ in _names()],
+        "process": _names() * cuts,
+        "index": numpy.array(inside).T.ravel(),
+    }
+    parquet.write_table(pyarrow.table(columns).cast(arrow_schema(CUT_TYPES)), folder / "cuts.parquet")
+    return events.num_rows
+
+
 def write_log(folder: Path, messages: int) -> int:
     """Makes a data folder that holds one execution with so many messages. Returns the number of its events."""
     store = Store.create(folder, TRACE, {"files": ["one.csv"], "format": "csv"})

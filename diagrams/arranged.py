@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
-from diagrams.elements import ACROSS, Arrow, Dot, Ghost, Recording
+from diagrams.elements import ACROSS, Arrow, Dot, Ghost, Recording, Stretch
 from diagrams.scene import Scene
 from sim.core.model import INTERNAL
 
@@ -64,6 +64,20 @@ class Arranged(Scene):
             for ghost in self.whole.ghosts
             if ghost.source in self.number and ghost.target in self.number
         ]
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """Those of the processes on show; a channel of a hidden process lies on the side of that."""
+        return tuple(
+            replace(own, lane=self.number[own.lane], beside=None if own.beside is None else self._side(own))
+            for own in self.whole.stretches
+            if own.lane in self.number
+        )
+
+    def _side(self, stretch: Stretch) -> int:
+        """The lane of the other end of a channel, or a neighbour on its side."""
+        other = stretch.beside or 0
+        return self.number.get(other, self._beside(self.number[stretch.lane], other))
 
     def why_not_received(self, arrow: Arrow) -> str:
         """As if nothing were hidden."""

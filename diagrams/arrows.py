@@ -97,11 +97,19 @@ def _there(
         add_arrows(canvas, [arrow for arrow, *_ in own], spans, line, head, False, is_open, meta, sign, off)
 
 
-def messages(canvas: Canvas) -> None:
+def arrows(canvas: Canvas) -> None:
+    """The arrows of all messages; one look for what lies at their ends serves them all."""
+    tips = Tips(canvas, obstacles_of(canvas))
+    for part in (_control, _messages, _markers):
+        part(canvas, tips)
+    _held(canvas)
+
+
+def _messages(canvas: Canvas, tips: Tips) -> None:
     """Application messages: thin ahead of the message, bold behind it, solid once it is received."""
-    arrows, tips = _of_kind(canvas, APP), Tips(canvas, obstacles_of(canvas))
-    _ahead(canvas, arrows, tips)
-    for (colour, is_open), own in _grouped(arrows, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
+    own_kind = _of_kind(canvas, APP)
+    _ahead(canvas, own_kind, tips)
+    for (colour, is_open), own in _grouped(own_kind, lambda arrow: (_colour(arrow), arrow.head == "open")).items():
         flying = {"color": colour, "width": 3.4 * max(canvas.scale, 0.5)}
         span = [(arrow.sent, arrow.received) for arrow in own]
         sign = f"{own[0].head} message".strip()
@@ -115,9 +123,8 @@ def _of_kind(canvas: Canvas, kind: str) -> list[Arrow]:
     return [arrow for arrow in canvas.scene.arrows if arrow.kind == kind and arrow.received is not None]
 
 
-def control(canvas: Canvas) -> None:
+def _control(canvas: Canvas, tips: Tips) -> None:
     """Control messages: fine dotted lines in the colour of their sender, beside all channels."""
-    tips = Tips(canvas, obstacles_of(canvas))
     for (colour, snapshot), own in _grouped(_of_kind(canvas, CONTROL), _look).items():
         line, meta = {"color": colour, "dash": theme.CONTROL_DASH}, canvas.of(snapshot)
         flying = {**line, "width": 2.2 * max(canvas.scale, 0.4)}
@@ -127,12 +134,12 @@ def control(canvas: Canvas) -> None:
         _there(canvas, own, tips, there, 9, "control message", meta=meta)
 
 
-def markers(canvas: Canvas) -> None:
+def _markers(canvas: Canvas, tips: Tips) -> None:
     """Markers: dashed, in the colour of the process that sent them; the dash tells the snapshot.
 
     The way ahead of a marker is a thin solid line, so that the bold dashes on it stay clear.
     """
-    looks, tips = _grouped(_of_kind(canvas, MARKER), _look), Tips(canvas, obstacles_of(canvas))
+    looks = _grouped(_of_kind(canvas, MARKER), _look)
     for (_, snapshot), own in looks.items():
         _ahead(canvas, own, tips, canvas.of(snapshot))
     for (colour, snapshot), own in looks.items():
@@ -152,7 +159,7 @@ def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, 
     return groups
 
 
-def held(canvas: Canvas) -> None:
+def _held(canvas: Canvas) -> None:
     """Messages that are never received, as dotted stubs.
 
     One that is held, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a ring.

@@ -132,10 +132,11 @@ class _Run:
         return sides.pop() if len(sides) == 1 and not self._found(snapshot) else ""
 
     def _recordings(self, snapshot: Snapshot) -> dict[str, Recording]:
-        """Those up to the step that still count, by the process on show: who aborts throws its own away."""
+        """Those up to the step that count, by the process on show: of several the last; who aborts has none."""
         made = self.scene.recordings.get(snapshot.id, ())
-        at = {self.scene.lanes[own.lane]: own for own in made if own.step <= self.step}
-        return {name: at[name] for name in self.processes if name in at and name in snapshot.local}
+        at = {(self.scene.lanes[own.lane], own.step): own for own in made if own.step <= self.step}
+        counting = {name: (name, own.step) for name, own in snapshot.local.items()}
+        return {name: at[counting[name]] for name in self.processes if counting.get(name) in at}
 
     def _found(self, snapshot: Snapshot) -> list[RecordedMessage]:
         """What the picture shows of the messages that a snapshot has recorded."""
@@ -163,7 +164,8 @@ class _Run:
         is_closed = snapshot.completed is not None and snapshot.completed <= self.step
         told = [_states(self.scene, snapshot, inside), *self._elsewhere(sides)]
         held = [_channels(self.scene, found)]
-        if is_closed and len(inside) == len(self.processes) > 1:
+        is_coordinated = self.scene.execution.engine.algorithm.coordinated  # else nobody records channels
+        if is_closed and is_coordinated and len(inside) == len(self.processes) > 1:
             held.append(_rest(found, self.others > 0))
         if len(recorded) < len(self.scene.processes):
             return _sentence(f"Snapshot {snapshot.id} is under way", *told, self._missing(recorded), *held)
@@ -191,7 +193,9 @@ class _Run:
     def _missing(self, recorded: Sequence[str]) -> str:
         missing = [name for name in self.processes if name not in recorded]
         if missing:
-            return f"{_named(missing)} {'have' if len(missing) > 1 else 'has'} not recorded yet"
+            makes_more = not self.scene.execution.engine.algorithm.coordinated
+            what = f"made {'their' if len(missing) > 1 else 'its'} last copy" if makes_more else "recorded"
+            return f"{_named(missing)} {'have' if len(missing) > 1 else 'has'} not {what} yet"
         return "not all that are left out have recorded yet"
 
     def _verdict(self, frontier: Mapping[str, int]) -> tuple[str, str]:

@@ -6,7 +6,9 @@ A dot's `customdata` is [run_id, snapshot_id, cell], the first two null where it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from statistics import median_low
 
 from diagrams.canvas import plain
 from diagrams.chart_parts import (
@@ -19,6 +21,7 @@ from diagrams.chart_parts import (
     Trace,
     about_cell,
     about_run,
+    amount,
     axis,
     chosen,
     frame,
@@ -30,6 +33,7 @@ from diagrams.chart_parts import (
 from diagrams.measures import Dimension, Measure, Row, Rows, alike, values
 
 MOST_BARS = 8  # with their numbers written above them
+MOST_PARTS = 30  # of a histogram
 MOST_WRITTEN = 150  # cells of a heat map; in a bigger one no numbers are written
 
 
@@ -133,6 +137,57 @@ def slowest(rows: Rows) -> Figure:
     places = {"tickvals": [*range(len(rows))], "ticktext": [*map(plain, names)], "range": [-0.6, len(rows) - 0.4]}
     x = axis("Process") | places | {"showgrid": False}
     return frame([bars], "Snapshots that the process finished last", x, axis("", from_zero=True))
+
+
+def histogram(rows: Rows, measure: Measure) -> Figure:
+    """How many runs lie in each part of the range of a measure; a bar is picked as one of its runs, by its seed.
+
+    The layout's `meta.told` says it in words.
+    """
+    width = _nice_width(max((row[measure.column] for row in rows), default=0), is_whole=not measure.unit)
+    parts: dict[int, list[Row]] = {}
+    for row in sorted(rows, key=lambda row: row[measure.column]):
+        parts.setdefault(int(row[measure.column] // width), []).append(row)
+    shift = 0.0 if width == 1 and not measure.unit else width / 2  # a bar for each number stands on its number
+    names = {part: _part_words(part, width, measure) for part in parts}
+    bars = {
+        "type": "bar", "x": [part * width + shift for part in parts], "y": [len(own) for own in parts.values()],
+        "width": 0.92 * width, "customdata": [own[0]["seed"] for own in parts.values()],
+        "marker": {"color": "@accent/0.75"},
+        **hover(f"<b>{len(own):,} of {len(rows):,} runs</b>: {names[part]}" for part, own in parts.items()),
+    }  # fmt: skip
+    end = (max(parts, default=0) + 1) * width
+    ends = {"showgrid": False, "fixedrange": True, "range": [shift - 0.6 * width, end + shift - 0.4 * width]}
+    x = axis(measure.unit.capitalize() or measure.words) | ends
+    y = axis("Runs", from_zero=True) | {"fixedrange": True, "nticks": 4}  # a phone's chart is low
+    figure = frame([bars], measure.name, x, y)
+    figure["layout"]["meta"] = {"told": _in_words(rows, measure)}
+    return figure
+
+
+def _in_words(rows: Rows, measure: Measure) -> str:
+    """A histogram for those who do not see it: how many runs, the least, the median and the most of the measure."""
+    found = sorted(row[measure.column] for row in rows)
+    if not found:
+        return f"{measure.name}: no runs"
+    low, high = number(found[0]), amount(found[-1], measure)
+    return f"{measure.name} of {len(found):,} runs: from {low} to {high}, median {number(median_low(found))}"
+
+
+def _nice_width(top: float, *, is_whole: bool) -> float:
+    """The width of the bars of a histogram from 0 to `top`: 1, 2 or 5 times a power of ten."""
+    least = max(top, 1e-6) / MOST_PARTS
+    power = 10.0 ** math.floor(math.log10(least))
+    width = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least)
+    return max(width, 1.0) if is_whole else width
+
+
+def _part_words(part: int, width: float, measure: Measure) -> str:
+    """One part of the range of a measure, with its unit."""
+    low, high = part * width, (part + 1) * width
+    if not measure.unit:
+        return f"{number(low) if width == 1 else f'{number(low)} to {number(high - 1)}'} {measure.name.lower()}"
+    return f"{number(low)} to {amount(high, measure)}"
 
 
 def depths(counts: Sequence[tuple[int, bool]]) -> Figure:

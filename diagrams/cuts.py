@@ -115,7 +115,16 @@ def tints(canvas: Canvas) -> None:
             canvas.add([future], show, "future", fillcolor="@line/0.09", meta=outline, **FILL)
             spots, words = zip(*names(canvas.scene, canvas.down, cut, line), strict=True)
             points, sides = [spot.at for spot in spots], [spot.side for spot in spots]
-            write(canvas, points, [f"<i>{word}</i>" for word in words], sides, "@ink", NAME_SIZE, show * 2, meta=meta)
+            write(
+                canvas,
+                points,
+                [f"<i>{word}</i>" for word in words],
+                sides,
+                "@ink",
+                NAME_SIZE,
+                show * len(points),
+                meta=meta,
+            )
 
 
 def shown_past(canvas: Canvas) -> None:
@@ -163,8 +172,11 @@ def _past(canvas: Canvas, line: Sequence[Point]) -> list[Point]:
 
 
 def names(scene: Scene, down: bool, cut: Cut, line: Sequence[Point]) -> list[tuple[Spot, str]]:
-    """The names at the end of a snapshot's cut: of its two sides, or with several snapshots its own on the past's."""
-    if len(scene.snapshots) > 1:
+    """The names at the end of a snapshot's cut: of its two sides; with several snapshots its own on the past's.
+
+    A recovery line has its own name in any case.
+    """
+    if len(scene.snapshots) > 1 or cut.name != cut.snapshot:
         return [(Spot(line[-1], "top left"), cut.name)]
     low, high = scene.extent
     lane, position = line[-1]

@@ -71,6 +71,30 @@ class Ghost:
 
 
 @dataclass(frozen=True)
+class Stretch:
+    """A time in which a channel is blocked or full, or a process paused, as `kind` says, on the line of `lane`.
+
+    A process is paused on its line. A blocked channel lies beside the line of its receiver, a full one beside that of
+    its sender: `beside` is the lane of the other end. It begins at step `step` and ends at step `until`, at position
+    `end` (None: never). `told` says how long it lasts; `what` says what stands still, `since` that time.
+    """
+
+    lane: int
+    kind: str
+    beside: int | None
+    start: float
+    end: float | None
+    step: int
+    until: int | None
+    snapshot: str | None
+    channel: str | None
+    what: str
+    since: float
+    told: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Recording:
     """A process records its state: one point of the cut."""
 

@@ -14,23 +14,33 @@ from sim.core.model import (
     APPLICATION_KINDS,
     BLOCKED,
     CHANNEL_CLOSED,
+    COLLECTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    CRASH,
+    DOWN,
+    FULL,
     INTERNAL,
     KINDS,
+    LOST,
+    MARKER_CARRIED,
     MARKER_RECEIVE,
     MARKER_SEND,
+    NOTED,
     PAUSED,
     RECEIVE,
     RECORD,
     RECORDED,
+    RESTART,
     RESUMED,
+    ROOM,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
     STATE_CHANGED,
     TIMER,
     UNBLOCKED,
+    UP,
     Event,
     label_of,
 )
@@ -74,6 +84,7 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "kinds": _kinds(words.algorithm, {event.kind for event in rows}),
         "snapshots": snapshots,
         "bodies": bodies,
+        "lost": sorted(number for number in execution.losses if execution.flights[number].receive is None),
         "labels": labels,
         "apart": {
             number: round(position(event), 4)
@@ -93,6 +104,7 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
         RECORDED: ("message recorded", "records recording channel"),
         MARKER_SEND: (f"{marker} sent", "marker sends"),
         MARKER_RECEIVE: (f"{marker} received", "marker receives"),
+        MARKER_CARRIED: (f"{marker} carried", "marker rides piggyback piggybacked"),
         CHANNEL_CLOSED: ("stops recording the channel", "channel closed closes"),
         SNAPSHOT_COMPLETE: ("has done its part", "snapshot complete completed"),
         SNAPSHOT_ABORTED: ("snapshot aborted", "given up"),
@@ -103,7 +115,16 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
         UNBLOCKED: ("channel unblocked", "unblocks"),
         PAUSED: ("pauses", "paused"),
         RESUMED: ("goes on", "resumed resumes"),
+        FULL: ("channel full", "stands still back-pressure"),
+        ROOM: ("channel has room", "goes on back-pressure"),
+        CRASH: ("crashes", "crashed down fault failure"),
+        RESTART: ("starts again", "restarts restarted up fault"),
+        DOWN: ("channel severed", "severs down partition fault"),
+        UP: ("channel mended", "mends up fault"),
+        LOST: ("message lost", "loses fault"),
         STATE_CHANGED: ("recorded state changes", "changed reference"),
+        NOTED: ("notes", "noted sum"),
+        COLLECTED: ("every part is there", "collected collection complete"),
     }
     return [{"title": told[kind][0], "aliases": told[kind][1]} if kind in there else None for kind in KINDS]
 
@@ -111,10 +132,13 @@ def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str
 def _bodies(execution: Execution) -> Iterable[str | None]:
     """What each row carries, in words; None where it carries nothing."""
     words, flights = words_of(execution).workload, execution.flights
+    algorithm = execution.engine.algorithm
     for event in in_time(execution.events):
         flight = None if event.message_id is None else flights[event.message_id]
         if event.kind == TIMER:
             yield event.label
+        elif event.kind == NOTED:
+            yield algorithm.note_words(execution.body_of(event))
         elif event.kind == INTERNAL:
             yield words.body_words(execution.body_of(event)) or None
         elif flight is None or flight.is_marker:

@@ -74,15 +74,25 @@ class Labels:
         self.texts.append(self._box(text, size, spot))
 
     def place(
-        self, text: str, size: float, spots: Sequence[Spot], own: Sequence[Point], *, is_needed: bool = False
+        self,
+        text: str,
+        size: float,
+        spots: Sequence[Spot],
+        own: Sequence[Point],
+        *,
+        is_needed: bool = False,
+        is_spare: bool = False,
     ) -> Spot | None:
         """The best of `spots`: the first that is clear, else the one that hides least. None if all hide other texts.
 
         `own` is what the text belongs to, the place of a dot or the ends of a line: it may be near to this alone. On
-        paper a text that `is_needed` may lie on messages where there is no other spot.
+        paper a text that `is_needed` may lie on messages where there is no other spot. One that `is_spare` lies on no
+        dot: it is rather left out.
         """
         deadline.check()
         ends = [self.pixels(point) for point in own]
+        if is_spare:
+            spots = [spot for spot in spots if not self._hides_dot(self._box(text, size, spot))]
         found = self._best(text, size, spots, ends, lines=False)
         if found is None and is_needed and self.room.letters:
             found = self._best(text, size, spots, ends, lines=True)
@@ -109,9 +119,12 @@ class Labels:
                 break
         return best
 
+    def _hides_dot(self, box: Box) -> bool:
+        return any(box.meets(dot) for _, dot, _ in self.dots)
+
     def _misleads(self, box: Box, own: Sequence[Pixel], *, lines: bool) -> bool:
         """Whether a text in this box reaches out, hides a dot, or lies on another message than its own."""
-        if self._reaches_out(box) or any(box.meets(dot) for _, dot, _ in self.dots):
+        if self._reaches_out(box) or self._hides_dot(box):
             return True
         return not lines and any(
             line.message is not None and [line.start, line.end] != own

@@ -6,10 +6,11 @@ from itertools import groupby
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APP, RECEIVE, SEND
+from sim.core.model import APP, APPLICATION_KINDS, CRASH, LOST, RECEIVE, RESTART, SEND
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 
+_MOVING = APPLICATION_KINDS | {CRASH, RESTART, LOST}  # the kinds of event that may change where something is
 Timeline = list[list[Any]]
 
 
@@ -48,21 +49,29 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
 
 
 def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline]:
-    """The amount in all processes, and in all channels, at the steps at which that of some process changes."""
+    """The amount in all processes, and in all channels, at the steps at which either changes in sum.
+
+    A process that is down has none, and what is lost is nowhere: the sum is smaller then.
+    """
     history = execution.history
     amount = dict(zip(history.sends, good["messages"], strict=True))
+    held = {name: own[0] for name, own in zip(history.processes, good["processes"], strict=True)}
     inside, between = good["total"], 0
     processes: Timeline = [[0, inside]]
     channels: Timeline = [[0, between]]
-    for step, events in groupby(in_time(history.rows), key=lambda event: event.step):
-        change = 0
+    moving = (event for event in in_time(execution.events) if event.kind in _MOVING)
+    for step, events in groupby(moving, key=lambda event: event.step):
         for event in events:
-            own, index = good["processes"][history.rank[event.process]], event.index or 0
-            change += own[index] - own[index - 1]
-            sign = {SEND: 1, RECEIVE: -1}.get(event.kind, 0)
-            between += sign * amount.get(event.message_id or 0, 0)
-        if change:
-            inside += change
+            own = good["processes"][history.rank[event.process]]
+            kept = {CRASH: 0, RESTART: own[0], LOST: held[event.process]}.get(event.kind)
+            if kept is None:
+                kept = own[event.index or 0]
+            inside += kept - held[event.process]
+            held[event.process] = kept
+            sign = {SEND: 1, RECEIVE: -1, LOST: -1}.get(event.kind)
+            if sign:
+                between += sign * amount.get(event.message_id or 0, 0)
+        if (inside, between) != (processes[-1][1], channels[-1][1]):
             processes.append([step, inside])
             channels.append([step, between])
     return {"processes": processes, "channels": channels}

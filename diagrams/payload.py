@@ -1,12 +1,14 @@
 """Scene -> the plain JSON that the browser component draws and steps through.
 
-`payload` lists the keys; what they mean is said at what makes each (docs/architecture.md: traces and their `meta`).
+Each part of `payload` lists its keys; what they mean is said at what makes each (docs/architecture.md: traces and their
+`meta`).
 Nothing depends on who looks or at which step. Steps, figures, messages, items and meters are those of the scene's
 window; all else is of the whole run.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,27 +25,44 @@ from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import in_time
-from sim.core.model import APP, CONTROL, MARKER, Initiate, Send
+from sim.core.model import APP, CONTROL, MARKER, Fault, Initiate, Send
 from sim.core.notation import has_label, moment
-from sim.document.scenario import ORIENTATIONS
+from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.document.validate import may_initiate
 from sim.explain.choices import all_choices
+from sim.explain.faults import choice_in_words, whose
 from sim.explain.reasons import reasons_over_steps
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
+from sim.explain.words import capital
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.references import references
+from sim.run.stops import freed_at
 
 # Where a scheduler knows no time: who says when an event happens that somebody adds.
 _WHO_DECIDES = {"manual": "You choose when it happens.", "random": "Chance decides when it happens."}
 
 
-def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = ()) -> dict[str, Any]:
+def payload(
+    scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Sequence[str] = (), questions: bool = True
+) -> dict[str, Any]:
     """Everything the component needs of `scene`, ready for JSON, drawn in one or both of ORIENTATIONS.
 
-    `proofs` are the snapshots, by their ids, for which Dijkstra's page is wanted.
+    `proofs` are the snapshots, by their ids, for which Dijkstra's page is wanted; `questions`: with
+    the diagrams for somebody who predicts.
     """
+    return {
+        **_told(scene),
+        **_window(scene),
+        **_drawn(scene, orientations, proofs, questions=questions),
+        **_run(scene),
+        **_channels_and_cuts(scene),
+        **_rules(scene),
+    }
+
+
+def _told(scene: Scene) -> dict[str, Any]:
+    """What the scenario says of itself, and what there is to say of its rules."""
     scenario = scene.execution.scenario
-    is_asked = scene.is_whole and bool(scene.snapshots)
     return {
         "name": scenario.name,
         "title": scenario.title or scenario.name,
@@ -51,34 +70,68 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
         "rules_before": rules_before(scenario, scene.whole_run.words.algorithm.marker),
         "rule_book": rule_book(scene.execution.engine.algorithm),
         "source": scenario.source,
-        "orientation": scenario.orientation,
-        "has_time": scenario.scheduler.has_time,
-        "whole_times": scenario.scheduler.kind == "tick",
-        "who_decides": _WHO_DECIDES.get(scenario.scheduler.kind),
+        "walk": [{"text": stop.text, "step": stop.step, "swaps": stop.swaps} for stop in scenario.walk],
+    }
+
+
+def _window(scene: Scene) -> dict[str, Any]:
+    """The window, its steps, and how time goes on in it."""
+    scheduler = scene.execution.scenario.scheduler
+    return {
+        "orientation": scene.execution.scenario.orientation,
+        "has_time": scheduler.has_time,
+        "whole_times": scheduler.kind == "tick",
+        "who_decides": _WHO_DECIDES.get(scheduler.kind),
         "last": scene.last,
         "first": scene.first,
         "until": scene.until,
         "end": scene.times[-1],
         "extent": scene.extent,
         "steps": _steps(scene),
+        "choices": _choices(scene),
+    }
+
+
+def _drawn(scene: Scene, orientations: Sequence[str], proofs: Sequence[str], *, questions: bool) -> dict[str, Any]:
+    """The figures, their colours and signs; those for somebody who predicts only if `questions`."""
+    is_asked = scene.is_whole and bool(scene.snapshots)
+    asked_ways = orientations if questions and is_asked else ()
+    return {
         "figures": {orientation: figure(scene, orientation) for orientation in orientations},
         "asked_positions": [round(position, 4) for position in positions(scene)] if is_asked else [],
-        "questions": {orientation: question(scene, orientation) for orientation in orientations if is_asked},
+        "questions": {orientation: question(scene, orientation) for orientation in asked_ways},
         "proofs": {snapshot: proof_page(scene, snapshot, orientations) for snapshot in proofs},
-        "walk": [{"text": stop.text, "step": stop.step, "swaps": stop.swaps} for stop in scenario.walk],
         "palettes": theme.PALETTES,
         "signs": signs(scene),
         "topology": topology(scene),
+        "arrangement": _arrangement(scene),
+        "expanded": scene.expanded,
+        "collapsed": _collapsed(scene),
+    }
+
+
+def _run(scene: Scene) -> dict[str, Any]:
+    """What happens in the run, and what the snapshots find."""
+    return {
+        "stops": _stops(scene),
         "snapshots": record.record_of(scene),
         "properties": properties(scene),
         "meters": record.meters(scene),
         "messages": _messages(scene),
         "items": _items(scene),
         "events": scene.whole_run.columns,
+        "conserved": conserved(scene.execution),
+        "body_hint": scene.execution.engine.workload.body_hint,
+        "log": scene.whole_run.log and scene.whole_run.log.plain(),
+    }
+
+
+def _channels_and_cuts(scene: Scene) -> dict[str, Any]:
+    """The system, and the cuts that are discussed."""
+    return {
         "processes": list(scene.processes),
         "lanes": list(scene.lanes),
         "colours": [theme.process_colour(lane) for lane in range(len(scene.lanes))],
-        "arrangement": _arrangement(scene),
         "channels": _channels(scene),
         "cuts": [
             {
@@ -92,22 +145,24 @@ def payload(scene: Scene, orientations: Sequence[str] = ORIENTATIONS, proofs: Se
             for c in scene.whole_run.story_cuts
         ],
         "cut_counts": cut_counts(scene.whole_run.whole_events),
-        "conserved": conserved(scene.execution),
-        "body_hint": scene.execution.engine.workload.body_hint,
-        "cases": dict(scene.whole_run.words.algorithm.all_reasons),
-        "marker": scene.whole_run.words.algorithm.marker,
-        "control": scene.whole_run.words.algorithm.control_message,
+    }
+
+
+def _rules(scene: Scene) -> dict[str, Any]:
+    """The algorithm, its words and settings, and what else could run."""
+    scenario, own = scene.execution.scenario, scene.whole_run.words.algorithm
+    return {
+        "cases": dict(own.all_reasons),
+        "marker": own.marker,
+        "control": own.control_message,
         "kinds": _kinds(scene),
-        "algorithm": scene.execution.engine.algorithm.title,
-        "fails_without_fifo": scene.execution.engine.algorithm.needs_fifo and scenario.scheduler.kind != "tick",
+        "algorithm": own.title,
+        "fails_without_fifo": own.needs_fifo and scenario.scheduler.kind != "tick",
         "rules": scenario.algorithm,
         "broken": broken(scene),
         "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
+        "parameters": _parameters(scenario),
         "initiators": may_initiate(scenario),
-        "expanded": scene.expanded,
-        "collapsed": _collapsed(scene),
-        "choices": _choices(scene),
-        "log": scene.whole_run.log and scene.whole_run.log.plain(),
     }
 
 
@@ -127,6 +182,24 @@ def _steps(scene: Scene) -> list[dict[str, Any]]:
     ]
 
 
+def _stops(scene: Scene) -> list[dict[str, Any]]:
+    """What stands still in the run: what it is, since when and between which steps, and for how long in all."""
+    return [
+        {
+            "what": own.what,
+            "kind": own.kind,
+            "lane": own.lane,
+            "channel": own.channel,
+            "since": own.since,
+            "ended": None if own.until is None else scene.execution.times[own.until],
+            "from": own.step,
+            "until": own.until,
+            "text": own.text,
+        }
+        for own in scene.whole_run.stretches
+    ]
+
+
 def _channels(scene: Scene) -> list[dict[str, Any]]:
     return [
         {
@@ -135,6 +208,7 @@ def _channels(scene: Scene) -> list[dict[str, Any]]:
             "source": c.source_name,
             "target": c.target_name,
             "fifo": c.fifo,
+            "capacity": c.capacity,
         }
         for c in scene.execution.engine.channels
     ]
@@ -161,6 +235,19 @@ def _arrangement(scene: Scene) -> dict[str, Any]:
     }
 
 
+def _parameters(scenario: Scenario) -> list[dict[str, Any]]:
+    """The parameters of the algorithm that have one value: what each means, and its value in this run (None: inf)."""
+    found = []
+    for name, own in scenario.rules.parameters.items():
+        if own.kind in ("flag", "number", "whole"):
+            value = scenario.algorithm_parameters.get(name, own.default)
+            plain = None if value == math.inf else value
+            found.append(
+                {"name": name, "kind": own.kind, "words": capital(own.help), "value": plain, "least": own.least}
+            )
+    return found
+
+
 def _collapsed(scene: Scene) -> dict[str, int]:
     """How many bars stand for how many internal events."""
     runs = [dot.count for dot in scene.dots if dot.count > 1]
@@ -178,7 +265,8 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     """The messages of the window, in order of their ids.
 
     `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
-    its own delay alone (None: never). `behind` names the message that holds it back on a FIFO channel. `reasons`
+    its own delay alone (None: never). `freed` is when the channel is open for it again (None: never; 0 where it was not
+    blocked). `behind` names the message that holds it back on a FIFO channel. `reasons`
     says of each snapshot whether it has recorded this message and why, over the steps: a list of
     [step, case, recorded, first, second], as in sim/explain/reasons.py.
     """
@@ -186,7 +274,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     own, behind = references(execution), waits_behind(execution)
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
     why = {snapshot.id: reasons_over_steps(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
-    found = []
+    found, freed = [], freed_at(execution)
     for number, (flight, arrow) in enumerate(in_time(zip(scene.flights, scene.arrows, strict=True))):
         channel = flight.channel.name
         earliest = earliest_arrival(execution, flight)
@@ -219,8 +307,10 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "earliest": earliest,
                 "delay": flight.receive.time - earliest if flight.receive else None,
                 "due": due(execution, flight) if has_time and flight.id not in stuck else None,
-                "overtakes": flight.is_marker and execution.engine.algorithm.overtakes,
-                "held": flight.receive is None and waits,
+                "freed": freed.get(flight.id, 0.0),
+                "overtakes": flight.is_marker and execution.engine.algorithm.goes_ahead(flight.body),
+                "held": flight.receive is None and flight.lost is None and waits,
+                "lost": flight.lost.step if flight.lost and flight.receive is None else None,
                 "behind": scene.whole_run.words.label(execution.flights[behind[flight.id]])
                 if flight.id in behind
                 else None,
@@ -238,15 +328,15 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
     `since` is when the event happened that the item waits for (0 for none): its time is `since` + `at`.
     """
     scenario, execution = scene.execution.scenario, scene.execution
-    lines = len(scenario.script)
     found = []
     for item in execution.engine.agenda:
         step = execution.step_of_item.get(item.number)
         if step is None or not scene.first <= step <= scene.until:
             continue
         action = item.action
-        key, number = ("script", item.number) if item.number < lines else ("snapshots", item.number - lines)
-        planned = scenario.script[number] if key == "script" else scenario.snapshots[number]
+        key, number = scenario.place(item.number)
+        planned = scenario.planned(item.number)
+        process = whose(execution, action) if isinstance(action, Fault) else planned.process
         found.append(
             {
                 "item": {key: number},
@@ -254,9 +344,13 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
                 if isinstance(action, Initiate)
                 else "send"
                 if isinstance(action, Send)
+                else "fault"
+                if isinstance(action, Fault)
                 else "internal",
-                "process": planned.process,
-                "lane": item.process,
+                "process": process,
+                "lane": scene.whole_run.lane_of[process or ""],
+                "fault": choice_in_words(execution, action) if isinstance(action, Fault) else None,
+                "of_channels": isinstance(action, Fault) and planned.process is None,
                 "to": getattr(planned, "to", None),
                 "body": getattr(planned, "body", None),
                 "label": getattr(planned, "label", None),

@@ -19,7 +19,8 @@ SIGN_WORDS = frozenset({
     "full message on its way", "before the edits", "now", "time", "label", "legend",
     # of its snapshots
     "marker", "marker on its way", "control message", "control message on its way", "recording", "recorded event",
-    "band", "cut", "past", "future", "speaks against the cut", "lost message",
+    "band", "blocked channel", "full channel", "paused process", "cut", "past", "future", "speaks against the cut",
+    "lost message", "process that is down", "severed channel",
     # of a cut that somebody holds
     "held cut", "offending message",
     # of the lattice

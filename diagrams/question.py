@@ -11,16 +11,18 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from diagrams.arrows import SHORT, control, held, markers, messages
+from diagrams.arrows import SHORT, arrows
 from diagrams.canvas import Canvas, Point, Trace, plain, write
-from diagrams.elements import ACROSS, Arrow, Dot
+from diagrams.elements import ACROSS, Arrow, Dot, Stretch
 from diagrams.labels import Labels, Spot
 from diagrams.positions import kept_apart, positions_of_steps
 from diagrams.scene import Scene, arrow_of
 from diagrams.spacetime import Figure, arranged, dots, layout_of, process_lines
+from diagrams.stops import stops
 from diagrams.texts import bodies, letters, obstacles, off_the_line
 from sim.core.model import APP
 from sim.run.execution import Flight
+from sim.run.snapshots import start_steps
 
 MOST_ARRIVALS = 40  # of a snapshot, with their channel beside them
 SIZE = 13
@@ -47,6 +49,15 @@ class Asked(Scene):
         """The application events."""
         return tuple(replace(dot, position=self.positions[dot.step], until=self._end_of(dot)) for dot in super().dots)
 
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """What fails, or stands still whatever snapshots there are: what does so for a snapshot would tell of it."""
+        return tuple(
+            replace(own, start=self.positions[own.step], end=None if own.until is None else self.positions[own.until])
+            for own in super().stretches
+            if own.snapshot is None
+        )
+
     def why_not_received(self, arrow: Arrow) -> str:
         """Which message holds it back may be a marker, so that is not said."""
         return "never comes"
@@ -69,10 +80,7 @@ class Asked(Scene):
     def _starts(self) -> set[tuple[str | None, str, int]]:
         """The steps in which processes start snapshots, each with the snapshot and the process."""
         return {
-            (own.id, name, own.local[name].step)
-            for own in self.snapshots
-            for name in own.initiators
-            if name in own.local
+            (own.id, name, step) for own in self.snapshots for name, step in start_steps(self.execution, own).items()
         }
 
     def _end_of(self, dot: Dot) -> float:
@@ -94,7 +102,7 @@ def question(scene: Scene, orientation: str) -> Figure:
     """
     canvas = Canvas(arranged(Asked(scene)), orientation)
     labels = obstacles(canvas)
-    for part in (process_lines, control, messages, markers, held, dots):
+    for part in (process_lines, stops, arrows, dots):
         part(canvas)
     letters(canvas, labels)
     for snapshot in scene.snapshots:

@@ -13,17 +13,21 @@ from diagrams import theme
 from diagrams.meters import Timeline, meters_of
 from diagrams.scene import Scene
 from sim.core import deadline
+from sim.core.algorithm import BY_NOTHING
 from sim.core.deadline import in_time
-from sim.core.model import APP, SNAPSHOT_ABORTED
+from sim.core.model import APP, CRASH, RECORD, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
-from sim.explain.verdicts import verdict_words
-from sim.run.snapshots import Snapshot
+from sim.explain.standstills import stood_still
+from sim.explain.verdicts import recovery_words, verdict_words
+from sim.run.execution import Execution, once
+from sim.run.snapshots import Snapshot, first_recordings, start_steps
 from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
+LOST_BY_CRASH = "lost in a crash"
 
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
@@ -39,11 +43,14 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
     return {
         "id": snapshot.id,
         "colour": theme.snapshot_colour(rank),
-        "initiators": list(snapshot.initiators),
+        "starts": _who_starts(scene, snapshot),
+        "asked": _asked(scene, snapshot),
         "began": snapshot.began,
         "completed": snapshot.completed,
         "aborted": snapshot.aborted,
+        **_known(snapshot),
         "facts": _facts(scene, snapshot),
+        "settled": _span(scene.execution).get(snapshot.id, (0, 0))[1],
         "status": _status(scene, snapshot, recorded_at, closed_at),
         "processes": [_process(scene, snapshot, name, recorded_at.get(name)) for name in scene.processes],
         "channels": [
@@ -56,12 +63,47 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
     }
 
 
+@once
+def _span(execution: Execution) -> dict[str, tuple[int, int]]:
+    """The first and the last step in which anything is done for each snapshot; none of one that never starts."""
+    found: dict[str, tuple[int, int]] = {}
+    for event in in_time(execution.events):
+        if event.snapshot_id is not None:
+            first, _ = found.get(event.snapshot_id, (event.step, event.step))
+            found[event.snapshot_id] = (first, event.step)
+    return found
+
+
+def _who_starts(scene: Scene, snapshot: Snapshot) -> str:
+    """`P1 and P2 start S1.`"""
+    words_of_run = scene.whole_run.words
+    names = words.listing([words_of_run.node(name) for name in snapshot.initiators])
+    start = "start" if len(snapshot.initiators) > 1 else "starts"
+    return words_of_run.begun(f"{names or 'Nobody'} {start} {snapshot.id}{'' if names else ' in this run'}.")
+
+
+def _asked(scene: Scene, snapshot: Snapshot) -> int | None:
+    """The step in which a snapshot starts, if nobody records in it: a coordinator has work to do before that."""
+    first, _ = _span(scene.execution).get(snapshot.id, (None, None))
+    return None if first == snapshot.began else first
+
+
+def _known(snapshot: Snapshot) -> dict[str, Any]:
+    """The step at which the initiator knew that every part was there, and its name; nothing where it never does."""
+    if snapshot.collected is None:
+        return {}
+    return {"known": {"step": snapshot.collected, "to": words.listing(snapshot.initiators)}}
+
+
 def _facts(scene: Scene, snapshot: Snapshot) -> str:
-    """The cost of a snapshot: `6 markers, 1 recorded message`."""
+    """The cost of a snapshot: `6 markers, 1 recorded message`; and how long processes stood still for it."""
     algorithm = scene.whole_run.words.algorithm
     sent = ((snapshot.markers, algorithm.marker), (snapshot.controls, algorithm.control_message))
     parts = [words.counted(count, what) for count, what in sent if count]
-    return ", ".join([*parts, words.counted(len(snapshot.recorded_messages), "recorded message")])
+    if snapshot.carried:
+        parts.append(f"{words.counted(snapshot.carried, algorithm.marker)} on messages")
+    kept = words.counted(len(snapshot.recorded_messages), "recorded message")
+    return ", ".join([*parts, kept, *stood_still(scene.execution, snapshot)])
 
 
 def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dict[str, Any]:
@@ -75,22 +117,40 @@ def _truth(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int]) -> dic
         "inside": {name: snapshot.frontier.get(name) for name in scene.processes},
         "channels": {name: [message.id for message in snapshot.recorded_in(name)] for name in carried},
         "record_steps": recorded_at,
+        "start_steps": start_steps(execution, snapshot),
         "why_process": {name: why_state(execution, snapshot, name) for name in in_time(scene.processes)},
         "why_channel": {name: why_channel(execution, snapshot, name) for name in in_time(carried)},
     }
 
 
 def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], closed_at: dict[str, int]) -> Timeline:
-    recorded_steps, closed_steps = sorted(recorded_at.values()), sorted(closed_at.values())
-    steps = sorted({*recorded_steps, *closed_steps})
+    first = first_recordings(scene.execution)
+    recorded_steps = sorted(first[snapshot.id, name] for name in recorded_at)
+    closed_steps = sorted(closed_at.values())
     of_processes, of_channels = len(scene.processes), len(scene.execution.engine.channels)
     timeline: Timeline = [[0, "has not begun"]]
-    for step in steps:
+    asked = _asked(scene, snapshot)
+    if asked is not None:
+        timeline.append([asked, "under way: nobody has recorded yet"])
+    if not scene.execution.engine.algorithm.coordinated:
+        return [*timeline, *_copies_so_far(scene, snapshot)]
+    for step in sorted({*recorded_steps, *closed_steps}):
         recorded, closed = bisect_right(recorded_steps, step), bisect_right(closed_steps, step)
         text = f"recording: {recorded} of {of_processes} processes, {closed} of {of_channels} channels done"
         timeline.append([step, "complete" if step == snapshot.completed else text])
     if snapshot.aborted is not None:
         timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, "aborted"]]
+    return timeline
+
+
+def _copies_so_far(scene: Scene, snapshot: Snapshot) -> Timeline:
+    """How many copies there are, where a process makes several for one snapshot."""
+    timeline: Timeline = []
+    for event in in_time(scene.execution.events):
+        if (event.kind, event.snapshot_id) == (RECORD, snapshot.id):
+            count = len(timeline) + 1
+            told = f"recording: {count} {'copy' if count == 1 else 'copies'} so far"
+            timeline.append([event.step, "complete" if event.step == snapshot.completed else told])
     return timeline
 
 
@@ -101,19 +161,41 @@ def _process(scene: Scene, snapshot: Snapshot, name: str, step: int | None) -> d
     if step is not None and name in snapshot.local:
         own, words_of_run = snapshot.local[name], scene.whole_run.words
         recorded = words_of_run.state(own.recorded, snapshot.events[name])
+        text += _recorded_before(scene, snapshot, name, own.step)
         text.append([step, recorded])
         for at, state in own.changes:
             text.append([at, f"{words_of_run.state(state, snapshot.events[name])} (changed, was {recorded})"])
     elif step is not None:
-        text += [[step, "recorded"], [_thrown_away(scene, snapshot, name), "thrown away"]]
+        gone, how = _thrown_away(scene, snapshot, name)
+        text += [[step, "recorded"], [gone, how]]
     return {"name": name, "text": text}
 
 
-def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> int:
-    """The step at which a process aborted a snapshot that it had recorded; None: never."""
-    wanted = (SNAPSHOT_ABORTED, process, snapshot.id)
-    events = scene.execution.events
-    return next(event.step for event in events if (event.kind, event.process, event.snapshot_id) == wanted)
+def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) -> Timeline:
+    """What a process recorded for a snapshot before the recording of a step, which is what counts in the end."""
+    if scene.execution.engine.algorithm.records_once and not scene.execution.engine.has_faults:
+        return []
+    told: Timeline = []
+    for event in scene.execution.events:
+        if told and (event.kind, event.process) == (CRASH, process) and event.step < step:
+            told.append([event.step, LOST_BY_CRASH])
+        if (event.kind, event.process, event.snapshot_id) == (RECORD, process, snapshot.id) and event.step < step:
+            own = [inside.label or "" for inside in scene.execution.history.of[process][: event.index]]
+            told.append([event.step, scene.whole_run.words.state(scene.execution.body_of(event), own)])
+    return told
+
+
+def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> tuple[int, str]:
+    """The step at which a process aborted a snapshot that it had recorded, or crashed, and what that is called."""
+    recorded = False
+    for event in scene.execution.events:
+        if event.process == process and event.kind == CRASH and recorded:
+            return event.step, LOST_BY_CRASH
+        if event.process == process and event.snapshot_id == snapshot.id:
+            recorded = recorded or event.kind == RECORD
+            if event.kind == SNAPSHOT_ABORTED:
+                return event.step, "thrown away"
+    raise AssertionError(f"{process} has recorded {snapshot.id} and thrown it away")
 
 
 def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, closed: int | None) -> dict[str, Any]:
@@ -122,13 +204,15 @@ def _channel(scene: Scene, snapshot: Snapshot, name: str, opened: int | None, cl
     text: Timeline = []
     state: Timeline = [[0, "idle"]]
     target = name.partition("->")[2]
-    listens = scene.whole_run.words.algorithm.initiator_listens or target not in snapshot.initiators
+    algorithm = scene.whole_run.words.algorithm
+    listens = algorithm.closes_by != BY_NOTHING and (algorithm.initiator_listens or target not in snapshot.initiators)
     if opened is not None and opened != closed and listens:
         text.append([opened, f"{caption} = ...recording..."])
         state.append([opened, "recording"])
     if opened is not None and target not in snapshot.local:
-        text.append([_thrown_away(scene, snapshot, target), caption])
-        state.append([_thrown_away(scene, snapshot, target), "idle"])
+        gone, _ = _thrown_away(scene, snapshot, target)
+        text.append([gone, caption])
+        state.append([gone, "idle"])
     found: list[str] = []
     for message in snapshot.recorded_in(name):
         found.append(scene.whole_run.words.label(scene.execution.flights[message.id]))
@@ -152,7 +236,7 @@ def _reasons(scene: Scene, snapshot: Snapshot) -> list[Timeline]:
 
 
 def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Timeline:
-    """The verdicts, from the step on at which the snapshot is complete or aborted.
+    """The verdicts and remarks, from the step on at which the snapshot is complete or aborted.
 
     On a snapshot that never ends they appear at the end of the run, unless a user still chooses what comes next.
     """
@@ -161,9 +245,9 @@ def _verdicts(scene: Scene, snapshot: Snapshot, verdicts: list[Verdict]) -> Time
         return [[0, []]]
     step = scene.last if ended is None else ended
     told = [verdict_words(scene.execution, snapshot, verdict) for verdict in verdicts]
-    return [
-        [step, [{**words._asdict(), "holds": verdict.holds} for words, verdict in zip(told, verdicts, strict=True)]]
-    ]
+    remarks = [{**own._asdict(), "holds": None, "remark": True} for own in recovery_words(scene.execution, snapshot)]
+    judged = [{**own._asdict(), "holds": verdict.holds} for own, verdict in zip(told, verdicts, strict=True)]
+    return [[step, [*judged, *remarks]]]
 
 
 def _may_go_on(scene: Scene) -> bool:

@@ -125,7 +125,9 @@ class Record:
 
     def seen(self, step: int, most: int) -> range:
         """The snapshots on show where only `most` have room: the last that has begun is among them."""
-        begun = [number for number, own in enumerate(self.snapshots) if own["began"] <= step]
+        begun = [
+            number for number, own in enumerate(self.snapshots) if own["began"] is not None and own["began"] <= step
+        ]
         end = min(len(self.snapshots), max(most, 1 + max(begun, default=0)))
         return range(end - most, end)
 

@@ -10,7 +10,7 @@ is computed once for the whole run (`WholeRun`).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -18,7 +18,7 @@ from itertools import groupby
 from typing import Any
 
 from diagrams.arrangement import Arrangement
-from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, StoryCut
+from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, StoryCut, Stretch
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
@@ -26,14 +26,17 @@ from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
-from sim.core.model import APP, APPLICATION_KINDS, INTERNAL, RECORD, Event
+from sim.core.model import APP, APPLICATION_KINDS, BLOCKED, CRASH, DOWN, FULL, INTERNAL, RECORD, Event
 from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
+from sim.explain.recovery import LINE, Stage, stages
 from sim.explain.words import counted, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import held, waits_behind
+from sim.run.recovery import recoveries_of
 from sim.run.references import references
-from sim.run.snapshots import snapshots_of
+from sim.run.snapshots import Snapshot, snapshots_of
+from sim.run.stops import Stop, stops_of
 from sim.verify.expectations import frontier_of
 
 MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
@@ -101,6 +104,11 @@ class WholeRun:
             for message in snapshot.recorded_messages:
                 found.setdefault(message.id, {})[snapshot.id] = message.step
         return found
+
+    @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The times in which channels are blocked or full and processes paused."""
+        return tuple(_stretch(self, stop) for stop in stops_of(self.execution))
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -204,6 +212,15 @@ class Scene:
         ]
 
     @cached_property
+    def stretches(self) -> tuple[Stretch, ...]:
+        """The times in the window in which channels are blocked or full and processes paused."""
+        return tuple(
+            own
+            for own in self.whole_run.stretches
+            if own.step <= self.until and (own.until is None or own.until >= self.first)
+        )
+
+    @cached_property
     def ghosts(self) -> list[Ghost]:
         """The arrows that edits have moved or removed, as they were; none where times are just numbers of steps."""
         if not self.original or not self.execution.scenario.scheduler.has_time:
@@ -216,7 +233,8 @@ class Scene:
         return [ghost for ghost in moved if ghost.start <= high and (ghost.end or ghost.start) >= low]
 
     def why_not_received(self, arrow: Arrow) -> str:
-        """Why a message is never received: it is held, or waits behind one that is, or nobody chose to deliver it.
+        """Why a message is never received: it is held, waits behind one that is or on a blocked channel, or nobody
+        chose to deliver it.
 
         In a window of a log: whether it is received after the window; "" where that is not written.
         """
@@ -226,7 +244,18 @@ class Scene:
             return "never"
         if arrow.id in waits_behind(self.execution):
             return "waits behind it"
-        return "held" if arrow.id in held(self.execution) else ON_ITS_WAY
+        if arrow.id in held(self.execution):
+            return "held"
+        if arrow.id in self.execution.losses:
+            return "lost"
+        for own in self.whole_run.stretches:
+            if own.until is None and own.kind == DOWN and own.channel == arrow.channel:
+                return "channel severed"
+            if own.until is None and own.kind == BLOCKED and own.channel == arrow.channel:
+                return "channel blocked"
+            if own.until is None and own.kind == FULL and own.lane == arrow.target:
+                return f"{self.lanes[arrow.target]} stands still"
+        return ON_ITS_WAY
 
     def rank_of(self, snapshot: str | None) -> int:
         """The rank of a snapshot in the scene, which decides its colour and dash."""
@@ -266,6 +295,38 @@ def _recordings(whole_run: WholeRun) -> dict[str, tuple[Recording, ...]]:
             recording = Recording(whole_run.lane_of[event.process], whole_run.position(event), event.step, text)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
+
+
+def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
+    """How long something stands still, in time units, or in steps where there is no time."""
+    begin, end, has_time = stop.begin, stop.end, whole_run.execution.scenario.scheduler.has_time
+    source, _, target = (stop.channel or "").partition("->")
+    channel = whole_run.captions.get(stop.channel or "", "")
+    if stop.kind == BLOCKED:
+        other, what, how, has, told = source, channel, "is blocked", "has been blocked", "blocked"
+    elif stop.kind == FULL:
+        what = f"{channel} is full: {begin.process}"
+        other, how, has, told = target, "stands still", "has stood still", "full"
+    elif stop.kind == DOWN:
+        other, what, how, has, told = target, channel, "is severed", "has been severed", "severed"
+    elif stop.kind == CRASH:
+        other, what, how, has, told = None, begin.process, "is down", "has been down", "down"
+    else:
+        other, what, how, has, told = None, begin.process, "stands still", "has stood still", "stands still"
+    of = f" for {stop.snapshot}" if stop.snapshot else ""
+    text = f"{what} {how}{of} from {'' if has_time else 'step '}{begin.time:g}"
+    if end is None:
+        text, told = f"{text} on", ""
+    else:
+        lasted = f"{end.time - begin.time:g}"
+        unit = "time unit" if has_time else "step"
+        text = f"{text} to {end.time:g}, {lasted} {unit}{'' if lasted == '1' else 's'}"
+        told = f"{told} for {lasted}"
+    return Stretch(
+        whole_run.lane_of[begin.process], stop.kind, None if other is None else whole_run.lane_of[other],
+        whole_run.position(begin), end and whole_run.position(end), begin.step, end and end.step, stop.snapshot,
+        stop.channel, f"{what} {has}", begin.time, told, text,
+    )  # fmt: skip
 
 
 def _dots(scene: Scene) -> list[Dot]:
@@ -321,7 +382,11 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
     stamp = words.stamp(flight) if is_outcome_known else ""
     told = words.message(flight).removeprefix("the ") + (f", {stamp}" if stamp else "")
     kind_of_stamp = words.algorithm.stamp_of(flight.stamp) if flight.kind == APP and is_outcome_known else None
-    way = f"step {send.step} to step {receive.step}" if receive else f"from step {send.step}, not received"
+    way = f"from step {send.step}, not received"
+    if receive is not None:
+        way = f"step {send.step} to step {receive.step}"
+    elif flight.lost is not None:
+        way = f"step {send.step}, lost at step {flight.lost.step}"
     return Arrow(
         id=flight.id,
         kind=flight.kind,
@@ -344,7 +409,11 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
 
 def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     cuts = []
+    recoveries = recoveries_of(whole_run.execution)
     for rank, snapshot in enumerate(in_time(whole_run.snapshots, every=1)):
+        if snapshot.id in recoveries:
+            cuts.append(_line_of_recovery(whole_run, rank, snapshot, recoveries[snapshot.id].line))
+            continue
         positions: list[float | None] = [None] * len(whole_run.processes)
         recordings = whole_run.recordings.get(snapshot.id, ())
         for recording in recordings:
@@ -356,15 +425,32 @@ def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:
     return cuts
 
 
-def _story_cuts(whole_run: WholeRun) -> list[StoryCut]:
-    """The cuts of the story; left out where an edit removed one of its last events."""
-    execution, history = whole_run.execution, whole_run.execution.history
-    cuts = []
+def _line_of_recovery(whole_run: WholeRun, rank: int, snapshot: Snapshot, line: Mapping[str, int]) -> Cut:
+    """The recovery line of copies that nobody coordinated, from the last of them on: through the copies that it has."""
+    name = f"{LINE.lower()} of {snapshot.id}" if len(whole_run.snapshots) > 1 else LINE.lower()
+    positions = {process: _between(whole_run, process, count) for process, count in line.items()}
+    for row in reversed(whole_run.execution.events):
+        if row.kind == RECORD and row.snapshot_id == snapshot.id and row.index == line[row.process]:
+            positions[row.process] = whole_run.position(row)
+    return Cut(name, rank, tuple(positions.values()), snapshot.completed, True, snapshot.id)
+
+
+def _discussed(execution: Execution) -> Iterator[Stage]:
+    """The cuts of the story, but not those of which an edit removed a last event; then the stages of a recovery."""
     for named in in_time(execution.scenario.cuts, every=1):
         try:
-            frontier = frontier_of(execution, named)
+            yield Stage(named.name, named.text, frontier_of(execution, named))
         except InputError:
             continue
+    yield from stages(execution)
+
+
+def _story_cuts(whole_run: WholeRun) -> list[StoryCut]:
+    """The cuts that are discussed, each with its verdict."""
+    execution, history = whole_run.execution, whole_run.execution.history
+    cuts = []
+    for named in _discussed(execution):
+        frontier = named.frontier
         witness = history.violation(frontier)
         decides = None if witness is None else whole_run.words.message(execution.flights[witness])
         crossing = tuple(

@@ -16,20 +16,29 @@ from diagrams.view import View
 from diagrams.window import on_show
 from sim.core.model import (
     BLOCKED,
+    COLLECTED,
     CONTROL_SEND,
+    CRASH,
+    DOWN,
+    FULL,
     INTERNAL,
+    LOST,
     MARKER_SEND,
+    NOTED,
     PAUSED,
     RECEIVE,
     RECEIVED,
     RECORD,
+    RESTART,
     RESUMED,
+    ROOM,
     SEND,
     SENT,
     SNAPSHOT_ABORTED,
     STATE_CHANGED,
     TIMER,
     UNBLOCKED,
+    UP,
     Event,
 )
 from sim.core.notation import has_label
@@ -85,7 +94,7 @@ def _step(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> Iter
         if remarks:
             yield Note(scene.lanes.index(rows[0].process), f"{', '.join(remarks)} (step {rows[0].step})")
     moved = [arrows[row.message_id or 0] for row in rows if row.kind in SENT]
-    yield from (_loss(arrow) for arrow in moved if arrow.received is None)
+    yield from (_loss(scene, arrow) for arrow in moved if arrow.received is None)
 
 
 def _named(arrow: Arrow) -> str:
@@ -100,8 +109,9 @@ def _arrival(scene: Scene, arrow: Arrow) -> Passage:
     return Passage(arrow.source, arrow.target, text, arrow.kind)
 
 
-def _loss(arrow: Arrow) -> Passage:
-    return Passage(arrow.source, arrow.target, f"{_named(arrow)} (never received)", arrow.kind, lost=True)
+def _loss(scene: Scene, arrow: Arrow) -> Passage:
+    why = "lost" if arrow.id in scene.execution.losses else "never received"
+    return Passage(arrow.source, arrow.target, f"{_named(arrow)} ({why})", arrow.kind, lost=True)
 
 
 def _is_at_once(arrow: Arrow) -> bool:
@@ -123,6 +133,8 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
         elif arrow and row.kind == SEND and arrow.received is not None and not _is_at_once(arrow):
             event = f" at event {row.label}" if has_label(row) else ""
             yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]}{event}"
+        elif row.kind == NOTED:
+            yield own.algorithm.note_words(scene.execution.body_of(row))
         elif row.kind in _REMARKS:
             yield _REMARKS[row.kind].format(row=row, channel=scene.captions.get(row.channel or "", row.channel))
     for kind, what in ((MARKER_SEND, own.algorithm.marker), (CONTROL_SEND, own.algorithm.control_message)):
@@ -135,5 +147,9 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
 _REMARKS = {
     TIMER: "timer {row.label} goes off", BLOCKED: "takes nothing more from {channel}",
     UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
+    CRASH: "crashes", RESTART: "starts again", DOWN: "{channel} is severed", UP: "{channel} is mended",
+    LOST: "is down: what comes on {channel} is lost", FULL: "has filled {channel} and stands still",
+    ROOM: "makes room on {channel}",
+    COLLECTED: "has every part of {row.snapshot_id}",
     SNAPSHOT_ABORTED: "gives up {row.snapshot_id}", STATE_CHANGED: "changes what it recorded for {row.snapshot_id}",
 }  # fmt: skip

@@ -14,9 +14,10 @@ from diagrams import theme
 from diagrams.harm import has_lost, has_orphans
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
+from diagrams.stops import CHANNEL, CRASHED, FILLED, PROCESS, SEVERED
 from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
-from sim.core.model import APP, CONTROL
+from sim.core.model import APP, BLOCKED, CONTROL, CRASH, DOWN, FULL, PAUSED
 
 MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
@@ -98,6 +99,11 @@ def _has_markers(scene: Scene) -> bool:
     return closes_by == BY_MARKER or any(flight.is_marker for flight in scene.execution.flights)
 
 
+def _stands_still(kind: str) -> Callable[[Scene], bool]:
+    """Whether anything stands still in this way."""
+    return lambda scene: any(own.kind == kind for own in scene.whole_run.stretches)
+
+
 def _has_control(scene: Scene) -> bool:
     """Whether a control message is sent."""
     return any(flight.is_control for flight in scene.execution.flights)
@@ -105,7 +111,8 @@ def _has_control(scene: Scene) -> bool:
 
 @dataclass(frozen=True)
 class Sign:
-    """A sign of the diagram. In its label and title `{marker}` and `{control}` stand for the algorithm's own words.
+    """A sign of the diagram. In its label and title `{marker}` and `{control}` stand for the algorithm's own words;
+    so do `{recorded}` and `{recorded_title}`, which tell of a message that a snapshot has recorded.
 
     `label` is its word below the diagram, `title` its sentence. A `rare` sign is in the full list only. One that is
     `of_snapshots` is drawn where a snapshot is taken. `drawn` says when: in the "run", while somebody predicts what a
@@ -184,16 +191,53 @@ SIGNS = (
         as_drawn=True, explains=("recorded event",),
     ),
     Sign(
-        "in-channel", "in channel state",
-        "A broad band: this message belongs to the recorded state of its channel.",
+        "in-channel", "{recorded}", "{recorded_title}",
         icon(30, level(30, "@band", 12), arrow(MESSAGE)), of_snapshots=True,
-        explains=("band",),
+        is_in=lambda scene: any(own.recorded_messages for own in scene.snapshots), explains=("band",),
+    ),
+    Sign(
+        "blocked", "blocked",
+        "Stripes beside the line of a process: it takes nothing from a channel in this time. What is sent on it waits.",
+        icon(28, level(28, f"{SNAPSHOT}/0.8", 7, 2, 2)), of_snapshots=True, as_drawn=True,
+        is_in=_stands_still(BLOCKED), explains=(CHANNEL,),
+    ),
+    Sign(
+        "paused", "stands still",
+        "Stripes on the line of a process: it stands still in this time, and only takes in what comes.",
+        icon(28, level(28, "@line", 2), level(28, f"{SNAPSHOT}/0.4", 13, 2, 2)), of_snapshots=True,
+        is_in=_stands_still(PAUSED), explains=(PROCESS,),
+    ),
+    Sign(
+        "full", "full",
+        "Long stripes beside the line of a process: a channel to that side is full. The process stands still until a "
+        "message is taken from it.",
+        icon(28, level(28, "@ink/0.8", 7, 6, 3)), as_drawn=True, drawn=ALWAYS,
+        is_in=_stands_still(FULL), explains=(FILLED,),
+    ),
+    Sign(
+        "down", "down",
+        "The line of a process is broken while the process is down: it does nothing, and what comes to it is lost.",
+        icon(28, level(28, "@line", 2), level(28, "@paper", 5, 7, 5)), drawn=ALWAYS,
+        is_in=_stands_still(CRASH), explains=(CRASHED,),
+    ),
+    Sign(
+        "severed", "severed",
+        "Dots beside the line of a process: the channel to that side is severed. What is sent on it waits until it is "
+        "mended.",
+        icon(28, level(28, "@ink/0.9", 4, 2, 6)), as_drawn=True, drawn=ALWAYS,
+        is_in=_stands_still(DOWN), explains=(SEVERED,),
     ),
     Sign(
         "cut", "cut",
         "The bold dashed line is the cut of the snapshot. The tinted side was recorded; the other side is its future.",
         icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
-        as_drawn=True, explains=("cut",),
+        as_drawn=True, is_in=lambda scene: scene.whole_run.words.algorithm.coordinated, explains=("cut",),
+    ),
+    Sign(
+        "recovery-line", "recovery line",
+        "The bold dashed line joins the last copies that fit together. All that comes after it is done again.",
+        icon(28, level(28, SNAPSHOT, 3.4, 8, 4)), of_snapshots=True,
+        as_drawn=True, is_in=lambda scene: not scene.whole_run.words.algorithm.coordinated, explains=("cut",),
     ),
     Sign(
         "orphan", "speaks against it",
@@ -232,6 +276,11 @@ SIGNS = (
         "A cross: this message is held and never arrives. On a FIFO channel, messages sent after it wait behind it.",
         CROSS, rare=True, is_in=lambda scene: scene.whole_run.log is None,
         explains=("message not received",),
+    ),
+    Sign(
+        "dropped", "lost on its way",
+        "A cross with the word lost: this message has come to a process that is down. Nobody receives it.",
+        CROSS, is_in=lambda scene: bool(scene.execution.losses), explains=("message not received",),
     ),
     Sign(
         "later", "received later, or never",
@@ -308,14 +357,17 @@ SIGNS = (
 
 
 def _of_stamps(scene: Scene) -> list[Sign]:
-    """A sign for each kind of stamp that the algorithm's messages carry."""
+    """A sign for each kind of stamp that the messages of this run carry."""
+    algorithm = scene.whole_run.words.algorithm
+    carried = {algorithm.stamp_of(flight.stamp) for flight in scene.execution.flights if flight.kind == APP}
     return [
         Sign(
             f"stamp-{stamp.name}", f"{stamp.name} message", stamp.title,
             icon(30, arrow(theme.message_colour(0, APP, stamp.head), is_open=stamp.head == "open")),
             explains=(f"{stamp.head} message", f"{stamp.head} message on its way"),
         )
-        for stamp in scene.whole_run.words.algorithm.stamps
+        for stamp in algorithm.stamps
+        if stamp.name in carried
     ]  # fmt: skip
 
 
@@ -323,6 +375,7 @@ def signs_in(scene: Scene) -> list[Sign]:
     """The signs of a scene in its algorithm's words, in the order in which they are listed."""
     algorithm = scene.whole_run.words.algorithm
     own = {"marker": algorithm.marker, "control": algorithm.control_message}
+    own["recorded"], own["recorded_title"] = algorithm.channel_state
     first, *others = SIGNS
     return [
         replace(sign, label=sign.label.format(**own), title=sign.title.format(**own))

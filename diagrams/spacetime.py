@@ -14,7 +14,7 @@ from typing import Any
 from diagrams import theme
 from diagrams.arranged import Arranged
 from diagrams.arrangement import FOLDED
-from diagrams.arrows import control, halos, held, markers, messages
+from diagrams.arrows import arrows, halos
 from diagrams.canvas import Canvas, Point, plain, write
 from diagrams.cuts import cuts, shown_line, shown_messages, shown_past, tints
 from diagrams.elements import Dot
@@ -23,6 +23,7 @@ from diagrams.lettering import cropped, width_of
 from diagrams.positions import round_times
 from diagrams.room import SCREEN, Room
 from diagrams.scene import Scene
+from diagrams.stops import stops
 from diagrams.texts import texts
 from diagrams.tips import DIAMOND, DOT, RING_WIDTH, ring_size
 
@@ -218,6 +219,6 @@ def _beside(scene: Scene, room: Room) -> float:
 
 # In the order of drawing.
 PARTS: tuple[Callable[[Canvas], None], ...] = (
-    tints, shown_past, process_lines, _ghosts, halos, shown_messages, harm_bands, control, messages, markers, held,
+    tints, shown_past, process_lines, stops, _ghosts, halos, shown_messages, harm_bands, arrows,
     _rings, dots, cuts, harm_crosses, shown_line, _recordings, _now, texts,
 )  # fmt: skip

@@ -12,6 +12,7 @@ from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import Scene
+from diagrams.stops import avoid_stops, durations
 from diagrams.tips import DOT, ring_size
 from sim.core.model import APP
 
@@ -40,8 +41,10 @@ MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper
 def texts(canvas: Canvas) -> None:
     """The names of events first, as each has few spots; then texts at arrows, which have many."""
     labels = obstacles(canvas)
+    avoid_stops(canvas, labels)
     letters(canvas, labels)
     bodies(canvas, labels)
+    durations(canvas, labels)
     canvas.left_out = labels.left_out
 
 

@@ -78,15 +78,19 @@ class Tips:
     def stages(self, shaft: Sequence[Point | None], arrow: Arrow) -> Iterator[tuple[int, int | None, float]]:
         """How far off its end an arrow has its tip once it is received: from a step, until a step, so many pixels."""
         received = arrow.received or 0
-        later = {own.step for _, own in self._near(shaft, arrow) if own.step > received}
+        near = self._near(shaft, arrow)
+        later = {own.step for _, own in near if own.step > received}
         steps = [received, *sorted(later)]
-        offs = [self.off(shaft, arrow, step) for step in steps]
+        offs = [self._off(shaft, arrow, [own for own in near if own.own.step <= step]) for step in steps]
         starts = [place for place, off in enumerate(offs) if not place or off != offs[place - 1]]
         for start, end in zip(starts, [*starts[1:], None], strict=True):
             yield steps[start], None if end is None else steps[end], offs[start]
 
     def off(self, shaft: Sequence[Point | None], arrow: Arrow, step: int) -> float:
         """How many pixels before its end an arrow has its tip, for what is drawn there at a step."""
+        return self._off(shaft, arrow, [own for own in self._near(shaft, arrow) if own.own.step <= step])
+
+    def _off(self, shaft: Sequence[Point | None], arrow: Arrow, near: Sequence[_OnLine]) -> float:
         start, end, *_ = shaft
         if arrow.stub == "target" or not start or not end:
             return 0.0
@@ -94,8 +98,7 @@ class Tips:
         length = math.dist((x, y), tip) or 1.0
         back = ((x - tip[0]) / length, (y - tip[1]) / length)
         off = OFF_LINE * max(self.canvas.scale, 0.4)
-        inside = [self._inside(near, tip, back) for near in self._near(shaft, arrow) if near.own.step <= step]
-        for entered, left in sorted(inside):
+        for entered, left in sorted(self._inside(own, tip, back) for own in near):
             off = left if entered < off < left else off
         return round(min(off, length / 2), 2)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
-from pipeline.ensembles.summaries import summarize
 from pipeline.ingest import carry_out, plan
 from pipeline.spark import spark_session
 from pipeline.store.examples import ENSEMBLE, LOG, LOG_FILE
 from pipeline.store.folder import Store
 from pipeline.store.schema import TABLES
+from pipeline.store.tables import GENERATIONS
 
 FORM = "shiviz"
 # What a click on Run asks for, but without events: a run that is opened is carried out again.
@@ -30,7 +30,6 @@ def make_ensemble(path: Path) -> None:
     spark, grid = spark_session.session(), Grid.read(GRID, PARAMETERS)
     store = Store.create(path, "ensemble", grid.to_json())
     run_ensemble(spark, store, grid)
-    summarize(spark, store)
     _finish(store)
 
 
@@ -43,9 +42,10 @@ def make_log(path: Path) -> None:
 
 def _finish(store: Store) -> None:
     """Joins the parts of each table, since one process reads an example in one go."""
-    for table in filter(store.has, TABLES):
-        rows = store.rows(table).to_table()
-        shutil.rmtree(store.folder(table))
+    tables = {table: store.rows(table).to_table() for table in filter(store.has, TABLES)}
+    store.place.remove(GENERATIONS)
+    for table, rows in tables.items():
+        shutil.rmtree(store.path / table)
         store.write_part(table, "all", rows)
     store.finish()
 

@@ -12,7 +12,7 @@ import gc
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,12 +20,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow
 
 from pipeline import formats
+from pipeline.logs.copies import copied, fetched
 from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece, Reading, check_executions
+from pipeline.spark import spark_session
 from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.kinds import kind_of
 from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
+from pipeline.spark.reaching import check_reach
 from pipeline.store.folder import Store
 from pipeline.store.schema import TRACE_TYPES, arrow_schema, spark_schema
+from pipeline.store.tables import Replacement, Written
 from sim import VERSION
 from sim.core.errors import InputError
 
@@ -39,15 +44,21 @@ MOST_ROWS = 1_000_000  # rows that a worker holds before it writes them
 PATIENCE_S = 1.0  # that workers of a Spark that has ended may still write into the folder
 
 Row = dict[str, Any]
-_RESULT_TYPES = {**TRACE_TYPES, "failure": "string"}  # failure: why the worker cannot write (null: it can)
+# failure: why the worker cannot write (null: it can); part: of events, which it has written after this execution (null:
+# none); rows: of that part.
+_RESULT_TYPES = {**TRACE_TYPES, "failure": "string", "part": "string", "rows": "int64"}
 
 
 class Plan(NamedTuple):
-    """The executions to read, in order: pieces[i] gets run_id i. `form` is the name of their format."""
+    """The executions to read, in order: pieces[i] gets run_id i. `form` is the name of their format.
+
+    If `copies`, the paths of the pieces name copies in the data folder (pipeline/logs/copies.py).
+    """
 
     form: str
     pieces: list[Piece]
     quarantine: bool
+    copies: bool = False
 
     def tasks(self) -> list[range]:
         """The executions of each task, by run_id."""
@@ -96,11 +107,11 @@ def carry_out(
     is set, and then removes the folder.
     """
     with _all_or_nothing(store):
+        check_reach(spark, store.place)
         rows: list[Row] = []
-        with store.replacing("events") as staging:
-            staging.mkdir()
+        with store.replacing("events") as new, _for_workers(spark, store, todo) as own:
             progress(0, len(todo.pieces))
-            for row in _read_on_workers(spark, store, staging.name, todo, stop):
+            for row in _read_on_workers(spark, store, new, own, stop):
                 rows.append(row)
                 progress(len(rows), len(todo.pieces))
             rows.sort(key=lambda row: int(row["run_id"]))
@@ -109,6 +120,16 @@ def carry_out(
         store.write_part("traces", "traces", pyarrow.Table.from_pylist(rows, arrow_schema(TRACE_TYPES)))
         store.finish()
     return rows
+
+
+@contextmanager
+def _for_workers(spark: SparkSession, store: Store, todo: Plan) -> Iterator[Plan]:
+    """The plan with logs that workers see: those on this machine, or copies of them."""
+    if spark_session.is_own(spark):
+        yield todo
+        return
+    with copied(store.place, todo.pieces) as pieces:
+        yield todo._replace(pieces=pieces, copies=True)
 
 
 @contextmanager
@@ -135,24 +156,28 @@ def _delete(store: Store) -> None:
 
 
 def _read_on_workers(
-    spark: SparkSession, store: Store, staging: str, todo: Plan, stop: threading.Event
+    spark: SparkSession, store: Store, new: Replacement, todo: Plan, stop: threading.Event
 ) -> Iterator[Row]:
-    """The rows of traces, each as soon as its execution is read. Raises InputError for the first that is refused."""
+    """The rows of traces, each as soon as its execution is read; parts of events are kept in `new`.
+
+    Raises InputError for the first execution that is refused.
+    """
     tasks = todo.tasks()
-    work = partial(_run_task, str(store.path.resolve()), staging, todo, tasks)
-    frame = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
+    work = partial(_run_task, store, new, todo, tasks)
     kept = "; nothing of it is kept, so bring the log again"
     try:
-        with in_one_sentence(spark, f"{store.path}: ", kept), interrupted_by(stop, spark):
-            for result in frame.toLocalIterator():
+        with in_one_sentence(spark, f"{store.address}: ", kept), interrupted_by(stop, spark):
+            for result in kind_of(spark).results(work, len(tasks), spark_schema(_RESULT_TYPES)):
                 row = result.asDict()
                 problem = row.pop("failure") or (None if todo.quarantine else row["problem"])
                 if problem is not None:
                     raise InputError(problem)
-                yield row
+                if (part := row.pop("part")) is not None:
+                    new.keep(Written("events", part, row.pop("rows")))
+                yield {name: row[name] for name in TRACE_TYPES}
     except InputError:
         if stop.is_set():
-            raise InputError(f"{store.path}: it was stopped{kept}") from None
+            raise InputError(f"{store.address}: it was stopped{kept}") from None
         raise
 
 
@@ -160,39 +185,52 @@ def _read_on_workers(
 
 
 def _run_task(
-    folder: str, staging: str, todo: Plan, tasks: Sequence[range], batches: Iterator[pyarrow.RecordBatch]
+    store: Store, new: Replacement, todo: Plan, tasks: Sequence[range], batches: Iterator[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
     """Reads the executions of the tasks in `batches`. Rows report problems, since Spark would retry after an error."""
     gc.disable()  # reading makes no cycles, and the collector would scan millions of events again and again
     try:
         for task in (index for batch in batches for index in batch.column(0).to_pylist()):
-            for row in _read_executions(Store(Path(folder)), staging, todo, tasks[task]):
+            for row in _read_executions(store, new, todo, tasks[task]):
                 yield pyarrow.RecordBatch.from_pylist([row], arrow_schema(_RESULT_TYPES))
     finally:
         gc.enable()
 
 
-def _read_executions(store: Store, staging: str, todo: Plan, run_ids: range) -> Iterator[Row]:
-    """Reads executions one at a time, writes their events, and yields a row of traces for each."""
+def _read_executions(store: Store, new: Replacement, todo: Plan, run_ids: range) -> Iterator[Row]:
+    """Reads executions one at a time, writes their events, and yields a row (_RESULT_TYPES) for each."""
+    pieces = todo.pieces[run_ids.start : run_ids.stop]
+    with fetched(store.place, pieces) if todo.copies else nullcontext(pieces) as own:
+        yield from _read_pieces(store, new, todo.form, own, run_ids)
+
+
+def _read_pieces(store: Store, new: Replacement, form: str, pieces: Sequence[Piece], run_ids: range) -> Iterator[Row]:
     held: list[pyarrow.Table] = []
     first = run_ids[0]
-    for run_id in run_ids:
-        row, events = _read_execution(todo.form, todo.pieces[run_id], run_id)
+    for run_id, piece in zip(run_ids, pieces, strict=True):
+        row, events = _read_execution(form, piece, run_id)
         if events is not None:
             held.append(events)
         if run_id == run_ids[-1] or sum(len(events) for events in held) >= MOST_ROWS:
             try:
-                _write(store, staging, f"runs-{first:08}-{run_id:08}", held)
+                row |= _write(store, new, f"runs-{first:08}-{run_id:08}", held)
             except InputError as problem:
                 row["failure"] = str(problem)
             held, first = [], run_id + 1
         yield row
 
 
-def _write(store: Store, staging: str, name: str, held: Sequence[pyarrow.Table]) -> None:
-    """Writes one part, unless the folder was removed because the ingest has ended."""
-    if held and store.folder(staging).is_dir():
-        store.write_part(staging, name, pyarrow.concat_tables(held))
+def _write(store: Store, new: Replacement, name: str, held: Sequence[pyarrow.Table]) -> Row:
+    """Writes one part, unless the folder was removed because the ingest has ended. Returns its name and rows."""
+    if not held:
+        return {}
+    if store.manifest is None:
+        raise InputError(f"{store.address}: is not there any more, or workers do not see it; bring the log again")
+    written = new.write_part("events", name, pyarrow.concat_tables(held))
+    if store.manifest is None:  # since a moment ago: a storage would keep the part for ever
+        new.take_back(written)
+        return {}
+    return {"part": written.name, "rows": written.rows}
 
 
 def _read_execution(form: str, piece: Piece, run_id: int) -> tuple[Row, pyarrow.Table | None]:

@@ -16,7 +16,9 @@ def scenario_of_run(store: Store, run_id: int) -> Scenario:
     """Run `run_id` of an ensemble, without Spark. Raises InputError if there is none, or another version made it."""
     found = store.rows("runs").to_table(filter=field("run_id") == run_id).to_pylist()
     if not found:
-        raise InputError(f"{store.path}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id")
+        raise InputError(
+            f"{store.address}: has no run {run_id}; the runs have the numbers that DIR/runs lists as run_id"
+        )
     return scenario_of(found[0])
 
 
@@ -24,6 +26,6 @@ def scenario_of_window(store: Store, run_id: int, first_row: int, rows: int) -> 
     """A scenario reconstructed from `rows` rows of execution `run_id`, from `first_row` on. Raises InputError."""
     events = one_execution.window(store, run_id, first_row, rows)
     if not events:
-        raise InputError(f"{store.path}: execution {run_id} has no row {first_row}; rows are numbered from 0")
+        raise InputError(f"{store.address}: execution {run_id} has no row {first_row}; rows are numbered from 0")
     processes = list(one_execution.event_counts(store, run_id))
     return reconstruct(events, processes, f"{store.name}-{run_id}")

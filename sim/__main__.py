@@ -30,6 +30,7 @@ from sim.explain.cut_report import cuts_in_words, cuts_report
 from sim.explain.interchange_report import interchange_in_words, interchange_report
 from sim.explain.narration import sentences
 from sim.explain.properties import properties_in_words
+from sim.explain.recovery import recovery_in_words
 from sim.explore import command as explore_command
 from sim.explore.progress import Progress
 from sim.explore.report import exploration
@@ -76,6 +77,8 @@ def _run(arguments: argparse.Namespace) -> int:
     else:
         for number, sentence in enumerate(sentences(execution)):
             print(f"{number:4}  {sentence}")
+        for told in recovery_in_words(execution):
+            print(told)
         for own in properties_of(execution):
             print("\n".join(properties_in_words(execution, own)))
     for told in (*problems, *notes(execution)):

@@ -44,8 +44,8 @@ PACKAGES: dict[str, list[str]] = {
         "exchange", "explore", "__main__",
     ],
     "pipeline": [
-        "store", "spark", "logs", "formats", "ingest", "cuts", "ensembles", "exploring", "examples", "opening",
-        "commands", "__main__",
+        "store", "spark", "logs", "formats", "ingest", "cuts", "compiled", "ensembles", "exploring", "jobs", "examples",
+        "opening", "commands", "__main__",
     ],
 }  # fmt: skip
 NOWHERE = {"pickle", "cPickle", "cloudpickle", "dill", "shelve", "marshal", "yaml"}

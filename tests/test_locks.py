@@ -10,7 +10,7 @@ import pytest
 
 from tests.tools import ROOT
 
-KINDS = ("build", "app", "dev")
+KINDS = ("build", "app", "fast", "dev")
 PIN = re.compile(r"([A-Za-z0-9._-]+)(?:\[[\w,-]+\])?==([\w.]+)")
 ENTRY = re.compile(
     r"(?P<pin>[a-z0-9-]+==[\w.]+)(?: ; [^\\\n]+)? \\\n(?P<hashes>(?:    --hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)"
@@ -32,8 +32,8 @@ def stem(kind: str) -> str:
 def pins(kind: str) -> Iterator[tuple[str, str]]:
     """(package, version) of each line of a file that people edit, and of the files that it names."""
     for line in (ROOT / f"{stem(kind)}.txt").read_text("utf-8").splitlines():
-        if line == "-r requirements.txt":
-            yield from pins("app")
+        if named := {f"-r {stem(other)}.txt": other for other in KINDS}.get(line):
+            yield from pins(named)
             continue
         pin = PIN.fullmatch(line.partition("#")[0].strip())
         assert pin, f"{stem(kind)}.txt: {line} is no pin, such as plotly==7.1.0"
@@ -65,8 +65,9 @@ def test_a_lock_has_only_versions_with_their_hashes_and_names_no_host(kind: str)
 
 
 def test_tests_run_on_the_versions_that_users_install() -> None:
-    app, dev = lock("app").versions, lock("dev").versions
-    assert {name: dev.get(name) for name in app} == app
+    dev = lock("dev").versions
+    for installed in (lock("app").versions, lock("fast").versions):
+        assert {name: dev.get(name) for name in installed} == installed
     assert lock("build").versions["pip"] == dev["pip"]
 
 

@@ -68,7 +68,10 @@ def get_ready() -> Future[None]:
 
 
 def _ask(path: Path) -> Overview:
-    return _for_charts(ask(lambda spark: queries.load_overview(spark, Store.open(path))))
+    store = Store.open(path)
+    if queries.has_overview(store):
+        return _for_charts(queries.kept_overview(store))
+    return _for_charts(ask(lambda spark: queries.load_overview(spark, store)))
 
 
 def example(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""The Ensembles page: set up a grid of parameters, run it on Spark, look at the results."""
+"""The Ensembles page: set up a grid of parameters, run it on Spark, look at the results; or drag sliders."""
 
 from __future__ import annotations
 
@@ -27,11 +27,13 @@ from views.errors import complain, complaining
 from views.grid_form import Wanted, grid_form, in_the_forms_words
 from views.jobs import DONE, FAILED, JOBS, Job, wait_for_promise
 from views.on_show import on_show, show, store_of
+from views.sliders import sliders
 from views.tabs import for_this_tab
 from views.waiting import waiting
 
 PAGE = ENSEMBLES
 CHOSEN = "ensemble_chosen"
+RESULTS, SLIDERS = "Results", "Drag and see"
 
 
 def as_page() -> st.Page:
@@ -48,7 +50,14 @@ def page() -> None:
         st.fragment(grid_form)(_start)
         _menu(name)
     with right.container(key="cut-results"):
-        _right(name)
+        shown = st.segmented_control(
+            "Show", [RESULTS, SLIDERS], default=RESULTS, required=True, key="ensemble-shown", persist_state="session",
+            label_visibility="collapsed",
+        )  # fmt: skip
+        if shown == SLIDERS:
+            sliders()
+        else:
+            _right(name)
 
 
 def _menu(name: str | None) -> None:
@@ -127,7 +136,7 @@ def _outcome(name: str, job: Job | None, is_warm: bool) -> None:
             st.info("Another program is writing this ensemble. What it has finished is shown; reload to see more.")
         elif not store.has("runs"):
             raise InputError(f"{name}: holds no runs; delete it on the page History, and run the ensemble anew")
-        if is_warm and store.has("runs"):
+        if queries.has_overview(store) or (is_warm and store.has("runs")):
             results(store)
     except InputError as problem:
         if job is None or job.state == DONE:  # else it ended before there was a folder, and the page has said why

@@ -30,5 +30,8 @@ def complain(text: str) -> None:
 
 def as_sentence(text: str) -> str:
     """A problem as a sentence of the page, without the folders of the server."""
-    root = str(data_root())
+    try:
+        root = str(data_root())
+    except InputError:  # which is the problem
+        return sentence(text)
     return sentence(text.replace(f"{root}{os.sep}", "").replace(root, "the folder of the data"))

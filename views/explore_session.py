@@ -18,6 +18,7 @@ from diagrams.scene import Scene, compose
 from sim.core.deadline import Deadline, OutOfTime, at_most, check, within
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
+from sim.edit.another_algorithm import Remedy, remedy_of_order, remedy_of_refused
 from sim.edit.edit_words import consequence
 from sim.edit.edits import ANOTHER, is_plan
 from sim.edit.lay_bare import LaidBare, smallest_edit
@@ -58,7 +59,7 @@ class ExploreSession:
         redone.
     ack: the number of the last entry taken from the browser, applied or refused.
     revision: grows whenever the browser has to draw something else.
-    notice: the notice for the user: {"seq", "level": "error" | "info", "text"}.
+    notice: the notice for the user: {"seq", "level": "error" | "info", "text", "remedy": {"words", "edit"} or None}.
     shared: the opened scenario or file, with the step in its link.
     wish: the dialog that the user has asked for and that is not open yet.
     pointer: where the browser shall look, once: {"seq", "step", "message": its id or None}.
@@ -80,7 +81,7 @@ class ExploreSession:
     def __post_init__(self) -> None:
         self._execution: Execution | None = None
         self._scene: Scene | None = None
-        self._refused: list[tuple[int, str]] = []  # the numbers of entries, and why, in this answer
+        self._refused: list[tuple[int, str, Remedy | None]] = []  # in this answer: numbers of entries, why, what helps
         self._answers = 0
         self.unfinished = 0  # the number of the answer, where the browser has to send entries again; else 0
         self.drawn = b""  # the window of the scene as JSON
@@ -116,7 +117,8 @@ class ExploreSession:
             execution = run_of(shared.base())
             told = notes(execution, most=1)
             versions, execution = edited([Version(replace(execution.scenario))], execution, shared.edits)
-            scene, look = compose(execution, versions[-1].original), Look(step=shared.step)
+            is_asked = self.look.question or _round_of(versions[-1]) is not None  # a round opens with the question
+            scene, look = compose(execution, versions[-1].original), Look(step=shared.step, question=is_asked)
             drawn = draw(scene, look)
         self.versions, self.at, self.shared, self.notice = versions, len(versions) - 1, shared, None
         self._renumbered = self.revision + 1
@@ -141,13 +143,13 @@ class ExploreSession:
             self._go_back(shown)
             raise
         if self._refused:
-            (seq, text), others = self._refused[0], len(self._refused) - 1
+            (seq, text, remedy), others = self._refused[0], len(self._refused) - 1
             more = f" {others} more {'change was' if others == 1 else 'changes were'} refused." if others else ""
-            self.notice = {"seq": seq, "level": "error", "text": sentence(text) + more}
+            self.notice = _notice(seq, "error", sentence(text) + more, remedy)
 
-    def tell(self, text: str, level: str = "error") -> None:
-        """Make the browser show one sentence."""
-        self.notice = {"seq": self.ack, "level": level, "text": sentence(text)}
+    def tell(self, text: str, level: str = "error", remedy: Remedy | None = None) -> None:
+        """Make the browser show one sentence, with a button for what helps."""
+        self.notice = _notice(self.ack, level, sentence(text), remedy)
 
     def data(self) -> dict[str, Any]:
         """The data for the browser at every run of the page, except for `drawn`."""
@@ -179,8 +181,7 @@ class ExploreSession:
 
     def round(self) -> dict[str, Any] | None:
         """The class's round that the run on show was drawn for, and its number there; None for any other run."""
-        edit = self.version.edits[-1][0] if self.version.is_drawn else {}
-        return {"name": edit["round"], "number": edit.get("number", 0)} if edit.get("round") else None
+        return _round_of(self.version)
 
     def _take_all(self, entries: Sequence[Mapping[str, Any]], deadline: Deadline) -> None:
         """Apply entries, those of what is planned together, as long as there is time to begin with more."""
@@ -201,7 +202,7 @@ class ExploreSession:
                 raise
             if self.ack == begun:
                 self.ack = batch[-1]["seq"]
-                self._refused.append((batch[0]["seq"], too_long(TAKING_S)))
+                self._refused.append((batch[0]["seq"], too_long(TAKING_S), None))
         if entries and self.ack < entries[-1]["seq"]:
             self.unfinished = self._answers
 
@@ -216,7 +217,8 @@ class ExploreSession:
             raise
         except InputError as problem:
             if len(batch) == 1:
-                self._refused.append((self.ack, str(problem)))
+                remedy = remedy_of_refused(self.scenario, batch[0]["edit"])
+                self._refused.append((self.ack, remedy.why if remedy else str(problem), remedy))
                 return
             self.ack = before
             self._take(batch[: len(batch) // 2])
@@ -272,6 +274,8 @@ class ExploreSession:
         self.notice = None
         if told:
             self.tell(told, "info")
+        elif edit["do"] == "algorithm" and (remedy := remedy_of_order(versions[-1].scenario)):
+            self.tell(remedy.why, "info", remedy)
         if edit["do"] in ("delete", ANOTHER):
             self._renumbered = self.revision + 1
 
@@ -357,6 +361,15 @@ class ExploreSession:
     def forget(self) -> None:
         """Keep the run no longer: it is run again when it is needed."""
         self._execution = self._scene = None
+
+
+def _notice(seq: int, level: str, text: str, remedy: Remedy | None) -> dict[str, Any]:
+    return {"seq": seq, "level": level, "text": text, "remedy": remedy and remedy._asdict()}
+
+
+def _round_of(version: Version) -> dict[str, Any] | None:
+    edit = version.edits[-1][0] if version.is_drawn else {}
+    return {"name": edit["round"], "number": edit.get("number", 0)} if edit.get("round") else None
 
 
 _WITH_LONG_RUN: list[ExploreSession] = []

@@ -31,7 +31,7 @@ class Look:
 
     `expanded`: long rows of internal events are drawn one by one. `arrangement`: which processes are hidden or folded,
     and their order. `lattice`: with the lattice of consistent cuts, which is asked the `predicate` ("": none).
-    `proof`: with Dijkstra's page of this snapshot, by its id.
+    `proof`: with Dijkstra's page of this snapshot, by its id. `question`: with the diagram for somebody who predicts.
     """
 
     orientation: str | None = None
@@ -42,10 +42,11 @@ class Look:
     lattice: bool = False
     predicate: str = ""
     proof: str | None = None
+    question: bool = False
 
     def has(self, other: Look) -> bool:
         """Whether what is drawn for this look has all that `other` asks for."""
-        return other in (self, replace(self, lattice=False, predicate="", proof=None))
+        return other in (self, replace(self, lattice=False, predicate="", proof=None, question=False))
 
 
 def _check_drawn(scene: Scene) -> None:
@@ -70,7 +71,8 @@ def read_look(edit: Mapping[str, Any]) -> Look:
     predicate = table.text("predicate") if lattice else ""
     proof = edit["proof"] if isinstance(edit.get("proof"), str) else None
     arrangement = _read_arrangement(edit)
-    return Look(orientation, max(0, step), width, edit.get("expanded") is True, arrangement, lattice, predicate, proof)
+    is_expanded, question = edit.get("expanded") is True, edit.get("question") is True
+    return Look(orientation, max(0, step), width, is_expanded, arrangement, lattice, predicate, proof, question)
 
 
 def _read_arrangement(edit: Mapping[str, Any]) -> Arrangement:
@@ -92,7 +94,7 @@ def draw(scene: Scene, look: Look) -> bytes:
     _check_drawn(scene)
     orientation = look.orientation or scene.execution.scenario.orientation
     proofs = [snapshot.id for snapshot in scene.snapshots if snapshot.id == look.proof]
-    document = payload(scene, (orientation,), proofs)
+    document = payload(scene, (orientation,), proofs, look.question)
     if look.lattice:
         document["lattice"] = _lattice(scene, look)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -23,7 +23,7 @@ def open_run(store: Store, run_id: int, snapshot_id: str | None, story: str) -> 
     with for_this_tab() as is_open, answering(is_open):
         scenario = scenario_of_run(store, run_id)
         titled = replace(scenario, title=f"Run {run_id} of {store.name}", story=story)
-        open_scenario(titled, _step_of(scenario, snapshot_id))
+        open_scenario(titled, step_of(scenario, snapshot_id))
 
 
 def open_scenario(scenario: Scenario, step: int = 0) -> None:
@@ -31,7 +31,7 @@ def open_scenario(scenario: Scenario, step: int = 0) -> None:
     explore.show(Shared(toml=dumps(scenario), name=scenario.name, step=step))
 
 
-def _step_of(scenario: Scenario, snapshot_id: str | None) -> int:
+def step_of(scenario: Scenario, snapshot_id: str | None) -> int:
     """The step at which the snapshot was complete; the last step where it never was, 0 where there is none."""
     if snapshot_id is None:
         return 0

@@ -5,8 +5,9 @@ from typing import Any
 import streamlit as st
 
 from diagrams.browser import ASSETS, page_styles
-from views import addresses, ensembles, every_run, explore, history, traces
+from views import addresses, collecting, ensembles, every_run, explore, history, traces
 
+collecting.settle()  # all pages are imported
 st.set_page_config(page_title="Consistent Cut", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "icon.svg", size="small")
 st.html(f"<style>{page_styles()}</style>")

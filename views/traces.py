@@ -167,11 +167,12 @@ def _trace(store: Store, about: DeltaGenerator, controls: DeltaGenerator, *, is_
         why = (
             "is being read" if store.status == "running" else "was stopped while it was read, and nothing of it is kept"
         )
-        raise InputError(f"{store.path}: {why}; bring the log again, or open another one")
+        raise InputError(f"{store.address}: {why}; bring the log again, or open another one")
     rows = one_execution.executions(store)
     told = {row["run_id"]: row for row in rows if row["problem"] is None}
     if not told or any(row[column] is None for row in told.values() for column in KNOWN):
-        raise InputError(f"{store.path}: holds no whole execution; delete it on the page History, bring the log again")
+        words = "holds no whole execution; delete it on the page History, bring the log again"
+        raise InputError(f"{store.address}: {words}")
     about.html(f'<p class="cut-told">{EXAMPLE if is_example else _in_a_sentence(list(told.values()), len(rows))}</p>')
     address: dict[str, str] = {}
     if not is_example:

@@ -62,6 +62,12 @@ def visitor() -> str | None:
     return sha256(key.encode()).hexdigest()[:32]
 
 
+def browser(asked: HTTPConnection) -> str:
+    """Who asks, outside a page's script: a visitor's key; where there is none, the address from which it is asked."""
+    key = asked.cookies.get(COOKIE) if is_class() else None
+    return key or (asked.client.host if asked.client else "")
+
+
 def may_change(*made: Entry | Job | Store) -> bool:
     """Whether all of these are this visitor's own; true where there are no visitors."""
     return not is_class() or all(_owner(one) == visitor() for one in made)

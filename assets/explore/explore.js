@@ -3,36 +3,13 @@
 import { cacheArrayAttributes } from "./diagram/diagram.js";
 import { noLineMenu } from "./edit/line_menu.js";
 import { Explorer } from "./explorer.js";
-import { el } from "./page/dom.js";
+import { load } from "./page/load.js";
 import { ExportDialog } from "./share/export_dialog.js";
 import { LogAddress } from "./share/log_address.js";
 import { ShareDialog } from "./share/share_dialog.js";
 import { TabMemory } from "./share/tab_memory.js";
 
 const explorers = new WeakMap(); // by the element that Streamlit gives it
-
-const TRIES = 3; // a class's network may lose a request
-const PAUSE_MS = 400; // before the next try
-
-/** Load a script or a style sheet from this server, once per page. */
-function load(tag, attributes) {
-  const url = attributes.src ?? attributes.href;
-  window.consistentCutFiles ??= {};
-  window.consistentCutFiles[url] ??= loaded(tag, attributes, url);
-  return window.consistentCutFiles[url];
-}
-
-async function loaded(tag, attributes, url) {
-  for (let tried = 0; tried < TRIES; tried += 1) {
-    if (tried) await new Promise((done) => setTimeout(done, PAUSE_MS));
-    const node = el(tag, attributes);
-    const ended = new Promise((done) => ["load", "error"].forEach((name) => node.addEventListener(name, () => done(name))));
-    document.head.append(node);
-    if ((await ended) === "load") return;
-    node.remove();
-  }
-  throw new Error(`${url} did not load: reload the page.`);
-}
 
 /** The parts that need a server: links, exports, and the memory of the tab. */
 function serverParts(explorer) {

@@ -105,7 +105,8 @@ export class Explorer {
     const wishes = ["scenarios", "open", "undo", "redo"];
     this.tools = Object.fromEntries(wishes.map((wish) => [wish, () => this.submit({ do: wish })]));
     this.otherParts.push(new Find(this), new RuleBook(this));
-    const [predictor, presenter] = [new Predictor(this), new Presenter(this, () => predictor.leave())];
+    const predictor = (this.predictor = new Predictor(this));
+    const presenter = new Presenter(this, () => predictor.leave());
     this.tools.predict = () => predictor.toggle();
     const notes = new NotesWindow(this, () => presenter.windowOpens());
     this.tools.present = () => presenter.toggle();
@@ -127,7 +128,9 @@ export class Explorer {
     room.observe(this.sentence.closest(".cc-sentence"));
     signal.addEventListener("abort", () => room.disconnect());
     this.notice = root.querySelector(".cc-notice");
-    this.notice.querySelector("button").addEventListener("click", () => (this.notice.hidden = true));
+    this.notice.querySelector(".cc-notice-close").addEventListener("click", () => (this.notice.hidden = true));
+    this.remedy = this.notice.querySelector(".cc-notice-remedy");
+    this.remedy.addEventListener("click", () => this.submit(this.data.notice.remedy.edit));
     this.turn = root.querySelector(".cc-orientation");
     this.turn.addEventListener("click", () => this.toggleOrientation());
   }
@@ -288,10 +291,10 @@ export class Explorer {
     this.tellLook();
   }
 
-  /** Tell Python what to draw: the look of the run, and what the open tab wants beside it. */
+  /** Tell Python what to draw: the look of the run, and what the open tab and somebody who predicts want beside it. */
   tellLook() {
     if (!this.visit.look) this.loadWindow(this.visit.step);
-    else this.submit({ do: "look", ...this.visit.look, ...this.tabs[this.visit.tab]?.wanted });
+    else this.submit({ do: "look", ...this.visit.look, ...this.tabs[this.visit.tab]?.wanted, ...this.predictor.wanted });
   }
 
   /** Arrange the processes in another way: {order, hidden, folded} (run/arrangement.js). */
@@ -472,6 +475,8 @@ export class Explorer {
     if (!notice) return;
     this.notice.dataset.level = notice.level;
     setText(this.notice.querySelector(".cc-notice-text"), notice.text);
+    this.remedy.hidden = !notice.remedy;
+    setText(this.remedy, notice.remedy?.words ?? "");
   }
 
   /** Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y), unless a field has the focus: it has an undo of its own. */

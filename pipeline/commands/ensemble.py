@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from pathlib import Path
 from typing import Any
 
 from pyarrow import compute
 from pyarrow.dataset import field
 
+from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
-from pipeline.ensembles.run import complete_ensemble, grid_of, is_done
+from pipeline.ensembles.grid import DEFAULTS, OPTIONS
+from pipeline.ensembles.run import grid_of
 from pipeline.spark.progress import bar
-from pipeline.spark.restarting import ask
 from pipeline.store.data_root import folder_path
 from pipeline.store.folder import Store
-from pipeline.store.free_space import check_free_space
-from pipeline.store.manifest import ENSEMBLE
+from pipeline.store.schema import DISPUTED, NUMBA
 from sim.core.errors import InputError
 
 _ABOUT = """Run every combination of the parameters, many times each, and keep what each run and snapshot came to.
@@ -35,7 +32,12 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUES", help="a parameter of the workload; may be repeated"
     )
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    command.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="the data folder to write: a path, or an address such as s3://bucket/bank",
+    )
     command.add_argument(
         "--resume", action="store_true", help="complete what is in DIR; its parameters need not be said again"
     )
@@ -44,24 +46,15 @@ def add(commands: Commands) -> None:
 
 def _ensemble(arguments: argparse.Namespace) -> int:
     given = {option: text for option in OPTIONS if (text := getattr(arguments, option)) is not None}
-    parameters = _parameters(arguments.set)
-    check_free_space(arguments.out)
-    if arguments.resume:
-        store = Store.open(arguments.out)
-        grid = grid_of(store)
-        grid.agree(given, parameters)
-    else:
-        grid = Grid.read(given, parameters)
-        cells_of(grid)  # an invalid cell is refused before a folder is made
-        store = ask(lambda _: Store.create(arguments.out, ENSEMBLE, grid.to_json()))  # so is all, without Spark
     try:
-        if not is_done(store, grid):
-            with bar(grid.name, "runs") as progress:
-                complete_ensemble(store, grid, progress)
+        with bar("ensemble", "runs") as progress:
+            jobs.ensemble(
+                arguments.out, _parameters(arguments.set), resume=arguments.resume, progress=progress, **given
+            )
     except KeyboardInterrupt:
-        _print_result(store, grid)
+        _print_result(Store(arguments.out))
         raise
-    _print_result(store, grid)
+    _print_result(Store(arguments.out))
     return 0
 
 
@@ -75,10 +68,11 @@ def _parameters(given: list[str]) -> dict[str, str]:
     return parameters
 
 
-def _print_result(store: Store, grid: Grid) -> None:
+def _print_result(store: Store) -> None:
     """Prints the counts, the first failure, and how to open a run or resume."""
     if not store.has("runs"):
         return
+    grid = grid_of(store)
     rows = store.rows("runs")
     found = rows.to_table(["run_id", "snapshot_id"])
     failures = rows.to_table(["run_id", "snapshot_id", "error", "witness"], field("failed")).to_pylist()
@@ -87,14 +81,24 @@ def _print_result(store: Store, grid: Grid) -> None:
     print(f"snapshots: {snapshots}; failures: {len(failures)}")
     if failures:
         print(f"the first failure: run {failures[0]['run_id']}, {_failure(failures[0])}")
+    disputed, compiled = (
+        compute.count_distinct(rows.to_table(["run_id"], field("engine") == engine)["run_id"]).as_py()
+        for engine in (DISPUTED, NUMBA)
+    )
+    if disputed:
+        print(
+            f"Numba gave another result than Python in a test, so Python did {disputed} runs again, while {compiled} "
+            "others are as Numba made them: please report it"
+        )
     first = failures[0]["run_id"] if failures else found["run_id"][0]
-    print(f"in {store.path}{_how_to_open(store.path.resolve(), first)}")
+    print(f"in {store.address}{_how_to_open(store, first)}")
     if runs.as_py() < grid.run_count:
-        print(f"to complete it: python -m pipeline ensemble --out {shlex.quote(str(store.path))} --resume")
+        print(f"to complete it: python -m pipeline ensemble --out {shlex.quote(store.address)} --resume")
 
 
-def _how_to_open(path: Path, run_id: int) -> str:
+def _how_to_open(store: Store, run_id: int) -> str:
     try:
+        path = store.path.resolve()
         folder_path(path.name, path.parent)
     except InputError:  # the catalog cannot open a folder of that name
         return ""

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import tempfile
-from pathlib import Path
 
+from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.exploring.spread import explored
+from pipeline.jobs import MOST_STATES, PARTS
 from pipeline.spark.progress import bar
-from sim.core.errors import InputError
 from sim.explore.command import add_options, asked, tell
-
-MOST_STATES = 1_000_000_000
-PARTS, MOST_PARTS = 16, 4_096
 
 _ABOUT = """Try every order of the actions, and find the shortest wrong run: the same as python -m sim explore, for
 systems whose states one machine's memory does not hold. The states are in parts; a worker needs memory for one part of
@@ -28,22 +23,16 @@ def add(commands: Commands) -> None:
         "--parts", type=int, default=PARTS, metavar="P", help=f"how many parts the states are in ({PARTS})"
     )
     command.add_argument(
-        "--scratch", type=Path, metavar="DIR", help="a folder that all workers see (default: one for temporary files)"
+        "--scratch", metavar="DIR", help="a folder or a storage address for all workers (default: for temporary files)"
     )
     command.set_defaults(act=_explore)
 
 
 def _explore(arguments: argparse.Namespace) -> int:
     scenario = asked(arguments)
-    if not 1 <= arguments.parts <= MOST_PARTS:
-        raise InputError(f"--parts {arguments.parts}: give a number of parts from 1 to {MOST_PARTS:,}")
-    try:
-        scratch = tempfile.TemporaryDirectory(prefix="explore-", dir=arguments.scratch)
-    except OSError as problem:
-        raise InputError(f"--scratch {arguments.scratch}: {problem.strerror}; name a folder that is there") from None
-    with scratch as folder, bar(scenario.name, "states") as progress:
-        done = explored(
-            scenario, Path(folder), own_order=arguments.own_order, parts=arguments.parts,
-            most_states=arguments.max_states, progress=progress,
+    with bar(scenario.name, "states") as progress:
+        done = jobs.explore(
+            scenario, own_order=arguments.own_order, parts=arguments.parts, most_states=arguments.max_states,
+            scratch=arguments.scratch, progress=progress,
         )  # fmt: skip
     return tell(done, arguments)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pipeline import formats
+from pipeline import formats, jobs
 from pipeline.commands import Commands
-from pipeline.ingest import Row, carry_out, plan
+from pipeline.ingest import Row
 from pipeline.spark.progress import bar
-from pipeline.spark.restarting import ask
-from pipeline.store.folder import Store
-from pipeline.store.free_space import check_free_space
-from pipeline.store.manifest import TRACE
 from sim.document.command_line import Parser
 
 MOST_LISTED = 20  # executions that are printed one by one
@@ -32,7 +28,12 @@ def add(commands: Commands) -> None:
     command.add_argument(
         "--quarantine", action="store_true", help="set executions aside that cannot be believed, and take the others"
     )
-    command.add_argument("--out", type=Path, required=True, metavar="DIR", help="the data folder to write")
+    command.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="the data folder to write: a path, or an address such as s3://bucket/bank",
+    )
     command.set_defaults(act=_ingest)
 
 
@@ -48,18 +49,15 @@ def _add_flags(command: Parser) -> None:
 
 def _ingest(arguments: argparse.Namespace) -> int:
     options = {flag[2:]: text for flag, text in vars(arguments).items() if flag.startswith("--") and text is not None}
-    todo = plan(arguments.logs, arguments.format, options, quarantine=arguments.quarantine)
-    about = {
-        "files": [str(path) for path in arguments.logs], "format": arguments.format,
-        **formats.all_options(arguments.format, options), "quarantine": arguments.quarantine,
-    }  # fmt: skip
-    check_free_space(arguments.out)
     with bar("ingest", "executions") as progress:
-        rows = ask(lambda spark: carry_out(spark, Store.create(arguments.out, TRACE, about), todo, progress))
+        rows = jobs.ingest(
+            arguments.out, arguments.logs, arguments.format, options, quarantine=arguments.quarantine,
+            progress=progress,
+        )  # fmt: skip
     for row in rows[:MOST_LISTED]:
         _print_execution(row)
     if len(rows) > MOST_LISTED:
-        print(f"... and {len(rows) - MOST_LISTED} more; see {arguments.out / 'traces'}")
+        print(f"... and {len(rows) - MOST_LISTED} more; see {arguments.out}/traces")
     aside = sum(row["problem"] is not None for row in rows)
     events = sum(row["events"] or 0 for row in rows)
     print(

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from pipeline import jobs
 from pipeline.commands import Commands
-from pipeline.spark.restarting import ask
-from pipeline.store.folder import Store
 
-_ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), and the failing, longest, fullest and
-strangest snapshots (DIR/extremes)."""
+_ABOUT = """Quantiles of every measure for each cell of the grid (DIR/summaries), the failing, longest, fullest and
+strangest snapshots (DIR/extremes), and a random sample (DIR/sample). A complete ensemble has all of them already."""
 
 
 def add(commands: Commands) -> None:
     """Adds the command."""
     command = commands.add_parser("summarize", help="quantiles and extremes of an ensemble", description=_ABOUT)
-    command.add_argument("dir", metavar="DIR", type=Path, help="a data folder that ensemble has written")
+    command.add_argument("dir", metavar="DIR", help="a data folder that ensemble has written")
     command.set_defaults(act=_summarize)
 
 
 def _summarize(arguments: argparse.Namespace) -> int:
-    from pipeline.ensembles.summaries import summarize
-
-    store = Store.open(arguments.dir)
-    ask(lambda spark: summarize(spark, store))
+    store = jobs.summarize(arguments.dir)
     for row in store.rows("summaries").to_table().to_pylist():
         middle = [
             f"{name} {row[f'{name}_50']:g}"
@@ -33,5 +28,6 @@ def _summarize(arguments: argparse.Namespace) -> int:
         ]
         head = f"cell {row['cell']:4}: {row['runs']} runs, {row['failures']} failures"
         print(f"{head}; medians: {', '.join(middle) or 'none'}")
-    print(f"in {store.folder('summaries')} and {store.folder('extremes')}")
+    tables = [store.address_of(table) for table in ("summaries", "extremes", "sample")]
+    print(f"in {tables[0]}, {tables[1]} and {tables[2]}")
     return 0

@@ -1,148 +1,197 @@
-"""Prepares cuts for an audit: numbers them, checks them, and divides them into slices that fit into memory.
+"""The cuts of an audit, checked, sorted and packed: 8 bytes for each line, so that a few million of them fit anywhere.
 
-A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut.
+A cut is given as lines (CUT_TYPES): one for each process, with the number of its events inside the cut. More lines than
+MOST_LINES are taken in slices, whatever they come as: first one number per run is asked for, its lines; then the lines
+of some runs at a time, or a part of the cuts of one run.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyarrow import dataset
-from pyspark.sql import Window
-from pyspark.sql import functions as F
+import numpy
+import pyarrow
+from numpy.typing import NDArray
+from pyarrow import compute
 
-from sim.core.errors import InputError, nearest
+from pipeline.cuts.event_columns import Names, Numbers, fits, numbers_of, texts_of
+from pipeline.cuts.sends import NEVER
+from pipeline.store.schema import CUT_TYPES
+from sim.core.errors import InputError
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
 
-MOST_LINES = 1_000_000  # in a slice: every worker holds all of them
+MOST_LINES = 2_000_000  # at a time: a job carries them to every worker
 
-
-def numbered(cuts: DataFrame) -> DataFrame:
-    """`cuts` with another column: `cut`, the number of the cut within its run."""
-    number = F.dense_rank().over(Window.partitionBy("run_id").orderBy("cut_id"))
-    return cuts.select("run_id", "cut_id", "process", "index", number.alias("cut"))
+Codes = NDArray[numpy.int32]
 
 
-def by_cut(lines: DataFrame) -> DataFrame:
-    """A row for each cut: run_id, cut, cut_id, its `lowest` and `highest` index, its processes, and counts of lines."""
-    is_complete = F.expr("run_id IS NOT NULL AND cut_id IS NOT NULL AND process IS NOT NULL AND index IS NOT NULL")
-    return lines.groupBy("run_id", "cut").agg(
-        F.any_value("cut_id").alias("cut_id"),
-        F.min("index").alias("lowest"),
-        F.max("index").alias("highest"),
-        F.count("*").alias("lines"),
-        F.count_if(is_complete).alias("complete"),
-        F.collect_set("process").alias("processes"),
-    )
+class Cuts(NamedTuple):
+    """Cuts, sorted by run and cut_id. `begin` is the number of the first one among all cuts of the audit.
 
-
-class Extent(NamedTuple):
-    """Totals of an audit: its number of lines and runs, the lowest and highest run_id, and all processes."""
-
-    lines: int
-    runs: int
-    first_run: int
-    last_run: int
-    processes: frozenset[str]
-
-
-class Slice(NamedTuple):
-    """Cuts that are audited together: a condition on run_id for events, and one on run_id and cut for the cuts."""
-
-    of_runs: Column
-    of_cuts: Column
-
-
-def slices_of(lines: DataFrame, extent: Extent) -> list[Slice]:
-    """Slices of about MOST_LINES lines each.
-
-    A slice is a range of runs, so that Spark skips the other runs of the event table; a run with many cuts becomes
-    several slices.
+    Cut c is cut ids[id_codes[c]] of run runs[run_of[c]]; runs is sorted. Its lines are those from starts[c] to
+    starts[c + 1]: processes[line] is a place in `names`, indices[line] the number of events inside.
     """
+
+    begin: int
+    runs: Numbers
+    run_of: Codes
+    ids: pyarrow.Array
+    id_codes: Codes
+    starts: Numbers
+    names: list[str]
+    processes: Codes
+    indices: Codes
+
+    @property
+    def size(self) -> int:
+        """The number of cuts."""
+        return len(self.run_of)
+
+    def part(self, first: int, last: int) -> Cuts:
+        """The cuts from number `first` to before number `last`, counted here."""
+        lines = slice(self.starts[first], self.starts[last])
+        runs, run_of = numpy.unique(self.run_of[first:last], return_inverse=True)
+        ids, id_codes = numpy.unique(self.id_codes[first:last], return_inverse=True)
+        names, processes = numpy.unique(self.processes[lines], return_inverse=True)
+        return Cuts(
+            self.begin + first, self.runs[runs], run_of.astype(numpy.int32), self.ids.take(pyarrow.array(ids)),
+            id_codes.astype(numpy.int32), self.starts[first : last + 1] - self.starts[first],
+            [self.names[name] for name in names], processes.astype(numpy.int32), self.indices[lines],
+        )  # fmt: skip
+
+    def frontiers(self) -> NDArray[numpy.int32]:
+        """The number of events inside, by cut and place in `names`. The last column, of all other processes, is 0."""
+        found = numpy.zeros((self.size, len(self.names) + 1), numpy.int32)
+        inside = numpy.minimum(self.indices, NEVER - 1)  # all events; a message that is never received is not inside
+        found[numpy.repeat(numpy.arange(self.size), numpy.diff(self.starts)), self.processes] = inside
+        return found
+
+    def name(self, cut: int) -> tuple[int, str]:
+        """The run_id and cut_id of a cut."""
+        return int(self.runs[self.run_of[cut]]), self.ids[int(self.id_codes[cut])].as_py()
+
+
+def slices_of(given: pyarrow.Table | DataFrame) -> Iterator[Cuts]:
+    """The cuts given, at most MOST_LINES lines at a time, unless a cut has more. Whole cuts, in the order of runs.
+
+    Raises InputError for missing values, negative indices, repeated processes, and if there are no cuts.
+    """
+    begin = 0
+    tables = _tables_of(given) if isinstance(given, pyarrow.Table) else _tables_of_frame(given)
+    for table in tables:
+        if table.num_rows:
+            cuts = packed(table, begin)
+            begin += cuts.size
+            yield cuts
+    if not begin:
+        raise InputError("there are no cuts to audit; give lines of run_id, cut_id, process, index")
+
+
+def _tables_of(lines: pyarrow.Table) -> Iterator[pyarrow.Table]:
+    """Slices of a table."""
+    if lines.num_rows <= MOST_LINES:
+        yield lines
+        return
+    _refuse_missing(sum(column.null_count for column in (lines["run_id"], lines["cut_id"])))
+    sizes = lines.group_by("run_id").aggregate([("run_id", "count")])
+    for first, last, parts in _ranges(sizes):
+        own = lines.filter((compute.field("run_id") >= first) & (compute.field("run_id") <= last))
+        if parts == 1:
+            yield own
+        else:
+            ranks, ids = _sorted_texts(own, "cut_id")
+            for part in range(parts):
+                yield own.filter(pyarrow.array(ranks.astype(numpy.int64) * parts // len(ids) == part))
+
+
+def _tables_of_frame(lines: DataFrame) -> Iterator[pyarrow.Table]:
+    """Slices of a Spark frame, each collected by itself; a frame of few lines is evaluated once only."""
+    from pyspark.sql import functions as F
+
+    own = lines.select(*CUT_TYPES)
+    few = own.limit(MOST_LINES + 1).toArrow()
+    if few.num_rows <= MOST_LINES:
+        yield few
+        return
+    del few
+    is_missing = F.col("run_id").isNull() | F.col("cut_id").isNull()
+    _refuse_missing(own.where(is_missing).count())
+    sizes = own.groupBy("run_id").agg(F.count("*").alias("run_id_count")).toArrow()
     run = F.col("run_id")
-    ends = [extent.last_run]
-    parts = -(-extent.lines // MOST_LINES)
-    if parts > 1:
-        shares = [(part + 1) / parts for part in range(parts)]
-        ends = lines.agg(F.percentile_approx("run_id", shares)).collect()[0][0]
-    found = []
-    begin = extent.first_run
-    for end, times in sorted(Counter(ends).items()):
-        if times == 1:
-            found.append(Slice(run.between(begin, end), run.between(begin, end)))
-        else:  # run `end` alone has more lines than one slice holds
-            if begin < end:
-                found.append(Slice(run.between(begin, end - 1), run.between(begin, end - 1)))
-            found += [Slice(run == end, (run == end) & (F.col("cut") % times == part)) for part in range(times)]
-        begin = end + 1
+    for first, last, parts in _ranges(sizes):
+        for part in range(parts):
+            is_own = F.pmod(F.xxhash64("cut_id"), F.lit(parts)) == part
+            yield own.where(run.between(first, last) & is_own).toArrow()
+
+
+def _ranges(sizes: pyarrow.Table) -> Iterator[tuple[int, int, int]]:
+    """Ranges of runs, from the lines of each run: the first run, the last one, and in how many parts to take them."""
+    order = numpy.argsort(numbers_of(sizes, "run_id", "int64"))
+    runs = numbers_of(sizes, "run_id", "int64")[order]
+    ends = numpy.cumsum(numbers_of(sizes, "run_id_count", "int64")[order])
+    first, before = 0, 0
+    while first < len(runs):
+        last = max(first + 1, int(numpy.searchsorted(ends, before + MOST_LINES, "right")))
+        size = int(ends[last - 1]) - before
+        yield int(runs[first]), int(runs[last - 1]), -(-size // MOST_LINES)
+        first, before = last, int(ends[last - 1])
+
+
+# ------------------------------------------------------------------ packing and checks
+
+
+def packed(lines: pyarrow.Table, begin: int) -> Cuts:
+    """The cuts of a table of lines. Raises InputError for lines that make no sense."""
+    for name, kind in CUT_TYPES.items():
+        if name not in lines.column_names or not fits(lines[name].type, kind):
+            raise InputError(f"the cuts need a column {name!r} of {kind}; a table has {', '.join(CUT_TYPES)}")
+    missing = [compute.is_null(lines[name]).to_numpy() for name in CUT_TYPES if lines[name].null_count]
+    _refuse_missing(int(numpy.logical_or.reduce(missing).sum()) if missing else 0)
+    run = numbers_of(lines, "run_id", "int64")
+    id_codes, ids = _sorted_texts(lines, "cut_id")
+    processes, names = _sorted_texts(lines, "process")
+    indices = numbers_of(lines, "index", "int32")
+    order = numpy.lexsort((processes, id_codes, run))
+    run, id_codes, processes, indices = run[order], id_codes[order], processes[order], indices[order]
+    is_new_run = _differs(run)
+    is_new_cut = is_new_run | _differs(id_codes)
+    starts = numpy.flatnonzero(is_new_cut)
+    run_of = (numpy.cumsum(is_new_run) - 1)[starts]
+    found = Cuts(
+        begin, run[is_new_run], run_of.astype(numpy.int32), pyarrow.array(ids, pyarrow.string()), id_codes[starts],
+        numpy.append(starts, len(run)), names, processes, indices,
+    )  # fmt: skip
+    _refuse(found, indices < 0, "has a negative index; it is the number of events inside, from 0 on")
+    is_twice = ~(is_new_cut | _differs(processes))
+    _refuse(found, is_twice, "is there twice; give one line for each process of a cut")
     return found
 
 
-# ------------------------------------------------------------------ checks
+def _sorted_texts(lines: pyarrow.Table, name: str) -> tuple[Codes, list[str]]:
+    """A column as places in the sorted list of its texts, and that list."""
+    found = Names()
+    codes = found.codes(texts_of(lines, name))
+    names = sorted(found.all)
+    ranks = {text: rank for rank, text in enumerate(names)}
+    return numpy.array([ranks[text] for text in found.all], numpy.int32)[codes], names
 
 
-def check_lines(lines: DataFrame, per_cut: DataFrame) -> Extent:
-    """The totals of the lines. Raises InputError for missing values, negative indices and repeated processes."""
-    own = F.struct("run_id", "cut_id")
-    count, complete, negative, twice, runs, first, last, names = per_cut.agg(
-        F.sum("lines"),
-        F.sum("complete"),
-        F.min(F.when(F.col("lowest") < 0, own)),
-        F.min(F.when(F.size("processes") < F.col("lines"), own)),
-        F.count_distinct("run_id"),
-        F.min("run_id"),
-        F.max("run_id"),
-        F.array_distinct(F.flatten(F.collect_set("processes"))),
-    ).collect()[0]
-    if not count:
-        raise InputError("there are no cuts to audit; give lines of run_id, cut_id, process, index")
-    if complete < count:
-        raise InputError(f"{count - complete} lines of the cuts lack a run_id, cut_id, process or index; give all four")
-    if negative is not None:
-        name = _name_line(lines.where("index < 0"), *negative)
-        raise InputError(f"{name} has a negative index; it is the number of events inside, from 0 on")
-    if twice is not None:
-        several = lines.groupBy("run_id", "cut_id", "process").count().where("count > 1")
-        raise InputError(f"{_name_line(several, *twice)} is there twice; give one line for each process of a cut")
-    return Extent(count, runs, first, last, frozenset(names))
+def _differs(column: NDArray[numpy.int64] | Codes) -> NDArray[numpy.bool_]:
+    """Whether each value is another than the one before it; the first one is."""
+    return numpy.append(numpy.ones(min(1, len(column)), bool), column[1:] != column[:-1])
 
 
-def _name_line(lines: DataFrame, run_id: int, cut_id: str) -> str:
-    own = lines.where((F.col("run_id") == run_id) & (F.col("cut_id") == cut_id))
-    return f"run {run_id}, cut {cut_id}, process {own.agg(F.min('process')).collect()[0][0]}"
+def _refuse_missing(count: int) -> None:
+    if count:
+        raise InputError(f"{count} lines of the cuts lack a run_id, cut_id, process or index; give all four")
 
 
-def check_names(events: DataFrame, per_cut: DataFrame, extent: Extent, found: Path) -> None:
-    """Raises InputError if the cuts name runs or processes without events.
-
-    `found` is the folder with the messages found: their runs and processes have events, which often saves the search.
-    """
-    runs, channels = _names_in(found)
-    if len(runs) < extent.runs:
-        given = per_cut.select("run_id").distinct()
-        known = events.select("run_id").join(F.broadcast(given), "run_id", how="left_semi").distinct()
-        missing = given.join(known, "run_id", how="left_anti").agg(F.min("run_id")).collect()[0][0]
-        if missing is not None:
-            raise InputError(f"the cuts name run {missing}, of which there are no events; name runs that are there")
-    unseen = extent.processes - {name for channel in channels for name in channel.split("->")}
-    if unseen:
-        there = {row[0] for row in events.select("process").distinct().collect()}
-        if unseen - there:
-            name = min(unseen - there)
-            raise InputError(f"the cuts name a process {name!r} that has no events; {nearest(name, there)}")
-
-
-def _names_in(folder: Path) -> tuple[set[int], set[str]]:
-    """The runs and channels in the Parquet files of `folder`."""
-    runs: set[int] = set()
-    channels: set[str] = set()
-    parts = [str(part) for part in sorted(folder.rglob("*.parquet"))]
-    if parts:
-        for batch in dataset.dataset(parts).to_batches(columns=["run_id", "channel"]):
-            runs.update(batch.column(0).unique().to_pylist())
-            channels.update(batch.column(1).unique().drop_null().to_pylist())
-    return runs, channels
+def _refuse(cuts: Cuts, is_wrong: NDArray[numpy.bool_], why: str) -> None:
+    """Raises InputError for the first line that is wrong."""
+    if is_wrong.any():
+        line = int(numpy.argmax(is_wrong))
+        run_id, cut_id = cuts.name(int(numpy.searchsorted(cuts.starts, line, "right")) - 1)
+        raise InputError(f"run {run_id}, cut {cut_id}, process {cuts.names[cuts.processes[line]]} {why}")

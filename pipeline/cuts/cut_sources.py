@@ -1,50 +1,128 @@
-"""The cuts to audit: from a file, from snapshots, or drawn at random. All are frames with the columns of CUT_TYPES."""
+"""The cuts to audit, from a file or from snapshots. Workers draw those at random: pipeline.cuts.random_cuts."""
 
 from __future__ import annotations
 
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from pyspark.sql import functions as F
+import pyarrow
+from pyarrow import csv as arrow_csv
+from pyarrow import parquet
 
-from pipeline.store.parquet_files import read_parquet
-from pipeline.store.schema import CUT_TYPES, spark_type
+from pipeline.cuts.event_columns import fits
+from pipeline.store.schema import CUT_TYPES, arrow_schema, check_known
 from sim.core.errors import InputError, nearest
-from sim.core.model import APPLICATION_KINDS, CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED
+from sim.core.model import CONTROL_SEND, MARKER_SEND, RECORD, SEND, SERVICE_KINDS, SNAPSHOT_ABORTED
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
+
+_INDEX_OF_PANDAS = re.compile(r"__index_level_\d+__")
+_TEXTS = [name for name, kind in CUT_TYPES.items() if kind == "string"]
+_READ = {
+    name: pyarrow.dictionary(pyarrow.int32(), pyarrow.string()) if name in _TEXTS else pyarrow.type_for_alias(kind)
+    for name, kind in CUT_TYPES.items()
+}
 
 
-def from_file(spark: SparkSession, file: Path) -> DataFrame:
-    """The cuts in a Parquet file, or in a CSV file whose first line names the columns. Raises InputError."""
+def from_file(file: Path) -> pyarrow.Table:
+    """The cuts in a Parquet file, or in a CSV file whose first line names the columns: CUT_TYPES, texts in codes.
+
+    A folder of Parquet files is read as one. Raises InputError.
+    """
     if not file.exists():
         raise InputError(f"{file}: there is no such file; give one of {', '.join(CUT_TYPES)}")
     if file.suffix.lower() == ".csv":
-        return _from_csv(spark, file)
-    return read_parquet(spark, file, sorted(file.glob("*.parquet")) if file.is_dir() else [file], CUT_TYPES)
+        return _from_csv(file)
+    parts = sorted(file.glob("*.parquet")) if file.is_dir() else [file]
+    if not parts:
+        raise InputError(f"{file}: holds no Parquet file; give one of {', '.join(CUT_TYPES)}")
+    return pyarrow.concat_tables(_from_parquet(part) for part in parts)
 
 
-def _from_csv(spark: SparkSession, file: Path) -> DataFrame:
-    read = spark.read.option("header", True).csv(str(file.resolve()))
+def _from_parquet(file: Path) -> pyarrow.Table:
+    try:
+        with parquet.ParquetFile(file, read_dictionary=_TEXTS) as opened:
+            _check_columns(file, opened.schema_arrow)
+            read = opened.read(list(CUT_TYPES)).select(list(CUT_TYPES))
+    except (OSError, pyarrow.ArrowException):
+        raise InputError(f"{file}: is cut off or no Parquet file; write it again") from None
+    try:
+        return read.cast(pyarrow.schema(list(_READ.items())))
+    except pyarrow.ArrowException as problem:
+        words = " ".join(str(problem).split())[:200]
+        raise InputError(f"{file}: holds a number that is none of cuts ({words}); write whole numbers") from None
+
+
+def _check_columns(file: Path, found: pyarrow.Schema) -> None:
+    for name in found.names:
+        if not _INDEX_OF_PANDAS.fullmatch(name):
+            check_known(name, CUT_TYPES, str(file))
+    for wanted in arrow_schema(CUT_TYPES):
+        if wanted.name not in found.names:
+            raise InputError(f"{file}: has no column {wanted.name!r}; a table has {', '.join(CUT_TYPES)}")
+        if not fits(found.field(wanted.name).type, CUT_TYPES[wanted.name]):
+            given = found.field(wanted.name).type
+            raise InputError(f"{file}: column {wanted.name!r} is {given}; it has to be {wanted.type}")
+
+
+def _from_csv(file: Path) -> pyarrow.Table:
+    with _readable(file), file.open(encoding="utf-8-sig", newline="") as opened:
+        header = next(csv.reader(opened), [])
     for name in CUT_TYPES:
-        if name not in read.columns:
-            found = nearest(name, read.columns)
+        if header.count(name) != 1:
+            found = "it names it twice" if name in header else nearest(name, header)
             raise InputError(f"{file}: its first line names no column {name}; {found}")
-    for name in read.columns:
+    for name in header:
         if name not in CUT_TYPES:
             raise InputError(f"{file}: {name!r} is no column of cuts; {nearest(name, CUT_TYPES)}")
-    kinds = {name: spark_type(kind) for name, kind in CUT_TYPES.items()}
-    is_wrong = " OR ".join(f"try_cast(`{name}` AS {kind}) IS NULL" for name, kind in kinds.items())
-    tries = [F.expr(f"try_cast(`{name}` AS {kind})").alias(f"read_{name}") for name, kind in kinds.items()]
-    wrong = read.where(is_wrong).select(*read.columns, *tries).head()
-    if wrong is not None:
-        line = ",".join("" if wrong[name] is None else wrong[name] for name in read.columns)
-        name = next(name for name in kinds if wrong[f"read_{name}"] is None)
-        raise InputError(
-            f"{file}: the line {line!r} has no {'number' if kinds[name] != 'string' else 'text'} as {name}"
-        )
-    return read.selectExpr(*(f"CAST(`{name}` AS {kind}) AS `{name}`" for name, kind in kinds.items()))
+    options = arrow_csv.ConvertOptions(column_types=_READ, null_values=[""], strings_can_be_null=True)
+    try:
+        found = arrow_csv.read_csv(file, convert_options=options).select(list(CUT_TYPES))
+    except pyarrow.ArrowException as problem:
+        _refuse_line(file)
+        raise InputError(f"{file}: cannot be read as CSV ({' '.join(str(problem).split())[:200]})") from None
+    if any(column.null_count for column in found.columns):
+        _refuse_line(file)
+    return found
+
+
+def _refuse_line(file: Path) -> None:
+    """Raises InputError for the first line that is no line of a cut."""
+    with _readable(file), file.open(encoding="utf-8-sig", newline="") as opened:
+        lines = csv.reader(opened)
+        header = next(lines)
+        for cells in lines:
+            for name, kind in CUT_TYPES.items():
+                place = header.index(name)
+                if cells and not _is_cell(cells[place] if place < len(cells) else "", kind):
+                    what = "text" if kind == "string" else "number"
+                    raise InputError(f"{file}: the line {','.join(cells)!r} has no {what} as {name}")
+            if len(cells) > len(header):
+                raise InputError(f"{file}: the line {','.join(cells)!r} has more cells than the first line")
+
+
+def _is_cell(cell: str, kind: str) -> bool:
+    if kind == "string":
+        return bool(cell)
+    most = 2 ** (int(kind.removeprefix("int")) - 1)
+    return re.fullmatch(r"-?\d{1,19}", cell.strip()) is not None and -most <= int(cell) < most
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """Turns what Python says of a file that is no CSV into an InputError."""
+    try:
+        yield
+    except (OSError, UnicodeDecodeError, csv.Error) as problem:
+        raise InputError(f"{file}: cannot be read as CSV ({problem}); write it again, in UTF-8") from None
+
+
+SNAPSHOT_COLUMNS = ("run_id", "process", "index", "kind", "channel", "peer_index", "snapshot_id")  # of events
 
 
 class Snapshots(NamedTuple):
@@ -57,43 +135,32 @@ class Snapshots(NamedTuple):
 def from_snapshots(events: DataFrame) -> Snapshots:
     """The cut of each snapshot that was not aborted and that every process of its run has recorded.
 
-    The processes of a run are those with rows, and those to which a message or marker is in flight. Services, which
-    only exchange control messages, are no processes.
+    Of a process that has recorded several times the last recording counts. The processes of a run are those with rows,
+    and those to which a message or marker is in flight. Services, which only exchange control messages, are no
+    processes. `events` has the columns of SNAPSHOT_COLUMNS.
     """
+    from pyspark.sql import functions as F
+
     is_in_flight = (F.col("kind") == MARKER_SEND) | ((F.col("kind") == SEND) & F.col("peer_index").isNull())
     target = F.substring_index("channel", "->", -1).alias("process")
     targets = events.where(F.col("kind") == CONTROL_SEND).select("run_id", target)
     without_rows = targets.join(events.select("run_id", "process").distinct(), ["run_id", "process"], how="left_anti")
-    own = _of_processes(events).select("run_id", "process")
+    own = events.where(~F.col("kind").isin(*sorted(SERVICE_KINDS))).select("run_id", "process")
     names = own.union(events.where(is_in_flight).select("run_id", target)).union(without_rows)
     processes = names.groupBy("run_id").agg(F.count_distinct("process").alias("processes"))
     recordings = events.where(F.col("kind").isin(RECORD, SNAPSHOT_ABORTED))
     recorded = recordings.groupBy("run_id", F.col("snapshot_id").alias("cut_id")).agg(
-        F.count_if(F.col("kind") == RECORD).alias("records"), F.count_if(F.col("kind") != RECORD).alias("aborted")
+        F.count_distinct(F.when(F.col("kind") == RECORD, F.col("process"))).alias("records"),
+        F.count_if(F.col("kind") != RECORD).alias("aborted"),
     )
     is_complete = (F.col("records") == F.col("processes")) & (F.col("aborted") == 0)
     snapshots = recorded.join(processes, "run_id", how="inner").select(
         "run_id", "cut_id", is_complete.alias("complete")
     )
-    lines = recordings.where(F.col("kind") == RECORD).withColumnRenamed("snapshot_id", "cut_id").select(*CUT_TYPES)
+    lines = (
+        recordings.where(F.col("kind") == RECORD)
+        .groupBy("run_id", F.col("snapshot_id").alias("cut_id"), "process")
+        .agg(F.max("index").alias("index"))
+    )
     cuts = lines.join(snapshots.where("complete"), ["run_id", "cut_id"], how="left_semi")
     return Snapshots(cuts.select(*CUT_TYPES), snapshots.where(~F.col("complete")).count())
-
-
-def _of_processes(events: DataFrame) -> DataFrame:
-    """The rows whose kinds only processes have; services may have the others."""
-    return events.where(~F.col("kind").isin(*sorted(SERVICE_KINDS)))
-
-
-def at_random(events: DataFrame, count: int, seed: int) -> DataFrame:
-    """`count` cuts for each run, each with none to all events of each process, drawn by a hash of `seed` and names."""
-    is_event = F.col("kind").isin(*sorted(APPLICATION_KINDS))
-    ends = (
-        _of_processes(events)
-        .groupBy("run_id", "process")
-        .agg(F.coalesce(F.max(F.when(is_event, F.col("index"))), F.lit(0)).alias("end"))
-    )
-    several = ends.withColumn("number", F.explode(F.sequence(F.lit(1), F.lit(count))))
-    draw = F.pmod(F.xxhash64(F.lit(seed), "run_id", "number", "process"), F.col("end") + 1)
-    named = several.withColumn("cut_id", F.concat(F.lit("random-"), F.col("number").cast("string")))
-    return named.withColumn("index", draw.cast("int")).select(*CUT_TYPES)

@@ -10,14 +10,16 @@ from typing import Any, NamedTuple
 
 from pipeline.ensembles import parameter_values
 from pipeline.ensembles.grid import NO, YES, Grid
-from sim.core.algorithm import ALGORITHMS, ALL, SOURCES
+from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError
+from sim.core.topology import EVERY_CHANNEL
 from sim.core.workload import WORKLOADS
 from sim.document.files import parse_toml
-from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario
+from sim.document.scenario import Initiation, Scenario
 from sim.document.validate import may_initiate
 from sim.document.writing import dumps
+from sim.edit.another_algorithm import with_algorithm
 from sim.run.execution import MOST_STEPS, run
 from sim.run.price import price_of
 
@@ -80,17 +82,15 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
             for delay, marker_delay, initiators, fifo, algorithm in itertools.product(
                 *(listed or own for listed in rest)
             ):
+                is_own = algorithm in (None, base.algorithm)
                 draft = replace(
-                    base,
+                    base if is_own else with_algorithm(base, algorithm),
                     parameters=parameters,
                     delay=parameter_values.delay_rule(delay or parameter_values.SAME) or base.delay,
                     marker_delay=base.marker_delay
                     if marker_delay is None
                     else parameter_values.delay_rule(marker_delay),
                     not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
-                    algorithm=algorithm or base.algorithm,
-                    breaks=base.breaks if algorithm in (None, base.algorithm) else (),
-                    algorithm_parameters=base.algorithm_parameters if algorithm in (None, base.algorithm) else {},
                 )
                 yield draft, initiators or 0
 
@@ -199,6 +199,13 @@ class _CellBuilder:
         count = len(able)
         if count and scenario.rules.initiators in (SOURCES, ALL):
             initiators = count  # with fewer, some process would not be reached
+        if not count and grid.snapshots:
+            title, where = scenario.rules.title, f"a {scenario.topology.kind} of {len(scenario.processes)}"
+            needs = f"snapshots of {title} are initiated by sources, and {where} has none"
+            raise InputError(f'--topology: {needs}; use "dag", a scenario with a source, or another algorithm')
+        if initiators > 1 and (scenario.rules.one_initiator or scenario.rules.initiators == COORDINATOR):
+            who = "its coordinator" if scenario.rules.initiators == COORDINATOR else "one process"
+            raise InputError(f"--initiators: with {scenario.rules.title} {who} starts a snapshot; use 1")
         if initiators > count:
             raise InputError(f"--initiators: {initiators} of {count} processes cannot initiate; use at most {count}")
         for number in range(1, grid.snapshots + 1):

@@ -1,24 +1,27 @@
 """Divides the runs of an ensemble into chunks, and carries out a chunk on a worker.
 
-A worker carries out the runs of its chunk, then writes their events, then their rows of runs, as one part each. The
-parts are named after the chunk. A chunk is done when its part of runs exists. So Spark may retry tasks, and an ensemble
-may be resumed, without repeating finished chunks.
+A worker carries out the runs of its chunk, compiled where it can (pipeline/compiled/). Then it writes their events, and
+after that their rows of runs, as one part each. The parts are named after their runs. A chunk is done when a part of
+the table runs has its runs. So Spark may retry tasks, and an ensemble be resumed, without repeating finished chunks.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import pyarrow
 
+from pipeline.ensembles.both_ways import quick_rows
 from pipeline.ensembles.cells import cells_of
 from pipeline.ensembles.grid import ALL, SAMPLE, Grid
 from pipeline.ensembles.measure import Row, describe, measure
 from pipeline.ensembles.rerun import scenario_of
 from pipeline.store.folder import Store
-from pipeline.store.schema import RUN_TYPES, arrow_schema
+from pipeline.store.schema import DISPUTED, NUMBA, PYTHON, RUN_TYPES, arrow_schema
+from pipeline.store.tables import Addition
 from sim import VERSION
 from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES, Event
@@ -31,12 +34,13 @@ MOST_ROWS = 500_000  # event rows in a chunk, as estimated; a worker holds all o
 
 
 class Plan(NamedTuple):
-    """What workers need: the folder, the documents of the cells, and how runs are divided into chunks of `size` runs.
+    """What workers need: where parts go, the cells' documents, and how runs are divided into chunks of `size` runs.
 
-    Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid.
+    Run r of cell c has run_id c * runs + r and seed `seed` + r. For `events` see Grid. `by_numba`: whether
+    the compiled kernel may do what it can.
     """
 
-    path: str
+    into: Addition
     scenario: str | None
     workload: str
     documents: tuple[str, ...]
@@ -44,6 +48,7 @@ class Plan(NamedTuple):
     seed: int
     events: str
     size: int
+    by_numba: bool = True
 
     @property
     def run_count(self) -> int:
@@ -61,8 +66,18 @@ class Plan(NamedTuple):
 
     def part(self, chunk: int) -> str:
         """The name of a chunk's parts."""
-        ids = self.run_ids(chunk)
-        return f"runs-{ids[0]:08}-{ids[-1]:08}"
+        return part_name(self.run_ids(chunk))
+
+
+def part_name(run_ids: range) -> str:
+    """The name of a part with these runs."""
+    return f"runs-{run_ids[0]:08}-{run_ids[-1]:08}"
+
+
+def run_ids_of(part: str) -> range:
+    """The runs that a part has by its name; none if the name is no `part_name`."""
+    found = re.fullmatch(r"runs-(\d+)-(\d+)", part)
+    return range(int(found[1]), int(found[2]) + 1) if found else range(0)
 
 
 def plan_of(store: Store, grid: Grid) -> Plan:
@@ -72,7 +87,7 @@ def plan_of(store: Store, grid: Grid) -> Plan:
     size = max(size, -(-grid.run_count // MOST_CHUNKS))
     size = max(1, min(size, MOST_ROWS // max(1, *(cell.rows for cell in cells))))
     return Plan(
-        path=str(store.path.resolve()),
+        into=store.adding(),
         scenario=None if grid.scenario is None else grid.name,
         workload=grid.workload,
         documents=tuple(cell.document for cell in cells),
@@ -90,25 +105,22 @@ def carry_out(plan: Plan, chunk: int) -> None:
     """Carries out the runs of a chunk and writes their parts. Raises InputError if they cannot be written."""
     rows: list[Row] = []
     kept: list[tuple[int, list[Event]]] = []
+    by_numba, disputed = _by_numba(plan, plan.run_ids(chunk))
     for run_id in plan.run_ids(chunk):
-        found, execution = measured(plan, run_id)
+        engine = DISPUTED if run_id in disputed else PYTHON
+        found, execution = (by_numba[run_id], None) if run_id in by_numba else measured(plan, run_id, engine)
         has_events = execution is not None and _wants_events(plan, run_id, found)
         if execution is not None and has_events:
             kept.append((run_id, execution.events))
         rows += ({**row, "has_events": has_events} for row in found)
-    store = Store(Path(plan.path))
     if kept:
-        store.write_part("events", plan.part(chunk), event_table(kept))
-    store.write_part("runs", plan.part(chunk), pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
+        plan.into.write_part("events", plan.part(chunk), event_table(kept))
+    plan.into.write_part("runs", plan.part(chunk), pyarrow.Table.from_pylist(rows, arrow_schema(RUN_TYPES)))
 
 
-def measured(plan: Plan, run_id: int) -> tuple[list[Row], Execution | None]:
+def measured(plan: Plan, run_id: int, engine: str = PYTHON) -> tuple[list[Row], Execution | None]:
     """The rows of a run without `has_events`, and its execution; None if it failed, and the row says why."""
-    cell, ordinal = divmod(run_id, plan.runs)
-    row: Row = {
-        "run_id": run_id, "cell": cell, "seed": plan.seed + ordinal, "document": plan.documents[cell],
-        "scenario": plan.scenario, "workload": plan.workload, "error": None, "version": VERSION,
-    }  # fmt: skip
+    row = {**_beginning(plan, run_id), "engine": engine}
     scenario = scenario_of(row)
     row |= describe(scenario)
     try:
@@ -117,6 +129,36 @@ def measured(plan: Plan, run_id: int) -> tuple[list[Row], Execution | None]:
     except Exception as problem:  # an error in a user's algorithm fails its run, not the ensemble
         words = str(problem) if isinstance(problem, InputError) else f"{type(problem).__name__}: {problem}"
         return [{**row, "failed": True, "error": words}], None
+
+
+def _beginning(plan: Plan, run_id: int) -> Row:
+    """What is known of a run before it is carried out."""
+    cell, ordinal = divmod(run_id, plan.runs)
+    return {
+        "run_id": run_id, "cell": cell, "seed": plan.seed + ordinal, "document": plan.documents[cell],
+        "scenario": plan.scenario, "workload": plan.workload, "error": None, "version": VERSION,
+    }  # fmt: skip
+
+
+def _by_numba(plan: Plan, run_ids: Sequence[int]) -> tuple[dict[int, list[Row]], set[int]]:
+    """The rows of the runs that the compiled kernel answers, by run_id; and the runs about which it is not trusted.
+
+    Of each document one run is carried out in Python as well.
+    """
+    found: dict[int, list[Row]] = {}
+    disputed: set[int] = set()
+    for _, ids in groupby(run_ids, key=lambda run_id: run_id // plan.runs):
+        wanted = [_beginning(plan, run_id) for run_id in ids if not _wants_events(plan, run_id, ())]
+        if not wanted or not plan.by_numba:
+            continue
+        quick = quick_rows(wanted[0]["document"], plan.workload, [row["seed"] for row in wanted])
+        always = {**describe(scenario_of(wanted[0])), "engine": NUMBA}
+        for row, rows in zip(wanted, quick.rows, strict=True):
+            if rows is not None:
+                found[row["run_id"]] = [{**row, **always, **each} for each in rows]
+        if quick.is_disputed:
+            disputed.update(row["run_id"] for row in wanted)
+    return found, disputed
 
 
 def _wants_events(plan: Plan, run_id: int, rows: Sequence[Row]) -> bool:

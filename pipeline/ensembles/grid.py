@@ -31,7 +31,7 @@ MOST_SNAPSHOTS = 100
 OPTIONS: Mapping[str, str] = {
     "scenario": "a scenario: a path, or the name of a bundled one",
     "workload": "what the processes compute, where there is no scenario",
-    "topology": "complete, ring, line, star, random, or random:EXTRA with as many extra channels",
+    "topology": "complete, ring, line, star, dag, random, or random:EXTRA with as many extra channels",
     "processes": "how many there are",
     "delay": "of messages: fixed:1, uniform:1:9, whole:0:4, exponential:5; a number alone is a fixed one",
     "marker_delay": "of markers: written as a delay is, or same",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from itertools import accumulate
+from collections.abc import Sequence
+from itertools import accumulate, repeat
 from typing import Any
 
 from pipeline.ensembles import parameter_values
@@ -13,6 +14,7 @@ from sim.document.scenario import Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.verify.checks import CHECKS, Verdict, verdicts_of
+from sim.verify.sound import SoundSnapshot, sound_snapshots
 
 Row = dict[str, Any]
 
@@ -43,9 +45,22 @@ def measure(execution: Execution) -> list[Row]:
     Times are in time units. Messages are those of the application; their size is that of their bodies as JSON.
     """
     run = _measure_run(execution)
+    return [{**run, **row} for row in _measure_snapshots(execution)] or [{**run, "failed": False}]
+
+
+def _measure_snapshots(execution: Execution) -> list[Row]:
+    """The quick way where nothing is wrong, else the one that finds witnesses: both give the same rows."""
+    sound = sound_snapshots(execution)
+    if sound is not None:
+        return [
+            _row(execution, snapshot, snapshot.bodies, [Verdict(check, True) for check in snapshot.checks])
+            for snapshot in sound
+        ]
     verdicts = verdicts_of(execution)
-    rows = [_measure_snapshot(execution, snapshot, verdicts[snapshot.id]) for snapshot in snapshots_of(execution)]
-    return [{**run, **row} for row in rows] or [{**run, "failed": False}]
+    return [
+        _row(execution, snapshot, [message.body for message in snapshot.recorded_messages], verdicts[snapshot.id])
+        for snapshot in snapshots_of(execution)
+    ]
 
 
 def _measure_run(execution: Execution) -> Row:
@@ -55,12 +70,13 @@ def _measure_run(execution: Execution) -> Row:
         "steps": execution.steps,
         "duration": execution.times[-1],
         "messages": kinds.count(SEND),
-        "in_flight_peak": max(accumulate((_IN_FLIGHT_CHANGE.get(kind, 0) for kind in kinds), initial=0)),
+        "in_flight_peak": max(accumulate(map(_IN_FLIGHT_CHANGE.get, kinds, repeat(0)), initial=0)),
     }
 
 
-def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[Verdict]) -> Row:
-    recorded = snapshot.recorded_messages
+def _row(
+    execution: Execution, snapshot: Snapshot | SoundSnapshot, recorded: Sequence[Any], verdicts: Sequence[Verdict]
+) -> Row:
     broken = [verdict for verdict in verdicts if verdict.holds is False]
     return {
         "snapshot_id": snapshot.id,
@@ -68,7 +84,7 @@ def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[V
         "status": snapshot.status,
         "latency": _latency(execution, snapshot),
         "recorded_messages": len(recorded),
-        "recorded_bytes": sum(len(to_json(message.body).encode()) for message in recorded),
+        "recorded_bytes": sum(len(to_json(body).encode()) for body in recorded),
         "markers": snapshot.markers,
         "slowest": snapshot.slowest,
         **dict.fromkeys(CHECKS),
@@ -78,7 +94,7 @@ def _measure_snapshot(execution: Execution, snapshot: Snapshot, verdicts: list[V
     }
 
 
-def _latency(execution: Execution, snapshot: Snapshot) -> float | None:
+def _latency(execution: Execution, snapshot: Snapshot | SoundSnapshot) -> float | None:
     """The time from the first recording until the last process completes; None if the snapshot did not complete."""
     if snapshot.began is None or snapshot.completed is None:
         return None

@@ -1,13 +1,13 @@
 """Queries for the Ensembles page: small results from tables of any size.
 
-Spark sums up an ensemble. Single runs are found without it, since that takes milliseconds.
+Spark sums up an ensemble: when it is complete, into tables of its own; until then whenever the page asks. Single runs
+are found without it, by a scan of few columns.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,19 +17,20 @@ from pyarrow.dataset import Expression, field
 
 from pipeline.ensembles.grid import Grid
 from pipeline.ensembles.run import run_ensemble
+from pipeline.spark.kinds import kind_of
 from pipeline.spark.scratch import Scratch
 from pipeline.store.catalog import entries
 from pipeline.store.folder import Store
-from pipeline.store.manifest import ENSEMBLE
+from pipeline.store.manifest import COMPLETE, ENSEMBLE
 from pipeline.store.parquet_files import Rows
+from pipeline.store.schema import SAMPLE_TYPES
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 Row = Mapping[str, Any]
 
 MOST_CELLS = 2_000
-MOST_POINTS = 1_500  # single runs in a chart
 MOST_EXTREMES = 1  # of each kind
 MOST_ROWS = 200  # in a table on the page
 
@@ -71,18 +72,17 @@ def load_overview(spark: SparkSession, store: Store) -> Overview:
     """The overview of an ensemble. Raises InputError if the table runs is missing or cannot be read."""
     from pipeline.ensembles import summaries  # imports PySpark, which is slow: pages without queries do not wait for it
 
-    runs = store.read(spark, "runs")
+    shown = store.read(spark, "runs", list(SAMPLE_TYPES))  # without documents, which are long
     frames = (
-        summaries.cells(runs).limit(MOST_CELLS),
-        summaries.sample(runs, MOST_POINTS).drop("document"),
-        summaries.extremes(runs, MOST_EXTREMES).drop("document"),
+        summaries.cells(store.read(spark, "runs", summaries.OF_CELLS)).limit(MOST_CELLS),
+        summaries.sample(shown),
+        summaries.extremes(shown, MOST_EXTREMES),
     )
-    with ThreadPoolExecutor(len(frames)) as pool:  # in parallel: most of the time is Spark's planning
-        return Overview(*pool.map(to_rows, frames))
+    return Overview(*(rows.to_pylist() for rows in kind_of(spark).tables(frames)))
 
 
 def warm_up_queries(spark: SparkSession) -> None:
-    """Runs and queries a small ensemble, since everything that Spark does for the first time is slow.
+    """Runs and sums up a small ensemble, since everything that Spark does for the first time is slow.
 
     Does nothing on a cluster, which cannot write into a temporary folder of this machine.
     """
@@ -93,25 +93,26 @@ def warm_up_queries(spark: SparkSession) -> None:
     try:
         store = Store.create(scratch.path / "runs", ENSEMBLE, grid.to_json())
         run_ensemble(spark, store, grid)
-        load_overview(spark, store)
     finally:
         scratch.remove()
-
-
-def to_rows(rows: DataFrame) -> list[Row]:
-    """The rows of a small frame, as plain values."""
-    found: list[Row] = rows.toArrow().to_pylist()
-    return found
 
 
 # ------------------------------------------------------------------ without Spark: few rows, by a scan of few columns
 
 
+def has_overview(store: Store) -> bool:
+    """Whether the ensemble is complete and was summarized then."""
+    return store.status == COMPLETE and all(map(store.has, _OVERVIEW))
+
+
 def kept_overview(store: Store) -> Overview:
-    """The overview of a small ensemble that has been summarized. Raises InputError if a table cannot be read."""
-    tables = (store.rows(table) for table in ("summaries", "runs", "extremes"))
+    """The overview of an ensemble that has been summarized. Raises InputError if a table cannot be read."""
+    tables = (store.rows(table) for table in _OVERVIEW)
     cells, points, extremes = (_without_documents(rows).to_pylist() for rows in tables)
     return Overview(cells, points, extremes)
+
+
+_OVERVIEW = ("summaries", "sample", "extremes")
 
 
 def select_runs(store: Store, query: RunQuery) -> list[Row]:

@@ -11,15 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow
 
-from pipeline.ensembles.chunks import Plan, carry_out, plan_of
+from pipeline.ensembles.chunks import Plan, carry_out, plan_of, run_ids_of
+from pipeline.ensembles.compacting import compact
 from pipeline.ensembles.grid import Grid
 from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.kinds import kind_of
 from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
+from pipeline.spark.reaching import check_reach
 from pipeline.spark.restarting import carried_out
 from pipeline.store.folder import Store
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, STOPPED
 from pipeline.store.schema import Types, arrow_schema, spark_schema
+from pipeline.store.tables import not_seen
 from sim import VERSION
 from sim.core.errors import InputError
 
@@ -31,10 +35,10 @@ def grid_of(store: Store) -> Grid:
     """The grid of an ensemble that is to be resumed. Raises InputError if this version cannot resume it."""
     manifest = store.manifest
     if manifest is None or manifest.kind != ENSEMBLE:
-        raise InputError(f"{store.path}: holds no ensemble; name a folder that ensemble has begun")
+        raise InputError(f"{store.address}: holds no ensemble; name a folder that ensemble has begun")
     if manifest.version != VERSION:
         raise InputError(
-            f"{store.path}: was begun by version {manifest.version}, whose runs may differ from those of this one "
+            f"{store.address}: was begun by version {manifest.version}, whose runs may differ from those of this one "
             f"({VERSION}); go on with that one, or begin anew in another folder"
         )
     return Grid.from_json(manifest.about)
@@ -58,15 +62,19 @@ def run_ensemble(
 
 
 def complete_ensemble(
-    store: Store, grid: Grid, progress: Progress = silent, stop: threading.Event | None = None
+    store: Store,
+    grid: Grid,
+    progress: Progress = silent,
+    stop: threading.Event | None = None,
+    session: SparkSession | None = None,
 ) -> None:
-    """Like `run_ensemble`, with this process's Spark; goes on when that is lost. Raises InputError like `carried_out`.
+    """Like `run_ensemble`, with the Spark that `carried_out` has; goes on when that is lost. Raises InputError like it.
 
     Meanwhile the folder is running, and locked, also while Spark starts again.
     """
     plan = plan_of(store, grid)
     with _being_written(store, plan):
-        carried_out(lambda spark, report: _run_missing(spark, store, plan, report, stop), progress, stop)
+        carried_out(lambda spark, report: _run_missing(spark, store, plan, report, stop), progress, stop, session)
 
 
 @contextmanager
@@ -85,36 +93,60 @@ def _being_written(store: Store, plan: Plan) -> Iterator[None]:
 def _run_missing(
     spark: SparkSession, store: Store, plan: Plan, progress: Progress, stop: threading.Event | None
 ) -> None:
-    """Carries out the chunks that are missing, until `stop` is set."""
+    """Carries out the chunks that are missing, until `stop` is set. Of all chunks, it joins and sums up the runs."""
+    check_reach(spark, store.place)
     chunks, total = _undone(store, plan), plan.run_count
     done = total - sum(len(plan.run_ids(chunk)) for chunk in chunks)
     progress(done, total)
-    for runs in _run_on_workers(spark, plan, chunks, stop or threading.Event()):
+    for runs in run_on_workers(spark, plan, chunks, stop or threading.Event()):
         done += runs
         progress(done, total)
+    if done == total:
+        if lost := _undone(store, plan):
+            raise InputError(f"{store.address}: {not_seen(len(lost))}")
+        _tidy_up(spark, store, stop or threading.Event())
+
+
+def _tidy_up(spark: SparkSession, store: Store, stop: threading.Event) -> None:
+    """Joins the parts and sums up the runs, unless `stop` is set."""
+    from pipeline.ensembles.summaries import summarize  # imports PySpark, which is slow
+
+    kept = "; all runs are kept: go on later (--resume)"
+    try:
+        with in_one_sentence(spark, f"{store.address}: ", kept), interrupted_by(stop, spark):
+            compact(spark, store)
+            summarize(spark, store)
+    except InputError:
+        if not stop.is_set():
+            raise
 
 
 def is_done(store: Store, grid: Grid) -> bool:
-    """Whether every run of `grid` is in `store`. Raises InputError for an invalid grid."""
-    return not _undone(store, plan_of(store, grid))
+    """Whether every run of `grid` is in `store`, and nothing is left to do. Raises InputError for an invalid grid."""
+    return store.status == COMPLETE and store.has("sample") and not _undone(store, plan_of(store, grid))
 
 
 def _undone(store: Store, plan: Plan) -> list[int]:
-    """The chunks without a part of runs."""
-    committed = {part.stem for part in store.parts("runs")}
-    return [chunk for chunk in range(plan.chunk_count) if plan.part(chunk) not in committed]
+    """The chunks whose runs are in no part: in one of their own, or in one that joins several."""
+    ends = {ids.start: ids.stop for ids in (run_ids_of(part.name) for part in store.parts("runs"))}
+    missing, end = [], 0
+    for chunk in range(plan.chunk_count):
+        ids = plan.run_ids(chunk)
+        end = max(end, ends.get(ids.start, 0))
+        if end < ids.stop:
+            missing.append(chunk)
+    return missing
 
 
-def _run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
+def run_on_workers(spark: SparkSession, plan: Plan, chunks: Sequence[int], stop: threading.Event) -> Iterator[int]:
     """The number of runs of each chunk, as soon as it is done, in order. Ends early when `stop` is set."""
     if not chunks or stop.is_set():
         return
     work = partial(_run_task, plan, chunks)
-    frame = spark.range(0, len(chunks), 1, len(chunks)).mapInArrow(work, spark_schema(_RESULT_TYPES))
     kept = "; what was finished is kept: go on later (--resume)"
     try:
-        with in_one_sentence(spark, f"{plan.path}: ", kept), interrupted_by(stop, spark):
-            for result in frame.toLocalIterator():
+        with in_one_sentence(spark, f"{plan.into.place.address}: ", kept), interrupted_by(stop, spark):
+            for result in kind_of(spark).results(work, len(chunks), spark_schema(_RESULT_TYPES)):
                 if result.problem is not None:
                     raise InputError(result.problem)
                 yield result.runs

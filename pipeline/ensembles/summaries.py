@@ -1,6 +1,7 @@
 """Summaries of an ensemble: quantiles for each cell of its grid, extreme snapshots, and a random sample of its runs.
 
-Each function transforms the table runs (RUN_TYPES) into a small frame.
+Each function transforms the table runs (RUN_TYPES) into a small frame. `summarize` keeps them as tables, which the page
+reads without Spark.
 """
 
 from __future__ import annotations
@@ -10,16 +11,31 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from pipeline.spark.kinds import kind_of
+from pipeline.spark.reaching import check_reach
 from pipeline.store.folder import Store
-from pipeline.store.schema import EXTREME_TYPES, MEASURES, PARAMETERS, QUANTILES, RUN_TYPES, SUMMARY_TYPES
+from pipeline.store.schema import (
+    MEASURES,
+    PARAMETERS,
+    QUANTILES,
+    RUN_TYPES,
+    SAMPLE_TYPES,
+    SUMMARY_TYPES,
+    TABLES,
+    arrow_schema,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 ACCURACY = 10_000  # of approximate quantiles: they are exact for cells with fewer rows
 MOST_EXTREMES = 100  # of each kind, in the table extremes
+MOST_POINTS = 1_500  # in the table sample
 MIDDLE_80 = 2.563  # standard deviations between the 10 % and 90 % quantiles of a normal distribution
 OUTLIER_MEASURES = ("latency", "recorded_messages")  # the measures of the outlier score
+
+
+OF_CELLS = ("cell", "snapshot_id", "failed", "error", *PARAMETERS, *MEASURES)  # the columns that `cells` needs
 
 
 def cells(runs: DataFrame) -> DataFrame:
@@ -65,13 +81,14 @@ def extremes(runs: DataFrame, most: int = MOST_EXTREMES) -> DataFrame:
         "most recorded": F.col("recorded_messages").cast("double"),
         "strangest": F.when(score > 0, score),
     }
-    row = F.struct("outlier_score", *RUN_TYPES)
+    columns = [name for name in RUN_TYPES if name in runs.columns]
+    row = F.struct("outlier_score", *columns)
     found = [
         F.transform(F.max_by(row, F.when(rank.isNotNull(), F.struct(rank, -F.col("run_id"))), most), _with_reason(why))
         for why, rank in ranks.items()
     ]
     together = with_outlier_scores(runs).agg(F.flatten(F.array_compact(F.array(*found))).alias("found"))
-    return together.select(F.explode("found").alias("one")).select("one.why", "one.row.*").select(*EXTREME_TYPES)
+    return together.select(F.explode("found").alias("one")).select("one.why", "one.row.*")
 
 
 def _with_reason(why: str) -> Callable[[Column], Column]:
@@ -94,15 +111,21 @@ def with_outlier_scores(runs: DataFrame) -> DataFrame:
     return runs.join(F.broadcast(per_cell), "cell", how="inner").withColumn("outlier_score", F.greatest(*distances))
 
 
-def sample(runs: DataFrame, most: int) -> DataFrame:
-    """At most `most` rows, those with the lowest hash of run and snapshot: the same rows at every call."""
-    return runs.orderBy(F.xxhash64("run_id", "snapshot_id"), "run_id", "snapshot_id").limit(most)
+def sample(runs: DataFrame, most: int = MOST_POINTS) -> DataFrame:
+    """At most `most` rows, those with the lowest hash of run and snapshot: always the same ones. SAMPLE_TYPES."""
+    order = (F.xxhash64("run_id", "snapshot_id"), "run_id", "snapshot_id")
+    return runs.select(*SAMPLE_TYPES).orderBy(*order).limit(most)
 
 
 def summarize(spark: SparkSession, store: Store) -> None:
-    """Writes the tables summaries and extremes of an ensemble. Raises InputError if the table runs cannot be read."""
-    runs = store.read(spark, "runs")
-    for table, found in (("summaries", cells(runs)), ("extremes", extremes(runs))):
-        with store.replacing(table) as staging:
-            path = str(staging.resolve())  # absolute: Spark's server has another working directory
-            found.coalesce(1).write.parquet(path)
+    """Writes the tables summaries, extremes and sample of an ensemble. Raises InputError if runs cannot be read."""
+    check_reach(spark, store.place)
+    frames = {
+        "summaries": cells(store.read(spark, "runs", OF_CELLS)),
+        "extremes": extremes(store.read(spark, "runs")),
+        "sample": sample(store.read(spark, "runs", list(SAMPLE_TYPES))),
+    }
+    found = kind_of(spark).tables(list(frames.values()))
+    with store.replacing(*frames) as new:
+        for table, rows in zip(frames, found, strict=True):
+            new.keep(new.write_part(table, "all", rows.cast(arrow_schema(TABLES[table]))))

@@ -1,22 +1,22 @@
 """What a worker does with one part of the states: those whose columns have the same hash. It writes its part itself.
 
-The files of a part are arrays of NumPy in a folder that all workers see. A file is whole or not there, and depends on
+The files of a part are arrays of NumPy at a place that all workers reach. A file is whole or not there, and depends on
 what it holds alone: a task may be carried out twice. Numbers of local states and contents are the driver's, everywhere.
 """
 
 from __future__ import annotations
 
-import os
-import secrets
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyarrow import fs
 
+from pipeline.store.place import Place
 from sim.explore.judging import Judge
 from sim.explore.packing import Collapsed, Keys, Packing, Ways, merged, packing_of
 from sim.explore.search import CHUNK, leading_to, stepped
@@ -28,41 +28,65 @@ NOTHING = np.zeros(0, np.int64), np.zeros(0)
 
 @dataclass(frozen=True)
 class Files:
-    """The folder of an exploration, and the number of its parts. packing: how often the keys were made wider.
+    """The place of an exploration, and the number of its parts. packing: how often the keys were made wider.
 
     States are kept as `words` of their packing, a row for each.
     """
 
-    folder: Path
+    place: Place
     parts: int
     packing: int = 0
 
-    def words(self, depth: int, part: int) -> Path:
+    def words(self, depth: int, part: int) -> str:
         """The file with the states of a part."""
-        return self.folder / str(self.packing) / f"{depth}-{part}.npy"
+        return f"words-{self.packing}/{depth}-{part}"
 
-    def ways(self, depth: int, part: int) -> Path:
+    def ways(self, depth: int, part: int) -> str:
         """The file with the numbers of runs that lead to each state of a part."""
-        return self.folder / f"ways-{depth}-{part}.npy"
+        return f"ways/{depth}-{part}"
 
-    def again(self, depth: int, part: int) -> Path:
+    def again(self, depth: int, part: int) -> str:
         """The file with the number of states that were sent to a part, though they had been seen."""
-        return self.folder / f"again-{depth}-{part}.npy"
+        return f"again/{depth}-{part}"
 
-    def sent(self, what: str, depth: int, part: int) -> Path:
+    def sent(self, what: str, depth: int, part: int) -> str:
         """A file with the states after a part, by the part to which they belong.
 
         what: "" for the states, "-ways" for the numbers of runs, "-starts" for the place at which each part begins.
         """
-        return self.folder / f"sent{what}-{depth}-{part}.npy"
+        return f"sent{what}-{depth}/{part}"
+
+    def save(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array. Raises OSError."""
+        self.place.make(name.partition("/")[0])
+        self.place.write(name, lambda file: np.save(file, np.ascontiguousarray(array)))
+
+    def load(self, name: str, begin: int = 0, end: int | None = None) -> NDArray[Any]:
+        """The rows of an array, or those from `begin` to `end`. Raises OSError."""
+        with self.place.filesystem.open_input_file(self.place.inside(name)) as file:
+            np.lib.format.read_magic(file)
+            shape, _, kind = np.lib.format.read_array_header_1_0(file)
+            row = kind.itemsize * math.prod(shape[1:])
+            held = file.read_at(((shape[0] if end is None else end) - begin) * row, file.tell() + begin * row)
+        return np.frombuffer(bytearray(held), kind).reshape(-1, *shape[1:])
+
+    def has(self, name: str) -> bool:
+        """Whether there is a file. Raises OSError."""
+        found = self.place.filesystem.get_file_info(self.place.inside(name))
+        return bool(found.type == fs.FileType.File)
+
+    def remove(self, folder: str) -> None:
+        """Remove a folder of files. Raises OSError."""
+        for name in self.place.names(folder):
+            self.place.remove(f"{folder}/{name}")
 
     def send(self, packing: Packing | Collapsed, depth: int, part: int, keys: Keys, ways: Ways) -> None:
         """Write the states after a part."""
         belongs = self._belongs(packing, keys)
         order = np.argsort(belongs, kind="stable")
-        _save(self.sent("-ways", depth, part), ways[order])
-        _save(self.sent("-starts", depth, part), np.searchsorted(belongs[order], np.arange(self.parts + 1)))
-        _save(self.sent("", depth, part), words_of(packing, keys[order]))
+        self.save(self.sent("-ways", depth, part), ways[order])
+        self.save(self.sent("-starts", depth, part), np.searchsorted(belongs[order], np.arange(self.parts + 1)))
+        self.save(self.sent("", depth, part), words_of(packing, keys[order]))
 
     def _belongs(self, packing: Packing | Collapsed, keys: Keys) -> NDArray[np.int64]:
         """The parts to which states belong. It depends on the numbers in their columns, not on how wide these are."""
@@ -83,13 +107,6 @@ def keys_of(packing: Packing | Collapsed, words: Keys) -> Keys:
     return packing.joined(list(words.T))
 
 
-def _save(path: Path, array: NDArray[Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    hidden = path.parent / f".{secrets.token_hex(8)}.npy"
-    np.save(hidden, array)
-    os.replace(hidden, path)
-
-
 @dataclass
 class Task:
     """Something that is done with a part, on any machine that sees the files. `space` has the tables of the driver."""
@@ -104,7 +121,7 @@ class Task:
 
     def load(self, depth: int, part: int) -> Keys:
         """The keys of the states of a part."""
-        return keys_of(self.space.packing, np.load(self.files.words(depth, part)))
+        return keys_of(self.space.packing, self.files.load(self.files.words(depth, part)))
 
 
 @dataclass
@@ -119,9 +136,9 @@ class Step(Task):
     def carry_out(self, part: int) -> dict[str, Any]:
         """The counts; or what the tables of the driver do not hold, by column, as `wanted`: then nothing is sent."""
         self.space.packing = packing_of(self.space.packing.widths)  # a new one: numbers of halves are for one part
-        if not self.files.words(self.depth, part).exists():
+        if not self.files.has(self.files.words(self.depth, part)):
             self._gather(part)
-        keys, ways = self.load(self.depth, part), np.load(self.files.ways(self.depth, part))
+        keys, ways = self.load(self.depth, part), self.files.load(self.files.ways(self.depth, part))
         known = self.space.numbered()
         for table in self.space.tables:
             table.wanted = set()
@@ -141,8 +158,9 @@ class Step(Task):
         worst = {
             check: words_of(self.space.packing, np.array([key]))[0].tolist() for check, key in self._judge.worst.items()
         }
+        again = self.files.load(self.files.again(self.depth, part))
         return {
-            "states": len(keys), "transitions": transitions, "again": int(np.load(self.files.again(self.depth, part))),
+            "states": len(keys), "transitions": transitions, "again": int(again[0]),
             "snapshots": self._judge.counted(), "worst": worst,
         }  # fmt: skip
 
@@ -160,15 +178,15 @@ class Step(Task):
                 places = np.searchsorted(seen, keys)
                 places[places == len(seen)] = 0
                 is_new &= seen[places] != keys
-        _save(self.files.again(self.depth, part), np.array(np.sum(~is_new)))
-        _save(self.files.ways(self.depth, part), ways[is_new])
-        _save(self.files.words(self.depth, part), words_of(self.space.packing, keys[is_new]))
+        self.files.save(self.files.again(self.depth, part), np.array([np.sum(~is_new)]))
+        self.files.save(self.files.ways(self.depth, part), ways[is_new])
+        self.files.save(self.files.words(self.depth, part), words_of(self.space.packing, keys[is_new]))
 
     def _sent(self, sender: int, part: int) -> tuple[Keys, Ways]:
         before = self.depth - 1
-        begin, end = np.load(self.files.sent("-starts", before, sender))[part : part + 2]
-        words, ways = (np.load(self.files.sent(what, before, sender), mmap_mode="r") for what in ("", "-ways"))
-        return keys_of(self.space.packing, words[begin:end]), ways[begin:end]
+        begin, end = self.files.load(self.files.sent("-starts", before, sender))[part : part + 2].tolist()
+        words, ways = (self.files.load(self.files.sent(what, before, sender), begin, end) for what in ("", "-ways"))
+        return keys_of(self.space.packing, words), ways
 
 
 @dataclass
@@ -184,8 +202,10 @@ class Widen(Task):
     def carry_out(self, part: int) -> dict[str, Any]:
         """Returns nothing."""
         for depth in range(self.depth + 1):
-            words = np.load(self.old.words(depth, part))
-            _save(self.files.words(depth, part), wider_words(self.old_widths, self.space.packing.widths, words))
+            words = self.old.load(self.old.words(depth, part))
+            self.files.save(
+                self.files.words(depth, part), wider_words(self.old_widths, self.space.packing.widths, words)
+            )
         return {}
 
 

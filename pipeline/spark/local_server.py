@@ -16,10 +16,11 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from pipeline.spark import class_archive
 from pipeline.spark.java import find_java
 from pipeline.spark.losses import SparkLost
 from pipeline.spark.scratch import Scratch
@@ -31,7 +32,7 @@ log = logging.getLogger("pipeline")
 ROOT = Path(__file__).resolve().parents[2]
 ATTEMPTS = 4  # for each task: after a worker is killed, its task is tried again
 START_S = 180.0  # that a server has to start
-MOST_MEMORY, LEAST_MEMORY = 2048, 512  # MB of Java's heap
+MOST_MEMORY, LEAST_MEMORY = 1024, 512  # MB of Java's heap
 LEAST_ROOM = 200  # MB of the disk
 
 
@@ -43,11 +44,20 @@ def cores() -> int:
 class Server:
     """A local server, which ends with this process. Its end is noticed at once, whoever brings it about."""
 
-    def __init__(self, master: str | None = None, *, bundled_java: bool = False, sees_project: bool = True) -> None:
+    def __init__(
+        self,
+        master: str | None = None,
+        *,
+        bundled_java: bool = False,
+        sees_project: bool = True,
+        java_options: Sequence[str] | None = None,
+        goodbye_s: float = GOODBYE_S,
+    ) -> None:
         """Begins to start the server; `wait` waits until it serves. Raises InputError if it cannot start.
 
         `master` is Spark's master, by default local threads. If `sees_project`, workers import the project from its
-        folder; else, as on a cluster, only what `send_project` sends them.
+        folder; else, as on a cluster, only what is sent to them. java_options: instead of those that have Java use the
+        archive of Spark's classes. goodbye_s: that Java has to end, before it is killed.
         """
         memory = java_memory()
         try:
@@ -57,18 +67,20 @@ class Server:
         self.scratch = self._scratch.path
         try:
             self._check_room()
-            java = find_java(self.scratch, bundled=bundled_java)
+            self.java = find_java(self.scratch, bundled=bundled_java)
         except InputError:
             self._scratch.remove()
             raise
-        log.info("Spark runs on %s", java.words)
-        self.port = _free_port()
+        log.info("Spark runs on %s", self.java.words)
+        self._goodbye_s = goodbye_s
+        options = class_archive.options(self.java) if java_options is None else java_options
+        self.port = free_port()
         self._token = secrets.token_hex(16)
         self._ending, self._is_over, self._why = threading.Lock(), False, ""
         self._log = self.scratch / "server.log"
         environment = {
             **os.environ,
-            "JAVA_HOME": str(java.home),
+            "JAVA_HOME": str(self.java.home),
             "PYSPARK_PYTHON": sys.executable,
             "PYTHONPATH": str(ROOT) if sees_project else "",
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -77,10 +89,11 @@ class Server:
             environment.pop(name, None)
         conf = self.scratch / "conf.properties"
         conf.touch(mode=0o600)
-        conf.write_text(_properties(self._conf(master or f"local[{cores()},{ATTEMPTS}]", memory)), encoding="utf-8")
+        properties = self._conf(master or f"local[{cores()},{ATTEMPTS}]", memory, options)
+        conf.write_text(_properties(properties), encoding="utf-8")
         with self._log.open("wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, str(ROOT / "pipeline" / "spark" / "server.py"), str(conf)],
+                [sys.executable, str(ROOT / "pipeline" / "spark" / "server.py"), str(conf), str(goodbye_s)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, pass_fds=self._scratch.held,
                 cwd=self.scratch, env=environment, start_new_session=True,
             )  # fmt: skip
@@ -93,7 +106,7 @@ class Server:
                 "make room there, or set TMPDIR to a folder with more"
             )
 
-    def _conf(self, master: str, memory: int) -> dict[str, str]:
+    def _conf(self, master: str, memory: int, options: Sequence[str]) -> dict[str, str]:
         return {
             "spark.master": master,
             "spark.app.name": "Consistent Cut",
@@ -108,7 +121,8 @@ class Server:
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.memory": f"{memory}m",
-            "spark.driver.extraJavaOptions": "-XX:+ExitOnOutOfMemoryError",  # else it lives on, and does not answer
+            # Without the first it lives on when its memory is full, and does not answer.
+            "spark.driver.extraJavaOptions": " ".join(("-XX:+ExitOnOutOfMemoryError", *options)),
             "spark.local.dir": str(self.scratch / "local"),
             "spark.sql.warehouse.dir": str(self.scratch / "warehouse"),
             "spark.sql.shuffle.partitions": "4",
@@ -148,7 +162,7 @@ class Server:
         assert self._process.stdin is not None
         self._process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=GOODBYE_S + 1)
+            self._process.wait(timeout=self._goodbye_s + 1)
         self.kill()
 
     def kill(self) -> None:
@@ -218,7 +232,8 @@ def _properties(conf: dict[str, str]) -> str:
     return "".join(f"{name} {value}\n" for name, value in conf.items()).replace("\\", "\\\\")
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback address on which nobody listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

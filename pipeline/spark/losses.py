@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from pipeline.spark.kinds import kind_of
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -13,6 +15,10 @@ if TYPE_CHECKING:
 
 MOST_LETTERS = 200  # of Spark's own words
 NO_ROOM = "No space left on device"
+DOCS = "docs/cluster.md"
+_MISSING = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'")
+_VERSIONS = re.compile(r"PYTHON_VERSION_MISMATCH\].*?version: (\d+\.\d+).*?driver: (\d+\.\d+)", re.DOTALL)
+_TRACEBACK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\s*\n)*(\S.*)")
 
 
 class SparkLost(InputError):
@@ -25,6 +31,7 @@ def in_one_sentence(spark: SparkSession, about: str = "", kept: str = "") -> Ite
 
     The sentence begins with `about`, such as a folder, and ends with `kept`, which says what there is now.
     """
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     try:
@@ -32,25 +39,40 @@ def in_one_sentence(spark: SparkSession, about: str = "", kept: str = "") -> Ite
     except InputError:
         raise
     except Exception as problem:
-        if _is_lost(spark, problem):
+        interrupt = _interrupt_behind(problem)
+        if interrupt is not None:
+            raise interrupt from None
+        if kind_of(spark).is_lost(problem):
             raise SparkLost(f"{about}Spark has ended{kept}") from None
-        if not isinstance(problem, PySparkException):
+        if not isinstance(problem, PySparkException | Py4JError):
             raise
-        raise InputError(f"{about}{_in_words(problem)}{kept}") from None
+        raise InputError(f"{about}{_in_words(str(problem))}{kept}") from None
 
 
-def _is_lost(spark: SparkSession, problem: Exception) -> bool:
-    """Whether `problem` means that the server of `spark` has ended, or that the way to it is closed."""
-    from grpc import StatusCode
-    from pyspark.errors.exceptions.connect import SparkConnectGrpcException
-
-    if isinstance(problem, SparkConnectGrpcException):
-        return spark.client.is_closed or problem.getGrpcStatusCode() in (StatusCode.UNAVAILABLE, StatusCode.CANCELLED)
-    return spark.client.is_closed or "closed channel" in str(problem)
+def _interrupt_behind(problem: BaseException | None) -> KeyboardInterrupt | None:
+    """The Ctrl-C while which `problem` came about: PySpark tells Spark of it, and may raise what that comes to."""
+    while problem is not None and not isinstance(problem, KeyboardInterrupt):
+        problem = problem.__cause__ or problem.__context__
+    return problem
 
 
-def _in_words(problem: Exception) -> str:
-    words = " ".join(str(problem).split())
-    if NO_ROOM in words:
+def _in_words(text: str) -> str:
+    if NO_ROOM in text:
         return "Spark gave up: the disk with its temporary files is full; make room, or set TMPDIR to another folder"
-    return f"Spark gave up ({words[:MOST_LETTERS]})"
+    missing = _MISSING.search(text)
+    if missing:
+        return f"Spark's workers lack {missing[1]}: install it there ({DOCS})"
+    versions = _VERSIONS.search(text)
+    if versions:
+        return (
+            f"Spark's workers have Python {versions[1]}, and this is Python {versions[2]}: both need the same, to the "
+            f"second number; set PYSPARK_PYTHON to one that all have ({DOCS})"
+        )
+    return f"Spark gave up ({_cause(text)})"
+
+
+def _cause(text: str) -> str:
+    """What happened: the last line of a worker's traceback, which stands behind the lines of its functions."""
+    traceback = _TRACEBACK.search(text)
+    words = " ".join((traceback[1] if traceback else text).split())
+    return words[:MOST_LETTERS]

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from tqdm import tqdm
-
 Progress = Callable[[int, int], None]  # called with how many are done and the total, which may grow
 
 
@@ -18,6 +16,8 @@ def silent(done: int, total: int) -> None:
 @contextmanager
 def bar(what: str, unit: str) -> Iterator[Progress]:
     """A progress bar on standard error, if that is a terminal."""
+    from tqdm import tqdm  # here: workers import this module, and need no bar
+
     with tqdm(desc=what, unit=f" {unit}", disable=not sys.stderr.isatty(), leave=False) as shown:
 
         def update(done: int, total: int) -> None:

@@ -23,13 +23,20 @@ MOST_RESTARTS = 3  # of Spark for a piece of work, without progress in between
 
 
 def carried_out(
-    work: Callable[[SparkSession, Progress], Result], progress: Progress = silent, stop: threading.Event | None = None
+    work: Callable[[SparkSession, Progress], Result],
+    progress: Progress = silent,
+    stop: threading.Event | None = None,
+    session: SparkSession | None = None,
 ) -> Result:
     """What `work` returns. When Spark is lost meanwhile, it is started again and `work` begins anew.
 
     `work` gets a session and reports how much of it is kept: after MOST_RESTARTS without more of that, an InputError
     says so. Raises what `work` raises; InputError if there is no Spark, or when `stop` is set before there is one.
+    With `session`, which `borrowed` has given, `work` runs there; nobody starts that Spark again.
     """
+    if session is not None:
+        with in_one_sentence(session):
+            return work(session, progress)
     most, restarts = 0, 0
 
     def report(done: int, total: int) -> None:
@@ -54,9 +61,9 @@ def carried_out(
             restarts += 1
 
 
-def ask(question: Callable[[SparkSession], Result]) -> Result:
+def ask(question: Callable[[SparkSession], Result], session: SparkSession | None = None) -> Result:
     """The answer to a question that may be asked again. Raises InputError like `carried_out`."""
-    return carried_out(lambda spark, _: question(spark))
+    return carried_out(lambda spark, _: question(spark), session=session)
 
 
 def warm_up() -> None:

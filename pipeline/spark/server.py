@@ -1,8 +1,9 @@
-"""`python pipeline/spark/server.py CONF`: the app's own Spark Connect server, on the loopback address only.
+"""`python pipeline/spark/server.py CONF SECONDS`: the app's own Spark Connect server, on the loopback address only.
 
 It ends when its standard input is closed, which happens whenever the process that started it ends, even if killed. It
 ends when its Java ends, with the status of that one. Neither Java nor Python workers are left. CONF is a file of
-Spark's properties: no secret is on a command line. The folder of CONF is the server's scratch folder.
+Spark's properties: no secret is on a command line. SECONDS are what Java has to end, before it is killed. The folder of
+CONF is the server's scratch folder.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import threading
 from pathlib import Path
 
 READY = "ready"
-GOODBYE_S = 3.0  # that Java has to end, before it is killed
+GOODBYE_S = 3.0  # that Java has to end
 
 
-def main(conf: Path) -> None:
+def main(conf: Path, goodbye_s: float) -> None:
     """Starts Java and in it the server, prints READY, and stays until Java ends or nobody needs it."""
     from pyspark import SparkContext  # here: slow, and local_server.py imports READY
     from pyspark.java_gateway import launch_gateway
@@ -28,20 +29,20 @@ def main(conf: Path) -> None:
     gateway = launch_gateway(None, {"stdout": sys.stderr})  # type: ignore[no-untyped-call]  # our own is for READY
     is_needed = threading.Event()
     is_needed.set()
-    threading.Thread(target=_end_with_owner, args=(gateway.proc, is_needed), daemon=True).start()
+    threading.Thread(target=_end_with_owner, args=(gateway.proc, is_needed, goodbye_s), daemon=True).start()
     threading.Thread(target=_end_with_java, args=(gateway.proc, is_needed, conf.parent), daemon=True).start()
     SparkContext(gateway=gateway)
     print(READY, flush=True)
     threading.Event().wait()
 
 
-def _end_with_owner(java: subprocess.Popen[bytes], is_needed: threading.Event) -> None:
+def _end_with_owner(java: subprocess.Popen[bytes], is_needed: threading.Event, goodbye_s: float) -> None:
     """Waits for the end of standard input, then ends Java."""
     sys.stdin.read()
     is_needed.clear()
     java.terminate()
     try:
-        java.wait(GOODBYE_S)
+        java.wait(goodbye_s)
     except subprocess.TimeoutExpired:
         java.kill()
 
@@ -55,4 +56,4 @@ def _end_with_java(java: subprocess.Popen[bytes], is_needed: threading.Event, sc
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), float(sys.argv[2]))

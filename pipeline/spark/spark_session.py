@@ -16,9 +16,12 @@ from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING
 
 from pipeline.spark.background import in_background
-from pipeline.spark.connecting import connect, send_project
-from pipeline.spark.local_server import Server
-from pipeline.spark.losses import SparkLost, in_one_sentence
+from pipeline.spark.connecting import connect
+from pipeline.spark.kinds import kind_of
+from pipeline.spark.local_server import START_S, Server
+from pipeline.spark.losses import SparkLost
+from pipeline.spark.making_archive import make_later
+from pipeline.spark.preparing import prepare
 from sim.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,8 +122,7 @@ def _start(state: _State, start: Future[SparkSession]) -> SparkSession:
     if remote:
         log.info("Spark runs at %s", remote.partition(";")[0])
         spark = connect(remote, REMOTE_RETRIES)
-        with in_one_sentence(spark):
-            send_project(spark)
+        prepare(spark)
         return spark
     server = Server()
     with state.lock:
@@ -132,18 +134,19 @@ def _start(state: _State, start: Future[SparkSession]) -> SparkSession:
         raise InputError("Spark did not start: it was stopped")
     server.wait()
     try:
-        spark = connect(server.url, LOCAL_RETRIES)
+        spark = connect(server.url, LOCAL_RETRIES, START_S)
     except InputError as problem:  # it has served, and does not any more
         server.stop()
         raise SparkLost(str(problem)) from None
     server.at_its_end(lambda: lose(spark))
+    make_later(server.java)
     return spark
 
 
 def _feel_the_pulse(state: _State, spark: SparkSession) -> None:
     """Asks `spark` now and then whether it lives, which also keeps the session; loses it if it does not."""
     while state.has(spark):
-        answer = in_background(lambda: spark.conf.get("spark.app.name"))
+        answer = in_background(lambda: spark.conf.get("spark.sql.session.timeZone"))
         if not wait([answer], SILENCE_S).done:
             lose(spark, f"it did not answer for {SILENCE_S:.0f} s")
         elif answer.exception() is not None:
@@ -160,7 +163,7 @@ def lose(spark: SparkSession, why: str | None = None) -> None:
                 _STATE.server.kill()
                 reason = _STATE.server.reason
             _STATE.drop(f"Spark has ended: {why or reason}")
-    in_background(spark.client.close)  # may wait for Spark
+    in_background(kind_of(spark).give_up)  # may wait for Spark
 
 
 def stop() -> None:
@@ -182,6 +185,12 @@ def stop() -> None:
 
 
 atexit.register(stop)
+
+
+def is_own(spark: SparkSession) -> bool:
+    """Whether `spark` is a session of this process's own server, whose workers see the files of this machine."""
+    with _STATE.lock:
+        return _STATE.server is not None and _STATE.has(spark)
 
 
 def is_warm() -> bool:

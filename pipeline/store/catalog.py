@@ -13,9 +13,11 @@ from typing import Any, NamedTuple
 
 from pyarrow import compute
 
+from pipeline.store.addresses import scheme_of
 from pipeline.store.data_root import data_root, folder_path
-from pipeline.store.folder import HIDDEN, MANIFEST, Store
-from pipeline.store.manifest import ENSEMBLE
+from pipeline.store.folder import Store
+from pipeline.store.manifest import ENSEMBLE, MANIFEST
+from pipeline.store.place import HIDDEN
 from pipeline.store.schema import TABLES
 from sim.core.errors import InputError, nearest
 
@@ -74,6 +76,8 @@ def entries(root: Path | None = None) -> list[Entry]:
 
 def _folders(root: Path) -> list[Path]:
     """The folders in the root that may be data folders, by name; none if there is no root yet. Raises InputError."""
+    if scheme_of(root) is not None:
+        raise InputError(f"{root}: is no folder of this machine; the catalog lists those of one")
     try:
         return sorted(path for path in root.iterdir() if path.name[0] not in "._" and path.is_dir())
     except FileNotFoundError:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 
+from pipeline.store.addresses import scheme_of
 from sim.core.errors import InputError, brief
 
 ROOT_VARIABLE = "CONSISTENT_CUT_DATA"
@@ -17,6 +18,8 @@ _DEVICE = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # 
 def data_root() -> Path:
     """$CONSISTENT_CUT_DATA if it is set, else `data` in the project's folder."""
     given = os.environ.get(ROOT_VARIABLE)
+    if given and scheme_of(given) is not None:
+        raise InputError(f"{ROOT_VARIABLE}={given}: is no folder of this machine; the pages and the catalog need one")
     return Path(given) if given else Path(__file__).resolve().parents[2] / "data"
 
 

@@ -6,13 +6,19 @@ import os
 import shutil
 from pathlib import Path
 
+from pipeline.store.addresses import place_of
+from pipeline.store.local_folder import LocalFolder
 from sim.core.errors import InputError
 
 LEAST_FREE_MB = 500
 
 
-def check_free_space(path: Path) -> None:
-    """Raises InputError where the disk that has `path`, or will have it, is nearly full."""
+def check_free_space(where: str | Path) -> None:
+    """Raises InputError where the disk that has a path, or will have it, is nearly full. A storage has room."""
+    place = place_of(where)
+    if not isinstance(place, LocalFolder):
+        return
+    path = place.path
     there = next(folder for folder in (path.absolute(), *path.absolute().parents) if os.path.exists(folder))
     free = shutil.disk_usage(there).free / 1e6
     if free < LEAST_FREE_MB:

@@ -34,7 +34,7 @@ _IS_HELD = (errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _PATIENCE_S = 1.0  # that a writer waits, since whoever looks at the lock holds it for a moment
 
 
-class Lock:
+class FileLock:
     """The lock in the file `path`, which is there while somebody holds it; or longer, if its holder was killed."""
 
     def __init__(self, path: Path) -> None:

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
+from pipeline.store.place import Place, reason
 from sim import VERSION
 from sim.core.errors import InputError, brief
 
 FORMAT = 3  # of the layout; raise it when one version would misread the folder of another, as after a new column
 ENSEMBLE, TRACE = KINDS = ("ensemble", "trace")
 RUNNING, STOPPED, COMPLETE = STATUSES = ("running", "stopped", "complete")
+MANIFEST = "manifest.json"
 MOST_BYTES = 8_000_000
 MOST_NESTED = 20  # lists and objects within each other
 MOST_NUMBER = 2**63
@@ -58,14 +58,21 @@ def _as_json(value: Any) -> Any:
     return value.isoformat(timespec="seconds") if isinstance(value, datetime) else dict(value)
 
 
-def read_manifest(file: Path) -> Manifest | None:
-    """The manifest in `file`; None if there is no such file, as in folders of foreign tables.
+def read_manifest(place: Place) -> Manifest | None:
+    """The manifest at a place; None if there is none, as in folders of foreign tables.
 
     Raises InputError if it cannot be read, is no manifest, or was made by a newer version.
     """
-    if not os.path.lexists(file):
+    file = f"{place.address}/{MANIFEST}"
+    try:
+        text = place.read(MANIFEST, MOST_BYTES + 1)
+    except FileNotFoundError:
         return None
-    found = _read_json(file)
+    except IsADirectoryError:
+        raise InputError(f"{file}: is no file; restore it, or delete the folder") from None
+    except OSError as problem:
+        raise InputError(f"{file}: cannot be read ({reason(problem)}); look at who may read it") from None
+    found = _read_json(file, text)
     if not isinstance(found, dict) or not _is_whole(found.get("format")) or found["format"] < 1:
         raise InputError(f"{file}: is not a manifest of ours; restore it, or delete the folder")
     if found["format"] > FORMAT:
@@ -74,25 +81,19 @@ def read_manifest(file: Path) -> Manifest | None:
     return Manifest(format=found["format"], **{key: _value(file, found, key) for key in _KEYS})
 
 
-def _read_json(file: Path) -> Any:
-    """The JSON in a file: of a sensible size and depth, with sensible numbers and texts. Raises InputError."""
+def _read_json(file: str, text: bytes) -> Any:
+    """The JSON in a text: of a sensible size and depth, with sensible numbers and texts. Raises InputError."""
+    if len(text) > MOST_BYTES:
+        raise InputError(f"{file}: is larger than {MOST_BYTES:,} bytes; restore it, or delete the folder")
     try:
-        if not file.is_file():
-            raise InputError(f"{file}: is no file; restore it, or delete the folder")
-        with file.open("rb") as opened:
-            text = opened.read(MOST_BYTES + 1)
-        if len(text) > MOST_BYTES:
-            raise InputError(f"{file}: is larger than {MOST_BYTES:,} bytes; restore it, or delete the folder")
         found = json.loads(text.decode("utf-8"))
-    except InputError:
-        raise
-    except (OSError, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         raise InputError(f"{file}: cannot be read as JSON; restore it, or delete the folder") from None
     _check_plain(file, found, MOST_NESTED)
     return found
 
 
-def _check_plain(file: Path, value: Any, levels: int) -> None:
+def _check_plain(file: str, value: Any, levels: int) -> None:
     """Raises InputError for what a page cannot show: deep nesting, huge numbers, halves of letters."""
     problem = ""
     if isinstance(value, dict | list):
@@ -118,7 +119,7 @@ _HALF_LETTER = re.compile("[\ud800-\udfff]")
 # ------------------------------------------------------------------ the keys and their types
 
 
-def _value(file: Path, found: Mapping[str, Any], key: str) -> Any:
+def _value(file: str, found: Mapping[str, Any], key: str) -> Any:
     """The value of a key; missing is as null. Raises InputError if it is not what it has to be."""
     wanted, read = _KEYS[key]
     try:

@@ -33,9 +33,13 @@ RUN_TYPES: Types = {
     "markers": "int64", "slowest": "string",
     # the verdict of each check (null: undecided), whether one fails, and the first witness, as `check: witness`
     **dict.fromkeys(CHECKS, "bool"), "failed": "bool", "witness": "string",
-    # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it
-    "has_events": "bool", "error": "string", "version": "string",
+    # whether the run's events are in the event table; why it could not run (null: it ran); the version that ran it, and
+    # what carried it out: one of ENGINES
+    "has_events": "bool", "error": "string", "version": "string", "engine": "string",
 }  # fmt: skip
+
+# In Python; by the compiled kernel; in Python, since the kernel found something else for the first run of the chunk.
+PYTHON, NUMBA, DISPUTED = ENGINES = ("python", "numba", "python, since numba differed")
 
 # traces: a row per execution of a foreign log. `events` and `messages` count those of the application. `pairing` is the
 # least certain way in which a send was matched with its receive: "given" (by the log's own ids), "clock", "fifo" or
@@ -68,6 +72,7 @@ SUMMARY_TYPES: Types = {
     **{f"{measure}_{percent}": "float64" for measure in MEASURES for percent in QUANTILES},
 }  # fmt: skip
 EXTREME_TYPES: Types = {"why": "string", "outlier_score": "float64", **RUN_TYPES}
+SAMPLE_TYPES: Types = {name: kind for name, kind in RUN_TYPES.items() if name != "document"}  # what charts draw as dots
 
 TABLES: Mapping[str, Types] = {
     "events": EVENT_TYPES,
@@ -77,6 +82,19 @@ TABLES: Mapping[str, Types] = {
     "channels": CHANNEL_TYPES,
     "summaries": SUMMARY_TYPES,
     "extremes": EXTREME_TYPES,
+    "sample": SAMPLE_TYPES,
+}
+
+# The columns that every table has, whatever version wrote it. It may lack the others: they are null there.
+_OF_A_RUN = ("run_id", "snapshot_id", "cell", "seed", "document", "version")
+NEEDED: Mapping[str, Collection[str]] = {
+    **TABLES,
+    "events": [name for name in EVENT_TYPES if name != "epoch"],  # which foreign tables lack: there was no recovery
+    "runs": _OF_A_RUN,
+    "traces": ("run_id", "processes"),
+    "summaries": ("cell",),
+    "extremes": _OF_A_RUN,
+    "sample": [name for name in _OF_A_RUN if name != "document"],
 }
 
 _SPARK = {

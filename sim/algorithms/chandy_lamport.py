@@ -12,17 +12,23 @@ q's state was recorded and before q received the marker along c.
 Any number of processes may initiate a snapshot, also at the same time; every process must be reachable from one of
 them. Channels are FIFO. A process has completed its part when a marker has come on every incoming channel. Every marker
 carries the id of its snapshot, so snapshots may overlap.
+
+The paper leaves open how the recorded parts are brought together; the parameter `collect` adds rules for that. The
+parameter `piggyback` adds rules for markers that ride on messages (sim/core/piggybacking.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.collection import COLLECT, Collection
 from sim.core.effects import Out
 from sim.core.model import Message, Process
+from sim.core.parameters import Parameter
+from sim.core.piggybacking import PIGGYBACK, Piggybacking
 
 SENDING = RuleClause(
     "Marker-sending rule",
@@ -55,7 +61,10 @@ class ChandyLamport(SnapshotAlgorithm):
 
     name = "chandy_lamport"
     title = "Chandy-Lamport"
+    allows_crashes = True
     source = "Chandy & Lamport 1985, section 3.1"
+    parameters: ClassVar[Mapping[str, Parameter]] = {"collect": COLLECT, "piggyback": PIGGYBACK}
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {"collect": Collection, "piggyback": Piggybacking}
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("Marker-sending rule", (SENDING,), PAPER),
         Rule("Marker-receiving rule", (FIRST, MESSAGE, NOT_FIRST), PAPER),
@@ -66,6 +75,7 @@ class ChandyLamport(SnapshotAlgorithm):
         "marker": Caption(
             NOT_FIRST.name, "{process} receives the {marker}{of} from {source}, not its first: it {clauses}."
         ),
+        "marker_late": CAPTIONS["marker_late"]._replace(rule=NOT_FIRST.name),
         "kept": CAPTIONS["kept"]._replace(rule=MESSAGE.name),
     }
 
@@ -73,9 +83,13 @@ class ChandyLamport(SnapshotAlgorithm):
         """Record the state, send a marker on every outgoing channel, and start recording the incoming channels."""
         out.record(snapshot)
         for channel in process.outgoing:
-            out.send_marker(channel, snapshot)
+            out.send_marker(channel, snapshot, self.carried_by_markers(process, snapshot))
         for channel in process.incoming:
             out.start_recording(channel, snapshot)
+
+    def carried_by_markers(self, process: Process, snapshot: str) -> Any:
+        """What the markers of `process` carry besides the id of the snapshot: nothing, but options may add to it."""
+        return None
 
     def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
         """A process that has not recorded may spontaneously follow the marker-sending rule."""

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from sim.core.algorithm import BY_COUNT, SnapshotAlgorithm
-from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause, Stamp
+from sim.core.algorithm_words import CAPTIONS, Caption, Rule, RuleClause
+from sim.core.colours import COLOURS, HOLDS, ON_ITS_WAY, RECORDS, RED_MESSAGE, WHITE_MESSAGE, Coloured
 from sim.core.effects import Out
 from sim.core.model import Channel, Message, Process
 
@@ -45,13 +45,11 @@ class Notes(NamedTuple):
 TURNS_RED = RuleClause(
     "A white process turns red", "A white process may start a snapshot at any moment: it records its state and is red."
 )
-RED_MESSAGE = RuleClause(
-    "A red message comes to a white process",
+RED = RuleClause(
+    RED_MESSAGE,
     "The process records its state and turns red. Only then does it take in the message.",
 )
-WHITE_MESSAGE = RuleClause(
-    "A white message comes to a red process", "The message is part of the state of the channel on which it came."
-)
+WHITE = RuleClause(WHITE_MESSAGE, "The message is part of the state of the channel on which it came.")
 FIRST_COUNT = RuleClause(
     "A count comes to a white process", "The process records its state, turns red, and keeps the count."
 )
@@ -67,15 +65,12 @@ COUNTS = (
 )
 
 
-class LaiYang(SnapshotAlgorithm):
+class LaiYang(Coloured):
     """White and red messages, and counts of the white messages."""
 
     name = "lai_yang"
     title = "Lai-Yang"
     source = "Lai & Yang 1987"
-    needs_fifo = False
-    closes_by = BY_COUNT
-    checks: ClassVar[tuple[str, ...]] = ("completion", "consistency", "channel_states", "conservation")
 
     blank: ClassVar[Any] = Notes()  # the notes of a process that remembers nothing yet
 
@@ -139,87 +134,47 @@ class LaiYang(SnapshotAlgorithm):
     # ------------------------------------------------------------------ words
 
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule(
-            "Colours",
-            (
-                RuleClause(
-                    "White before, red after",
-                    "A process is white until it records its state, and red from then on. Each message has the colour "
-                    "that its sender has when it sends it.",
-                ),
-            ),
-            PAPER,
-        ),
-        Rule("A process records", (TURNS_RED, RED_MESSAGE), PAPER),
-        Rule("The state of a channel", (WHITE_MESSAGE,), PAPER),
+        Rule("Colours", (COLOURS,), PAPER),
+        Rule("A process records", (TURNS_RED, RED), PAPER),
+        Rule("The state of a channel", (WHITE,), PAPER),
         Rule("Counts", (FIRST_COUNT, COUNTED), COUNTS),
     )
     control_message = "count"
     control = "how many white messages it has sent each"
-    stamps: ClassVar[tuple[Stamp, ...]] = (
-        Stamp("white", "A white message: its sender had not recorded when it sent it.", "open"),
-        Stamp("red", "A red message: its sender had recorded; a white process records before it takes it in.", "full"),
-    )
     captions: ClassVar[Mapping[str, Caption]] = {
+        **Coloured.captions,
         "initiates": CAPTIONS["initiates"]._replace(rule=TURNS_RED.name),
-        "message_records": Caption(
-            RED_MESSAGE.name,
-            "{message} from {source} is red, and {process} is white{per}: before it takes it in, it {clauses}.",
-        ),
-        "message": Caption(WHITE_MESSAGE.name, "{process} {clauses}{per}."),
         "control_records": Caption(
             FIRST_COUNT.name,
             "{source} tells {process} {content}{per}: {process} is white, so it {clauses}.",
         ),
         "control": Caption(COUNTED.name, "{source} tells {process} {content}{per}: {process} {clauses}."),
-        "kept": Caption(
-            WHITE_MESSAGE.name,
-            "For {snapshots} the message is white, and {process} is red: it is part of the state of {channel}.",
-        ),
     }
     clauses: ClassVar[Mapping[str, str]] = {
-        "record": "turns red and records its state {state}",
+        **Coloured.clauses,
         "empty": "finds that no white message of {channel} is on its way",
         "close": "has all white messages of {channel}, whose state is {contents}",
         "nothing": "waits for those that have not come",
     }
     reasons: ClassVar[Mapping[str, str]] = {
-        "channel": "{channel} holds {message}: it is white, for {source} sent it {send} before it "
-        "recorded, and {target} was red (since step {first}) when it came {receive}. By step "
-        "{second} all white messages of {channel} had come.",
-        "channel_open": "{channel} holds {message}: it is white, for {source} sent it {send} before "
-        "it recorded, and {target} was red (since step {first}) when it came {receive}. As far as "
-        "{target} knows, more white messages are to come.",
-        "channel_waits": "{channel} holds {message}: it is white, for {source} sent it {send} and has "
-        "not recorded at all, and {target} was red (since step {first}) when it came {receive}.",
-        "state": "{message} is part of {target}'s state: {target} was white when it came {receive}, "
-        "and recorded later (step {second}).",
-        "future": "{message} is in no recorded state: it is red, for {source} sent it {send} after "
-        "it recorded (step {first}). It belongs to what comes after the snapshot.",
-        "held": "{message} is on its way in {channel}: it is white, for {source} sent it {send} before it recorded "
-        "(step {first}). It has not been received, so {channel} is not closed.",
+        **Coloured.reasons,
+        "channel": HOLDS + " By step {second} all white messages of {channel} had come.",
+        "channel_open": HOLDS + " As far as {target} knows, more white messages are to come.",
+        "held": ON_ITS_WAY + ", so {channel} is not closed.",
         "not_recorded": "{process} has not recorded for {snapshot}: no red message and no count has come to it.",
-        "initiated": "{process} started {snapshot} at step {step}: it was white until then.",
-        "by_message": "{message}, which is red, came from {source} on {channel} at step {step}: {process} was white, "
-        "and recorded before it took it in.",
         "by_control": "{source} told {process} its count at step {step}: {process} was white, and recorded.",
-        "still_recorded": "{target} has been red since its own recording (step {first}): what is white and comes on "
-        "{channel} belongs to its state. As far as {target} knows, more of it is to come; so far came {held}.",
+        "still_recorded": RECORDS + " As far as {target} knows, more of it is to come; so far came {held}.",
         "empty_at_once": "{channel} is empty: when {target} recorded (step {second}), all white messages had come.",
         "recorded_until": "{target} has been red since its own recording (step {first}), and by step {second} all "
         "white messages of {channel} had come. After the recording came {held}.",
-        "control_closes": "This count told {target} how many white messages there are on {channel}, and all had come: "
-        "it closed {channel} (step {second}). A count is in no recorded state.",
+        "control_closes": "This count told {target} how many white messages there are on {channel}, and all had "
+        "come: it closed {channel} (step {second}). A count is in no recorded state.",
         "control_records": "This count made {target} record for {snapshot} (step {second}), which was white. A count "
         "is in no recorded state.",
         "control_noted": "{target} received this count at step {second} and waits for the white messages that have "
         "not come. A count is in no recorded state.",
         "control_held": "This count has not come to {target}.",
     }
-
-    def stamp_of(self, stamp: Any) -> str:
-        """Red if the sender had recorded for some snapshot."""
-        return "red" if stamp else "white"
 
     def stamp_words(self, stamp: Any) -> str:
         """`white`, or `red for S1`."""

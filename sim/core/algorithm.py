@@ -7,14 +7,14 @@ is one action by construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from sim.core import algorithm_words
 from sim.core.algorithm_words import Caption, Rule, Stamp
 from sim.core.effects import Out
-from sim.core.model import Channel, Message, Process, Timer
+from sim.core.model import Channel, Event, Message, Process, Timer
 from sim.core.parameters import Parametrised
 from sim.core.registry import Registry
 
@@ -38,11 +38,13 @@ class Service:
 
     A service is outside the graph and every cut: it has no channels and no application events. It exchanges control
     messages with processes and other services, may initiate snapshots, and may set timers. It keeps its notes in the
-    `memory` of the `Process` passed to its hooks. `name` is its name in `out.tell` and in rows. `algorithm` is the
-    algorithm it belongs to, which has the graph and the parameters.
+    `memory` of the `Process` passed to its hooks. `name` is its name in `out.tell` and in rows, `called` what
+    sentences call it (empty: its name). `algorithm` is the algorithm it belongs to, which has the graph and the
+    parameters.
     """
 
     name = ""
+    called = ""
 
     def __init__(self, algorithm: SnapshotAlgorithm) -> None:
         self.algorithm = algorithm
@@ -72,28 +74,40 @@ class SnapshotAlgorithm(Parametrised):
     source = ""
 
     needs_fifo = True  # scenarios with a channel that is not FIFO are refused
-    overtakes = False  # its markers may overtake application messages
+    overtakes = False  # its markers may overtake application messages; `goes_ahead` says which
     pauses = False  # it may pause processes
+    allows_crashes = False  # its rules work on where a process has crashed, and forgotten all
     records_once = True  # if not, a process may record again for a snapshot; the last recording counts
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
     initiator_listens = True  # if not, a process that starts a snapshot records no channel
     initiators = ANY  # or SOURCES, ALL, COORDINATOR
+    one_initiator = False  # if so, no two processes start the same snapshot
     closes_by = BY_MARKER  # or BY_COUNT, BY_NOTHING
+    coordinated = True  # if not, what is recorded need not be a consistent cut; then it has a recovery line
     services: ClassVar[tuple[type[Service], ...]] = ()
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}  # by parameter: rules and words that it adds, if on
     checks: ClassVar[tuple[str, ...]] = ("completion", "one_marker", "consistency", "channel_states", "conservation")
 
     rules: ClassVar[tuple[Rule, ...]] = ()  # its rule book, in words
     marker = "marker"  # its word for a marker
     control_message = "control message"  # its word for a control message
     control = "something"  # the content of several different control messages: "P1 tells P2 and P3 something"
+    channel_state: ClassVar[tuple[str, str]] = algorithm_words.CHANNEL_STATE  # its words for a recorded message's sign
     stamps: ClassVar[tuple[Stamp, ...]] = ()  # the kinds of stamp that messages carry
     captions: ClassVar[Mapping[str, Caption]] = {}  # these three replace entries of sim/core/algorithm_words.py
+    situations: ClassVar[tuple[str, ...]] = ()  # keys of captions of its own, which `situation` gives
     clauses: ClassVar[Mapping[str, str]] = {}
     reasons: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, graph: Graph, **parameters: Any) -> None:
         self.graph = graph
         self.set_parameters(parameters)
+
+    @classmethod
+    def with_options(cls, parameters: Mapping[str, Any]) -> type[SnapshotAlgorithm]:
+        """The class of the rule book with these parameters: this one, with the rules of the `options` that are on."""
+        chosen = tuple(name for name in cls.options if parameters.get(name))
+        return _with_options(cls, chosen) if chosen else cls  # type: ignore[arg-type]  # classes are hashable
 
     # ------------------------------------------------------------------ rules
 
@@ -114,6 +128,12 @@ class SnapshotAlgorithm(Parametrised):
         """`process` is about to send an application message on `channel`. Returns the stamp for it."""
         return None
 
+    def on_acted(self, process: Process, out: Out) -> None:
+        """`process` has had an internal event, sent or received an application message, and answered what it received.
+
+        Called once, at the end of the action.
+        """
+
     def on_control(self, process: Process, message: Message, out: Out) -> None:
         """`process` receives a control message, from `message.channel.source_name`."""
 
@@ -125,6 +145,14 @@ class SnapshotAlgorithm(Parametrised):
 
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""
+
+    def reaches_all(self) -> bool:
+        """Whether a snapshot comes to every process even where no path of channels leads there from an initiator."""
+        return False
+
+    def goes_ahead(self, body: Any) -> bool:
+        """Whether a marker that carries `body` may overtake messages: as it stands, every one if `overtakes`."""
+        return self.overtakes
 
     def messages(self) -> int:
         """About how many markers and control messages a snapshot takes: as it stands, one for each channel."""
@@ -155,6 +183,17 @@ class SnapshotAlgorithm(Parametrised):
         """
         return self.control if body is None else str(body)
 
+    def situation(self, key: str, rows: Sequence[Event]) -> str:
+        """The key of the caption of a step: `key`, or one of its own `situations` that fits better.
+
+        `rows` are those of one process for one snapshot in one step.
+        """
+        return key
+
+    def note_words(self, body: Any) -> str:
+        """What a process has noted with `out.note`, as a clause: "sets the sum to 2"."""
+        return f"notes {body}"
+
     @cached_property
     def all_captions(self) -> Mapping[str, Caption]:
         """The captions, by situation."""
@@ -172,6 +211,16 @@ class SnapshotAlgorithm(Parametrised):
         by_markers = algorithm_words.BY_MARKERS if self.closes_by == BY_MARKER else {}
         overtaking = algorithm_words.BY_OVERTAKING if self.closes_by == BY_MARKER and self.overtakes else {}
         return {**algorithm_words.REASONS, **by_markers, **overtaking, **self.reasons}
+
+
+@lru_cache(maxsize=64)
+def _with_options(rules: type[SnapshotAlgorithm], chosen: tuple[str, ...]) -> type[SnapshotAlgorithm]:
+    """A subclass of `rules` in which the hooks of the chosen options come first; their words come on top."""
+    options = tuple(rules.options[name] for name in chosen)
+    words: dict[str, Any] = {"__module__": rules.__module__, "rules": sum((own.rules for own in options), rules.rules)}
+    for kind in ("captions", "clauses", "reasons"):
+        words[kind] = {key: text for own in (rules, *options) for key, text in getattr(own, kind).items()}
+    return type(rules.__name__, (*options, rules), words)
 
 
 ALGORITHMS: Registry[type[SnapshotAlgorithm]] = Registry("sim.algorithms", SnapshotAlgorithm)

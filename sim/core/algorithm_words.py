@@ -52,7 +52,7 @@ class Stamp(NamedTuple):
 _RULE = "Rule of {title}"
 
 # A key says what happened: the process is asked to start a snapshot, or a marker, message, control message or timer
-# comes; with `_records` if this makes the process record.
+# comes; with `_records` if this makes the process record. An algorithm may have keys of its own (`situation`).
 CAPTIONS: Mapping[str, Caption] = {
     "initiates": Caption(_RULE, "{process} starts snapshot {snapshot}: it {clauses}."),
     "marker_records": Caption(_RULE, "{process} receives its first {marker}{of}, from {source}: it {clauses}."),
@@ -68,6 +68,7 @@ CAPTIONS: Mapping[str, Caption] = {
     "timer_records": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
     "timer": Caption(_RULE, "The timer {timer} of {process} goes off: {process} {clauses}{per}."),
     "own": Caption(_RULE, "{process} {clauses}{per}."),  # in the same step as an internal event or send
+    "carries": Caption("", ""),  # a marker rides on a message that is sent; the stamp says so
     "asked": Caption("", "{process} is asked to start {snapshot}; nothing can be seen of it yet."),
     "starts": Caption(_RULE, "{process} begins its work: it {clauses}."),  # a service
     "kept": Caption(
@@ -84,6 +85,8 @@ CLAUSES: Mapping[str, str] = {
     "overtaken": "records what the {marker} has overtaken: {messages}",
     "marker": "sends a {marker} on {channels}",
     "markers": "sends {marker}s on {channels}",
+    "marker_ahead": "sends a {marker} on {channels}, ahead of all messages",  # one that may overtake
+    "markers_ahead": "sends {marker}s on {channels}, ahead of all messages",
     "tells": "tells {targets} {content}",
     "listens": "starts recording {channels}",
     "block": "takes nothing more from {channels}",
@@ -91,9 +94,14 @@ CLAUSES: Mapping[str, str] = {
     "pause": "pauses",
     "resume": "goes on",
     "done": "has done its part",
+    "noted": "{note}",
+    "collected": "has every part, and knows that {snapshot} is complete",
     "abort": "throws its recording away",
     "nothing": "changes nothing",
 }
+
+# The sign of a message that a snapshot has recorded: its word below the diagram, and its sentence in the legend.
+CHANNEL_STATE = ("in channel state", "A broad band: this message belongs to the recorded state of its channel.")
 
 REASONS: Mapping[str, str] = {
     # application messages
@@ -115,6 +123,8 @@ REASONS: Mapping[str, str] = {
     "been received, and only what has been received is recorded.",
     "on_its_way": "{message} is on its way in {channel}: sent {send} and not received. {source} has not recorded for "
     "{snapshot}.",
+    "dropped": "{message} is lost: sent {send}, it came to {target} while that was down (step {first}). What is lost "
+    "is in no recorded state.",
     "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "
     "{receive}, after {channel} was closed (step {first}).",
     "lost": "{message} is lost: sent {send}, before {source} recorded, and not received, though "
@@ -162,6 +172,7 @@ REASONS: Mapping[str, str] = {
     "yet, and {held} has come so far.",
     "empty_at_once": "{channel} is empty: it was closed when {target} recorded (step {second}).",
     "empty_not_fifo": "{channel} is empty: it was closed when {target} recorded (step {second}).",
+    "empty_when_recorded": "{channel} is empty: it was closed when {target} recorded (step {second}).",
     "recorded_until": "{target} recorded {channel} from its own recording (step {first}) until it was closed (step "
     "{second}). In between came {held}.",
 }

@@ -48,6 +48,13 @@ class SendMarker(NamedTuple):
     body: Any
 
 
+class CarryMarker(NamedTuple):
+    """A marker rides on the message that is about to be sent on `channel`."""
+
+    channel: Channel
+    snapshot: str
+
+
 class SendMessage(NamedTuple):
     """Send an application message to the process named `target`."""
 
@@ -92,7 +99,7 @@ class Unblock(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """This process stops its internal events and sends; it still receives."""
+    """This process begins no internal event and no send; it still receives, and answers what it receives."""
 
     snapshot: str | None
 
@@ -103,6 +110,19 @@ class Resume(NamedTuple):
     snapshot: str | None
 
 
+class Note(NamedTuple):
+    """Show something of the rules that no other effect shows."""
+
+    snapshot: str
+    body: Any
+
+
+class Collected(NamedTuple):
+    """This process knows that every part of the snapshot is there."""
+
+    snapshot: str
+
+
 class Abort(NamedTuple):
     """Discard what this process has recorded, and record nothing more for this snapshot."""
 
@@ -111,7 +131,7 @@ class Abort(NamedTuple):
 
 Effect = (
     Record | Listen | Keep | KeepOvertaken | Close | SendMarker | SendMessage | Tell | SetTimer | CancelTimer | Block
-    | Unblock | Pause | Resume | Abort
+    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Abort
 )  # fmt: skip
 
 
@@ -150,6 +170,10 @@ class Out:
         """Send a marker of `snapshot` on `channel`, in order with the application messages."""
         self.effects.append(SendMarker(channel, snapshot, body))
 
+    def carry_marker(self, channel: Channel, snapshot: str) -> None:
+        """A marker of `snapshot` rides on the message that is being sent on `channel`, in its stamp (`on_send`)."""
+        self.effects.append(CarryMarker(channel, snapshot))
+
     def send(self, target: str, body: Any = None) -> None:
         """Send an application message to the process named `target` (reactive workloads)."""
         self.effects.append(SendMessage(target, body))
@@ -178,15 +202,24 @@ class Out:
         self.effects.append(Unblock(channel, snapshot))
 
     def pause(self, snapshot: str | None = None) -> None:
-        """This process has no internal events and sends nothing until it resumes (stop-the-world).
+        """This process begins nothing, neither an internal event nor a send, until it resumes (stop-the-world).
 
-        It still receives, and a reactive workload still answers.
+        It still receives. What a reactive workload answers is part of the receipt, so it is sent: without it the
+        state of the process would be one in the middle of an action. Rules that wait for empty channels count it.
         """
         self.effects.append(Pause(snapshot))
 
     def resume(self, snapshot: str | None = None) -> None:
         """This process goes on after a pause."""
         self.effects.append(Resume(snapshot))
+
+    def note(self, snapshot: str, body: Any) -> None:
+        """Show something of the rules that no other effect shows, such as a sum: a row of its own, with this body."""
+        self.effects.append(Note(snapshot, body))
+
+    def collected(self, snapshot: str) -> None:
+        """This process, which started `snapshot`, knows that every part of it is there: an event of its own."""
+        self.effects.append(Collected(snapshot))
 
     def abort(self, snapshot: str) -> None:
         """Discard what this process has recorded for `snapshot`, and ignore its later markers."""

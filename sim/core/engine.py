@@ -13,15 +13,20 @@ from typing import Any
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.deadline import in_time
 from sim.core.effects import Out
+from sim.core.faults import carry_out, lose, may_happen
 from sim.core.log import INDEX, KIND
 from sim.core.model import (
     APP,
     APPLICATION_KINDS,
     CONTROL,
+    FAULTS,
+    FULL,
     MARKER,
+    ROOM,
     Action,
     AgendaItem,
     Channel,
+    Crash,
     Deliver,
     Fire,
     Hear,
@@ -29,6 +34,7 @@ from sim.core.model import (
     Internal,
     Message,
     Process,
+    Restart,
     Send,
     Start,
     State,
@@ -39,6 +45,12 @@ from sim.core.rules import ROW_WIDTH, Rules
 from sim.core.workload import Refused, Workload
 
 _PROCESS, _LABEL = 0, 6  # columns of a row
+
+
+def _is_full(state: State, channel: Channel) -> bool:
+    """Whether a channel holds as many application messages as it can. Markers take no room."""
+    queue = state.queues[channel.number]
+    return channel.capacity is not None and sum(message.kind == APP for message in queue) >= channel.capacity
 
 
 class Engine:
@@ -63,11 +75,17 @@ class Engine:
         self.services = tuple(kind(algorithm) for kind in algorithm.services)
         self.nodes = processes + tuple(service.name for service in self.services)
         self.agenda = agenda
+        self._limited = [
+            tuple(own for own in channels if own.source == i and own.capacity) for i in range(len(processes))
+        ]
+        self.has_limits = any(self._limited)  # whether a channel can be full
         self.between = {(channel.source, channel.target): channel for channel in channels}
         self.number_of = {name: number for number, name in enumerate(self.nodes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
-        self._waiting: list[list[AgendaItem]] = [[] for _ in self.nodes]
+        self.world = len(self.nodes)  # the number of whom faults are planned for
+        self.has_faults = any(type(item.action) in FAULTS for item in agenda)
+        self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
         for item in agenda:
             if item.rank is None:
                 self._waiting[item.process].append(item)
@@ -86,6 +104,8 @@ class Engine:
         """Step 0: every process in its initial state, every channel empty."""
         processes = [Process(name, i, self.workload.initial(name)) for i, name in enumerate(self.processes)]
         services = [Process(own.name, i, None) for i, own in enumerate(self.services, start=len(processes))]
+        if self.has_faults:
+            services.append(Process("the world", self.world, None))
         for channel in self.channels:
             processes[channel.source].outgoing += (channel,)
             processes[channel.target].incoming += (channel,)
@@ -128,7 +148,8 @@ class Engine:
         for item in sorted(planned, key=lambda item: item.number):
             yield item.action
         for process in state.processes:
-            yield from self.workload.options(process)
+            if process.alive:
+                yield from self.workload.options(process)
         for channel in self.channels:
             for message in state.queues[channel.number]:
                 yield Deliver(message)
@@ -138,23 +159,34 @@ class Engine:
             yield Fire(state.timers[key])
 
     def is_enabled(self, state: State, action: Action) -> bool:
-        """Whether `action` may happen in `state`, apart from refusals of the workload."""
+        """Whether `action` may happen in `state`, apart from refusals of the workload.
+
+        A process whose channel is full stands still: it begins nothing and takes nothing from its channels but markers
+        that go ahead. It still initiates, and it still handles control messages and timers.
+        """
         if type(action) is Deliver:
             message = action.message
             channel = message.channel
             queue = state.queues[channel.number]
+            if channel in state.severed:
+                return False
             blocked = state.processes[channel.target].blocked
             if not queue or (blocked and channel in blocked):
+                return False
+            if self.has_limits and self.is_stopped(state, channel.target) and not self._goes_ahead(message):
                 return False
             return queue[0] is message or self._passes(message, queue)
         if type(action) is Hear:
             return state.control.get(action.channel, (None,))[0] is action.message
         if type(action) is Fire:
             return state.timers.get((action.timer.process, action.timer.name)) is action.timer
-        process = state.node(action.channel.source if type(action) is Send else action.process)  # type: ignore[union-attr]
+        process = state.node(self.actor(action))
         if type(action) is Start:
             return process.turn == 0
-        if process.paused and type(action) is not Initiate:
+        if type(action) in FAULTS:
+            if not may_happen(state, action):  # type: ignore[arg-type]
+                return False
+        elif not process.alive or (type(action) is not Initiate and not self.may_begin(state, process)):
             return False
         if action.item is None:
             return True
@@ -167,9 +199,37 @@ class Engine:
         """Whether a message that is not the oldest may be delivered: on FIFO channels only an overtaking marker may."""
         if not message.channel.fifo:
             return message in queue
-        if self.algorithm.overtakes and message.kind == MARKER:
+        if self._goes_ahead(message):
             return message is next(other for other in queue if other.kind == MARKER)
         return False
+
+    def _goes_ahead(self, message: Message) -> bool:
+        return message.kind == MARKER and self.algorithm.goes_ahead(message.body)
+
+    # ------------------------------------------------------------------ channels that are full
+
+    def may_begin(self, state: State, process: Process) -> bool:
+        """Whether a process may begin an internal event or a send: not if it is down, paused or has a full channel."""
+        return process.alive and not process.paused and not (self.has_limits and self.is_stopped(state, process.number))
+
+    def is_stopped(self, state: State, process: int) -> bool:
+        """Whether a channel of process number `process` is full. Services have no channels."""
+        return process < len(self.processes) and any(_is_full(state, own) for own in self._limited[process])
+
+    def _full_around(self, state: State, process: int) -> list[Channel]:
+        """The full channels from and to process number `process`."""
+        if process >= len(self.processes):
+            return []
+        around = (*self._limited[process], *(own for own in state.processes[process].incoming if own.capacity))
+        return [own for own in around if _is_full(state, own)]
+
+    def _tell_full(self, state: State, process: int, before: Sequence[Channel], rows: list[Any]) -> None:
+        """The rows of an action for the channels that it has filled, and for those in which it has made room."""
+        after = self._full_around(state, process)
+        changed = [(FULL, own) for own in after if own not in before]
+        changed += [(ROOM, own) for own in before if own not in after]
+        for kind, channel in changed:
+            rows += (self.processes[process], None, kind, channel.name, None, None, None, None, None)
 
     # ------------------------------------------------------------------ steps
 
@@ -185,15 +245,19 @@ class Engine:
 
     def copy_for(self, state: State, action: Action) -> State:
         """A copy of `state` for `perform` to change: carrying out `action` in it leaves `state` unchanged."""
-        return state.copy_for(state.node(self.actor(action)))
+        twin = state.copy_for(state.node(self.actor(action)))
+        if isinstance(action, Crash | Restart):
+            twin.processes[action.process] = twin.processes[action.process].copy()
+        return twin
 
-    @staticmethod
-    def actor(action: Action) -> int:
-        """The number of the process (or service) that performs `action`."""
+    def actor(self, action: Action) -> int:
+        """The number of the process (or service) that performs `action`; faults are the world's."""
         if isinstance(action, Deliver):
             return action.message.channel.target
         if type(action) is Fire:
             return action.timer.process
+        if type(action) in FAULTS:
+            return self.world
         return action.channel.source if type(action) is Send else action.process  # type: ignore[union-attr]
 
     def perform(self, state: State, action: Action, rows: list[Any]) -> list[Message]:
@@ -206,6 +270,7 @@ class Engine:
         self._sent = sent
         if rows is not self._rows:
             self._rows, self.rules.emit = rows, rows.extend
+        full = self._full_around(state, self.actor(action)) if self.has_limits else ()
         awaited = self.awaited
         begin = len(rows) if awaited else 0
         kind = type(action)
@@ -214,7 +279,10 @@ class Engine:
                 message = action.message  # type: ignore[union-attr]
                 channel = message.channel
                 queue = state.queues[channel.number]
-                if message.kind == APP and queue[0] is message:
+                if self.has_faults and not state.processes[channel.target].alive:
+                    queue.remove(message)
+                    lose(message, rows.extend)
+                elif message.kind == APP and queue[0] is message:
                     queue.pop(0)
                     self._receive(state.processes[channel.target], message)
                 else:
@@ -231,6 +299,8 @@ class Engine:
         except BaseException:
             self.rules.drop_effects()
             raise
+        if self.has_limits:
+            self._tell_full(state, self.actor(action), full, rows)
         if awaited:
             self._notice(rows, begin)
         return sent
@@ -248,10 +318,16 @@ class Engine:
             left = state.control.pop(action.channel)[1:]
             if left:
                 state.control[action.channel] = left
-            self.rules.receive_control(process, action.message)
+            if process.alive:
+                self.rules.receive_control(process, action.message)
+            else:
+                lose(action.message, self._rows.extend)
         elif type(action) is Fire:
             del state.timers[process.number, action.timer.name]
             self.rules.fire(process, action.timer)
+        elif type(action) in FAULTS:
+            self._advance(process, action.item)
+            carry_out(state, action, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
         else:
             process.turn = 1
             self.rules.start(process)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import chain, pairwise, repeat
 from typing import Any
 
@@ -35,6 +37,14 @@ class Log:
         """Column `number` of every row."""
         return self.rows[number::ROW_WIDTH]
 
+    def each(self) -> Iterator[tuple[Any, ...]]:
+        """The rows, each as in sim.core.rules.Row."""
+        return zip(*[iter(self.rows)] * ROW_WIDTH, strict=True)
+
+    def step_of(self, number: int) -> int:
+        """The step that row `number` (from 0) belongs to."""
+        return bisect_right(self.ends, number * ROW_WIDTH) + 1
+
     def events(self, run_id: int = 0) -> list[Event]:
         """The event table: the rows with `peer_index`, labels and sizes filled in, and bodies as JSON."""
         columns = (self.column(column) for column in (INDEX, KIND, MESSAGE))
@@ -43,8 +53,7 @@ class Log:
         steps = chain.from_iterable(repeat(step, rows) for step, rows in enumerate(rows_of_steps, start=1))
         times = self.times
         events = []
-        rows = zip(*[iter(self.rows)] * ROW_WIDTH, strict=True)
-        for number, (step, row) in enumerate(in_time(zip(steps, rows, strict=True))):
+        for number, (step, row) in enumerate(in_time(zip(steps, self.each(), strict=True))):
             process, index, kind, channel, peer, message, label, body, snapshot = row
             size = None
             text = None if body is None else to_json(body)

@@ -20,11 +20,19 @@ INTERNAL, SEND, RECEIVE = "internal", "send", "receive"
 RECORD, RECORDED = "record", "recorded"  # a process records its state; it records one message of a channel
 STATE_CHANGED = "state_changed"  # what a process has recorded was no copy, and changes
 MARKER_SEND, MARKER_RECEIVE = "marker_send", "marker_receive"
+MARKER_CARRIED = "marker_carried"  # a marker rides on the application message that is sent in the same step
 CHANNEL_CLOSED = "channel_closed"
 SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED = "snapshot_complete", "snapshot_aborted"  # one process's part of a snapshot
 CONTROL_SEND, CONTROL_RECEIVE = "control_send", "control_receive"
 TIMER = "timer"
+NOTED = "noted"  # something of the rules that nothing else shows, such as a sum
+COLLECTED = "collected"  # an initiator knows that every part of its snapshot is there
 BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed"
+FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has taken a message from it
+# What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost.
+CRASH, RESTART, DOWN, UP, LOST = "crash", "restart", "down", "up", "lost"
+# In event tables of others, as yet: a process goes back to its first events; a message is fenced off.
+RESTORE, FENCED = "restore", "fenced"
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
 SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # a service has no other events
 SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event -> kind of message sent
@@ -32,6 +40,7 @@ RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
+    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST,
 )  # fmt: skip
 
 
@@ -39,8 +48,9 @@ KINDS = (
 class Channel:
     """A directed edge from process number `source` to process number `target`, called P1->P2.
 
-    Channels are FIFO unless the scenario says otherwise. Control messages have channels of their own, which are FIFO
-    and belong neither to the graph nor to any cut.
+    Channels are FIFO unless the scenario says otherwise. A channel that holds `capacity` application messages is full:
+    its sender stands still until one is received (None: it is never full). Control messages have channels of their own,
+    which are FIFO and belong neither to the graph nor to any cut.
     """
 
     number: int
@@ -48,6 +58,7 @@ class Channel:
     target: int
     name: str
     fifo: bool = True
+    capacity: int | None = None
 
     @property
     def source_name(self) -> str:
@@ -116,8 +127,8 @@ class Process:
     """
 
     __slots__ = (
-        "aborted", "blocked", "incoming", "index", "listening", "memory", "name", "number", "outgoing", "paused",
-        "position", "snapshots", "state", "turn",
+        "aborted", "alive", "blocked", "incoming", "index", "listening", "memory", "name", "number", "outgoing",
+        "paused", "position", "snapshots", "state", "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -129,6 +140,7 @@ class Process:
         self.index = 0  # number of application events so far
         self.position = 0  # number of timed agenda items carried out so far
         self.turn = 0  # number of the workload's turns taken so far
+        self.alive = True  # if not, it has crashed, and its state is None
         self.paused = False
         self.blocked: frozenset[Channel] = frozenset()  # incoming channels that deliver nothing to it
         self.snapshots: dict[str, LocalSnapshot] = {}
@@ -141,7 +153,7 @@ class Process:
         twin = Process.__new__(Process)  # field by field is fastest, and pages copy at every step
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
-        twin.paused, twin.blocked, twin.snapshots = self.paused, self.blocked, self.snapshots
+        twin.alive, twin.paused, twin.blocked, twin.snapshots = self.alive, self.paused, self.blocked, self.snapshots
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         return twin
 
@@ -152,10 +164,13 @@ class State:
     `queues[c]` holds the messages in channel number c, oldest first; `control` the control messages on their way;
     `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
     agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
+    `severed` holds the channels that deliver nothing. Where the scenario has faults, the last of `services` is the
+    world, which only counts those that have happened.
     """
 
     __slots__ = (
-        "control", "happened", "messages", "processes", "queues", "services", "timers", "timers_set", "waiting",
+        "control", "happened", "messages", "processes", "queues", "services", "severed", "timers", "timers_set",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self, processes: list[Process], queues: list[list[Message]], services: list[Process]) -> None:
@@ -167,6 +182,7 @@ class State:
         self.timers_set = 0  # so far, so the next timer has this number
         self.happened: frozenset[str | None] = frozenset()
         self.waiting: frozenset[int] = frozenset()
+        self.severed: frozenset[Channel] = frozenset()
         self.messages = 0  # sent so far, so the next message has this id
 
     def node(self, number: int) -> Process:
@@ -180,6 +196,7 @@ class State:
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
         twin.happened, twin.waiting, twin.messages = self.happened, self.waiting, self.messages
+        twin.severed = self.severed
         if process.number < len(twin.processes):
             twin.processes[process.number] = process.copy()
         else:
@@ -252,12 +269,46 @@ class Start:
     item: ClassVar[None] = None
 
 
-Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start
+@dataclass(slots=True, unsafe_hash=True)
+class Crash:
+    """The world: process number `process` loses all that it holds, and does nothing until it starts again."""
+
+    process: int
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Restart:
+    """The world: process number `process`, which has crashed, starts again from its initial state."""
+
+    process: int
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Sever:
+    """The world: these channels deliver nothing until they are mended."""
+
+    channels: tuple[Channel, ...]
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Mend:
+    """The world: these channels, which are severed, deliver again."""
+
+    channels: tuple[Channel, ...]
+    item: int | None = None
+
+
+Fault = Crash | Restart | Sever | Mend
+FAULTS = frozenset({Crash, Restart, Sever, Mend})
+Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault
 
 
 @dataclass(frozen=True, slots=True)
 class AgendaItem:
-    """An action that the scenario plans: a script line or an initiation.
+    """An action that the scenario plans: a script line, an initiation or a fault. `process` is the node that acts.
 
     It happens at `time`, or `time` units after the event labelled `after`. `rank` is its place among the timed items
     of its process, from 0 (None: it waits for an event).

@@ -15,10 +15,13 @@ from sim.core.effects import (
     Abort,
     Block,
     CancelTimer,
+    CarryMarker,
     Close,
+    Collected,
     Keep,
     KeepOvertaken,
     Listen,
+    Note,
     Out,
     Pause,
     Record,
@@ -33,13 +36,16 @@ from sim.core.model import (
     APP,
     BLOCKED,
     CHANNEL_CLOSED,
+    COLLECTED,
     CONTROL,
     CONTROL_RECEIVE,
     CONTROL_SEND,
     INTERNAL,
     MARKER,
+    MARKER_CARRIED,
     MARKER_RECEIVE,
     MARKER_SEND,
+    NOTED,
     PAUSED,
     RECEIVE,
     RECORD,
@@ -104,6 +110,7 @@ class Rules:
         self._overtaken: Sequence[Message] = ()  # by the marker being handled
         self._on_message = self._hook("on_message")
         self._on_send = self._hook("on_send")
+        self._on_acted = self._hook("on_acted")
         self._on_done = self._hook("on_done")
         self._on_abort = self._hook("on_abort")
         self._copies_states = algorithm.copies_states
@@ -113,7 +120,8 @@ class Rules:
             Record: self._record, Listen: self._listen, Keep: self._keep_one, KeepOvertaken: self._keep_overtaken,
             Close: self._close, SendMarker: self._send_marker, SendMessage: self._send_to, Tell: self._tell,
             SetTimer: self._set_timer, CancelTimer: self._cancel_timer, Block: self._block, Unblock: self._unblock,
-            Pause: self._pause, Resume: self._resume, Abort: self._abort,
+            Pause: self._pause, Resume: self._resume, Note: self._note, Collected: self._collected,
+            CarryMarker: self._carry_marker, Abort: self._abort,
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
@@ -136,11 +144,14 @@ class Rules:
             self._change_recorded(process)
         if self._out.effects:
             self._carry_out(process)
+        if self._on_acted is not None:
+            self._acted(process)
 
     def send(
-        self, process: Process, channel: Channel, body: Any, label: str | None = None, receive_label: str | None = None
-    ) -> None:
-        """`process` sends an application message."""
+        self, process: Process, channel: Channel, body: Any, label: str | None = None,
+        receive_label: str | None = None, *, is_answer: bool = False,
+    ) -> None:  # fmt: skip
+        """`process` sends an application message; `is_answer`: as part of another action."""
         stamp = None
         if self._on_send is not None:
             stamp = self._on_send(process, channel, self._out)
@@ -152,6 +163,8 @@ class Rules:
         self.emit((process.name, index, SEND, channel.name, None, number, label, body, None))
         if not self._copies_states:
             self._change_recorded(process)
+        if self._on_acted is not None and not is_answer:
+            self._acted(process)
 
     def receive(self, process: Process, message: Message) -> None:
         """`process` receives an application message. A message that is recorded is delivered as well."""
@@ -172,6 +185,14 @@ class Rules:
             self._change_recorded(process)
         if out.effects:
             self._carry_out(process)
+        if self._on_acted is not None:
+            self._acted(process)
+
+    def _acted(self, process: Process) -> None:
+        """The end of an action with application events."""
+        assert self._on_acted is not None
+        self._on_acted(process, self._out)
+        self._carry_out(process)
 
     def receive_marker(self, process: Process, marker: Message, overtaken: Sequence[Message] = ()) -> None:
         """`process` receives a marker, ahead of the `overtaken` messages, which were sent before it on its channel.
@@ -244,13 +265,16 @@ class Rules:
     def _send_to(self, process: Process, effect: SendMessage) -> None:
         out = self._out
         later, out.effects = out.effects, []  # effects caused by this send come before those that wait
-        self.send(process, self.world.channel_to(process.number, effect.target), effect.body)
+        self.send(process, self.world.channel_to(process.number, effect.target), effect.body, is_answer=True)
         out.effects = later
 
     def _send_marker(self, process: Process, effect: SendMarker) -> None:
         channel, snapshot = effect.channel, effect.snapshot
         number = self._transmit(channel, MARKER, effect.body, snapshot)
-        self._emit_row(process, MARKER_SEND, snapshot, channel.name, number)
+        self._emit_row(process, MARKER_SEND, snapshot, channel.name, number, effect.body)
+
+    def _carry_marker(self, process: Process, effect: CarryMarker) -> None:
+        self._emit_row(process, MARKER_CARRIED, effect.snapshot, effect.channel.name)
 
     def _tell(self, process: Process, effect: Tell) -> None:
         channel, snapshot = self.world.control_channel(process.number, effect.target), effect.snapshot
@@ -357,6 +381,13 @@ class Rules:
         self._emit_row(process, SNAPSHOT_COMPLETE, snapshot)
         if self._on_done is not None:
             self._on_done(process, snapshot, self._out)
+
+    def _note(self, process: Process, effect: Note) -> None:
+        self._emit_row(process, NOTED, effect.snapshot, body=effect.body)
+
+    def _collected(self, process: Process, effect: Collected) -> None:
+        if effect.snapshot not in process.aborted:
+            self._emit_row(process, COLLECTED, effect.snapshot)
 
     def _abort(self, process: Process, effect: Abort) -> None:
         snapshot = effect.snapshot

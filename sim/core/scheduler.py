@@ -4,9 +4,9 @@ A scheduler is a generator of (time, action). The run performs the action, sets 
 list of messages that the action sent into the generator. Every scheduler chooses among the actions that
 `Engine.is_enabled` allows.
 
-Services start before anything else. Ties in time: script, then the workload's turns, then initiations, then
-deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order of
-sending.
+Services start before anything else. Ties in time: faults, script, then the workload's turns, then initiations, then
+deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order
+of sending.
 """
 
 from __future__ import annotations
@@ -22,22 +22,28 @@ from sim.core import randomness
 from sim.core.delays import HOLD, Delays
 from sim.core.engine import Engine
 from sim.core.model import (
+    APP,
     CONTROL,
+    FAULTS,
     MARKER,
     Action,
     AgendaItem,
     Channel,
+    Crash,
     Deliver,
     Fire,
     Hear,
     Initiate,
+    Mend,
     Message,
+    Restart,
+    Sever,
     Start,
     State,
     Timer,
 )
 
-START, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(7)
+START, FAULT, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(8)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
@@ -56,6 +62,55 @@ def in_order(due: float, busy_until: MutableSequence[float] | MutableMapping[Any
     return due
 
 
+class Parked:
+    """What is due and not enabled, in lines, so that few entries have to be looked at again after a step.
+
+    In the line of a FIFO channel only its oldest message can be enabled. In that of another channel, all or none; then
+    the first that was sent comes first. In the line of a process's timed items only the next one can be enabled. All
+    else has no line.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._agenda, self._channels = engine.agenda, engine.channels
+        self._messages: dict[int, dict[int, Entry]] = {}  # by channel, then by id
+        self._items: dict[int, dict[int, Entry]] = {}  # by process, then by rank
+        self._others: list[Entry] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._messages or self._items or self._others)
+
+    def add(self, entry: Entry) -> None:
+        """Park an entry."""
+        what = entry[4]
+        if entry[1] == DELIVERY and what.kind == APP:  # type: ignore[union-attr]
+            self._messages.setdefault(entry[2], {})[what.id] = entry  # type: ignore[union-attr]
+            return
+        if entry[1] in (SCRIPT, INITIATION):
+            item = self._agenda[entry[2]]
+            if item.rank is not None:
+                self._items.setdefault(item.process, {})[item.rank] = entry
+                return
+        self._others.append(entry)
+
+    def take(self, state: State) -> list[Entry]:
+        """Takes out the entries that may be enabled in `state`."""
+        found, self._others = self._others, []
+        for channel, line in tuple(self._messages.items()):
+            first = state.queues[channel][0].id if self._channels[channel].fifo else min(line)
+            found += _taken(self._messages, channel, first)
+        for process in tuple(self._items):
+            found += _taken(self._items, process, state.node(process).position)
+        return found
+
+
+def _taken(lines: dict[int, dict[int, Entry]], number: int, first: int) -> list[Entry]:
+    """Takes the entry `first` out of a line, if it is there."""
+    entry = lines[number].pop(first, None)
+    if not lines[number]:
+        del lines[number]
+    return [] if entry is None else [entry]
+
+
 class Scheduler:
     """The base class of schedulers."""
 
@@ -72,13 +127,14 @@ class Scheduler:
 class Timed(Scheduler):
     """Every message arrives its delay after its send, but on a FIFO channel not before the messages in front of it.
 
-    An action that is due while its channel is blocked or its process paused is parked, and happens as soon as it may.
+    An action that is due while its channel is blocked, its process paused or a channel of that process full is parked,
+    and happens as soon as it may.
     """
 
     def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
         super().__init__(engine, state, delays)
         self.now = 0.0
-        self._parked: list[Entry] = []
+        self._parked = Parked(engine)
         self._takes_turns = engine.workload.takes_turns
         self._busy_until = [-math.inf] * len(engine.channels)  # when the last message of a channel is due
         self._has_control = engine.algorithm.uses_control
@@ -86,6 +142,7 @@ class Timed(Scheduler):
         self._has_turn = [False] * len(engine.processes) + [True] * len(engine.services)  # services take none
         self._happened = state.happened
         self._overtakes = engine.algorithm.overtakes
+        self._goes_ahead = engine.algorithm.goes_ahead
         self._due: list[Entry] = [(0.0, START, start.process, 0, start) for start in engine.starts]
         timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
@@ -111,8 +168,12 @@ class Timed(Scheduler):
             if rank == DELIVERY:
                 action = Deliver(what)  # type: ignore[arg-type]
             elif rank == TURN:
+                process = self.state.processes[order]
+                if not process.alive:
+                    self._parked.add(entry)
+                    continue
                 self._has_turn[order] = False
-                action = turn(self.state.processes[order])
+                action = turn(process)
                 if action is None:
                     continue
             elif rank == CONTROL_DELIVERY:
@@ -133,7 +194,7 @@ class Timed(Scheduler):
             else:
                 if rank == TURN:
                     self._has_turn[order] = True
-                self._parked.append(entry)
+                self._parked.add(entry)
 
     def _plan_what_follows(self, action: Action, sent: Sequence[Message]) -> None:
         """Plan what `action` caused: arrivals, timers, items that waited for its events, and the next turn."""
@@ -144,12 +205,13 @@ class Timed(Scheduler):
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
-            number = action.message.channel.target if type(action) is Deliver else self.engine.actor(action)
-            if not self._has_turn[number]:
+            number = self.engine.actor(action) if type(action) is not Restart else action.process
+            if number < len(self._has_turn) and not self._has_turn[number]:
                 self._plan_turn(number)
 
     def _entry(self, item: AgendaItem, time: float) -> Entry:
-        rank = INITIATION if isinstance(item.action, Initiate) else SCRIPT
+        kind = type(item.action)
+        rank = FAULT if kind in FAULTS else INITIATION if kind is Initiate else SCRIPT
         return time, rank, item.number, 0, item.action
 
     def _plan_next_item(self) -> None:
@@ -160,7 +222,8 @@ class Timed(Scheduler):
 
     def _plan_turn(self, number: int) -> None:
         """At most one turn of each process is in `_due`."""
-        gap = self.engine.workload.turn_gap(self.state.processes[number])
+        process = self.state.processes[number]
+        gap = self.engine.workload.turn_gap(process) if process.alive else None
         if gap is not None:
             self._has_turn[number] = True
             heappush(self._due, (self.now + gap, TURN, number, 0, None))
@@ -170,7 +233,7 @@ class Timed(Scheduler):
             channel = message.channel
             number = channel.number
             due = self.now + self.delays.of(message)
-            if channel.fifo and not (self._overtakes and message.kind == MARKER):
+            if channel.fifo and not (self._overtakes and message.kind == MARKER and self._goes_ahead(message.body)):
                 due = in_order(due, self._busy_until, number)
             if due != HOLD:
                 heappush(self._due, (due, DELIVERY, number, message.id, message))
@@ -198,18 +261,17 @@ class Timed(Scheduler):
 
     def _unpark(self) -> None:
         """Parked actions that are enabled again are due now."""
-        waiting, self._parked = self._parked, []
-        for entry in waiting:
+        for entry in self._parked.take(self.state):
             what = entry[4]
             if what is None:
-                may_go = not self.state.processes[entry[2]].paused
+                may_go = self.engine.may_begin(self.state, self.state.processes[entry[2]])
             else:
                 action = Deliver(what) if isinstance(what, Message) else what
                 may_go = self.engine.is_enabled(self.state, action)  # type: ignore[arg-type]  # timers are not parked
             if may_go:
                 heappush(self._due, (max(entry[0], self.now), *entry[1:]))
             else:
-                self._parked.append(entry)
+                self._parked.add(entry)
 
 
 class Untimed(Scheduler):
@@ -288,7 +350,8 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     `deliver P1->P2`: the oldest message of a channel; `deliver P1->P2 #2`: the second oldest, if it may overtake.
     `act P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines
     wait for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`.
-    `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service.
+    `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service. `crash P2`, the
+    second time `crash P2 #2`, and so with `restart P2`, `sever P1->P2 P2->P1` and `mend P1->P2`.
     """
     if isinstance(action, Hear):
         return f"control {action.channel.name}"
@@ -297,6 +360,9 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     if isinstance(action, Deliver):
         rank = state.queues[action.channel.number].index(action.message)
         return _numbered(f"deliver {action.channel.name}", rank)
+    if isinstance(action, Crash | Restart | Sever | Mend):
+        same = [item.number for item in engine.agenda if fault_name(engine, item.action) == fault_name(engine, action)]
+        return _numbered(fault_name(engine, action), same.index(action.item))  # type: ignore[arg-type]
     process = state.node(engine.actor(action))
     if isinstance(action, Start):
         return f"start {process.name}"
@@ -307,6 +373,15 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     lines = [item for item in engine.planned(state, process) if not isinstance(item.action, Initiate)]
     enabled = [item.number for item in lines if engine.is_enabled(state, item.action)]
     return _numbered(f"act {process.name}", enabled.index(action.item))
+
+
+def fault_name(engine: Engine, action: Action) -> str:
+    """`crash P2`, `restart P2`, `sever P1->P2 P2->P1`, `mend P1->P2`; nothing for what is no fault."""
+    if isinstance(action, Crash | Restart):
+        return f"{type(action).__name__.lower()} {engine.processes[action.process]}"
+    if isinstance(action, Sever | Mend):
+        return " ".join([type(action).__name__.lower(), *(channel.name for channel in action.channels)])
+    return ""
 
 
 def _numbered(name: str, rank: int) -> str:

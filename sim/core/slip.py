@@ -10,6 +10,8 @@ from typing import Any
 
 from sim.core.registry import Registry
 
+FIFO = "fifo"  # the slip that is a key of the scenario
+
 
 class Slip:
     """One broken rule. A slip that is a rule book is a `SnapshotAlgorithm` as well, and runs instead of `of`."""

@@ -13,13 +13,16 @@ from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError, brief
 from sim.core.model import APP, CONTROL, MARKER
 from sim.core.parameters import Parameter
-from sim.core.topology import KINDS, Topology
+from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
 from sim.document.scenario import (
+    FAULT_KINDS,
     MOST_PROCESSES,
+    OF_PROCESSES,
     ORIENTATIONS,
     SCHEDULERS,
     STATUSES,
+    FaultLine,
     Initiation,
     NamedCut,
     Scenario,
@@ -96,9 +99,9 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         not_fifo=table.texts("not_fifo"),
         breaks=breaks,
         algorithm=kind_of_algorithm,
-        algorithm_parameters=_parameters(algorithm, rule_book.parameters),
+        algorithm_parameters=read_parameters(algorithm, rule_book.parameters),
         workload=kind,
-        parameters=_parameters(workload, WORKLOADS[kind].parameters),
+        parameters=read_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
@@ -107,6 +110,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         delays=_overrides(table, delays),
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
+        faults=tuple(_fault(entry) for entry in table.tables("faults")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
         walk=tuple(_walk_step(entry) for entry in table.tables("walk")),
         expect=_expect(table.table("expect")),
@@ -161,9 +165,22 @@ def _topology(table: Table) -> Topology:
         edges.append((source, target))
     if kind != "random" and "extra" in table.values:
         raise table.fail("extra", f'a {kind} topology has no extra channels; say kind = "random"')
-    topology = Topology(kind, table.whole("extra", 0), tuple(edges))
+    topology = Topology(kind, table.whole("extra", 0), tuple(edges), _capacity(table))
     table.done()
     return topology
+
+
+def _capacity(table: Table) -> tuple[tuple[str, int], ...]:
+    """How many messages channels hold: one number for all of them, or a table by channel."""
+    if "capacity" not in table.values:
+        table.expects("capacity")
+        return ()
+    if not isinstance(table.values["capacity"], dict):
+        return ((EVERY_CHANNEL, table.whole("capacity", 1, 1)),)
+    inner = table.table("capacity")
+    found = tuple((name, inner.whole(name, 1, 1)) for name in list(inner.values))
+    inner.done()
+    return found
 
 
 def _scheduler(table: Table) -> SchedulerChoice:
@@ -195,7 +212,8 @@ def _delay_rule(table: Table, origin: str) -> DelayRule:
     return DelayRule(kind, low, high, tuple(values), f"{origin}: {table.where}values")
 
 
-def _parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
+def read_parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The parameters that a table gives. Raises InputError for one that is unknown or wrong."""
     parameters = {name: _parameter(table, name, known[name]) for name in known if name in table.values}
     table.expects(*known)
     table.done()
@@ -204,12 +222,14 @@ def _parameters(table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
 
 def _parameter(table: Table, name: str, spec: Parameter) -> Any:
     if spec.kind == "number":
-        number = table.number(name, spec.default)
+        number = table.number(name, spec.default, infinite=spec.infinite)
         if number < spec.least:
             raise table.fail(name, f"expected a number of at least {spec.least:g}, not {number:g}")
         return number
     if spec.kind == "whole":
         return table.whole(name, spec.default, int(spec.least))
+    if spec.kind == "flag":
+        return table.take(name, bool, spec.default, "true or false")
     if spec.kind == "text":
         return table.text(name, spec.default)
     if spec.kind == "texts":
@@ -291,6 +311,17 @@ def _initiation(entry: Table) -> Initiation:
     start = Initiation(entry.required("id"), entry.required("process"), _time(entry), entry.optional("after"))
     entry.done()
     return start
+
+
+def _fault(entry: Table) -> FaultLine:
+    kind = entry.choice("kind", FAULT_KINDS, "")
+    process = entry.required("process") if kind in OF_PROCESSES else None
+    channels = () if kind in OF_PROCESSES else entry.texts("channels")
+    if process is None and not channels:
+        raise entry.missing("channels", f'say which to {kind}, such as ["P1->P2"]')
+    fault = FaultLine(kind, process, channels, _time(entry), entry.optional("after"))
+    entry.done()
+    return fault
 
 
 def _cut(entry: Table) -> NamedCut:

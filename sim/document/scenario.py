@@ -14,18 +14,34 @@ from typing import Any
 from sim.core.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
 from sim.core.delays import DelayRule, Delays, MessageReference
 from sim.core.engine import Engine
-from sim.core.model import Action, AgendaItem, Channel, Initiate, Internal, Send, State
+from sim.core.model import (
+    FAULTS,
+    Action,
+    AgendaItem,
+    Channel,
+    Crash,
+    Fault,
+    Initiate,
+    Internal,
+    Mend,
+    Restart,
+    Send,
+    Sever,
+    State,
+)
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
 from sim.core.slip import SLIPS
 from sim.core.tick import Tick
-from sim.core.topology import Topology
+from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.core.workload import WORKLOADS, Workload
 
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
 MOST_PROCESSES = 1_000
-EVERY_CHANNEL = "all"  # as the only entry of `not_fifo`: no channel is FIFO
+ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
+FAULT_KINDS: Mapping[str, type[Fault]] = {"crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend}
+OF_PROCESSES = frozenset({"crash", "restart"})  # the other kinds are of channels
 
 
 @dataclass(frozen=True)
@@ -52,6 +68,21 @@ class Initiation:
 
     snapshot: str
     process: str
+    at: float = 0.0
+    after: str | None = None
+    where: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class FaultLine:
+    """What the world does at time `at`, or `at` time units after the event labelled `after`.
+
+    `kind` is one of FAULT_KINDS: a process crashes or starts again, or channels (by name) are severed or mended.
+    """
+
+    kind: str
+    process: str | None = None
+    channels: tuple[str, ...] = ()
     at: float = 0.0
     after: str | None = None
     where: str = field(default="", compare=False)
@@ -97,6 +128,7 @@ class SchedulerChoice:
 class Scenario:
     """A small and complete description of an execution. Equal scenarios give identical events.
 
+    `not_fifo` names the channels that are not FIFO; EVERY_CHANNEL as its only entry: none is.
     `breaks` names the slips that the run makes on purpose (sim/core/slip.py). `origin` is the name of its file; every
     error about the scenario begins with it.
     """
@@ -123,6 +155,7 @@ class Scenario:
     delays: Mapping[MessageReference, float] = field(default_factory=dict)
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
+    faults: tuple[FaultLine, ...] = ()
     cuts: tuple[NamedCut, ...] = ()
     walk: tuple[WalkStep, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
@@ -140,10 +173,23 @@ class Scenario:
 
     def where(self, item: int) -> str:
         """The place of agenda item number `item` in the file, as errors give it."""
-        lines = len(self.script)
-        if item < lines:
-            return self.script[item].where or self.at(f"script[{item + 1}]")
-        return self.snapshots[item - lines].where or self.at(f"snapshots[{item - lines + 1}]")
+        key, number = self.place(item)
+        return self.planned(item).where or self.at(f"{key}[{number + 1}]")
+
+    def place(self, item: int) -> tuple[str, int]:
+        """The key of agenda item number `item`, "script", "snapshots" or "faults", and its number there, from 0."""
+        for key in ITEM_KEYS:
+            count = len(getattr(self, key))
+            if item < count:
+                return key, item
+            item -= count
+        raise IndexError(item)
+
+    def planned(self, item: int) -> ScriptLine | Initiation | FaultLine:
+        """What agenda item number `item` is in the scenario."""
+        key, number = self.place(item)
+        found: ScriptLine | Initiation | FaultLine = getattr(self, key)[number]
+        return found
 
     def engine(self) -> Engine:
         """A new engine for this scenario."""
@@ -157,8 +203,9 @@ class Scenario:
 
     @property
     def rules(self) -> type[SnapshotAlgorithm]:
-        """The class of the rule book: the algorithm's, or the broken one that `breaks` names."""
-        return broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
+        """The class of the rule book: the algorithm's with its options, or the broken one that `breaks` names."""
+        own = broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
+        return own.with_options(self.algorithm_parameters)
 
     def rule_book(self) -> SnapshotAlgorithm:
         """The rule book, with this graph and its parameters."""
@@ -186,7 +233,10 @@ class Scenario:
 
     @cached_property
     def agenda(self) -> tuple[AgendaItem, ...]:
-        """The script lines, then the initiations. The timed items of each process are ranked by (time, number)."""
+        """The script lines, the initiations, then the faults.
+
+        The timed items of each process are ranked by (time, number), and so are the faults among themselves.
+        """
         workload = self._workload()
         services = [service.name for service in self.rules.services]
         number_of = {name: number for number, name in enumerate([*self.processes, *services])}
@@ -204,7 +254,11 @@ class Scenario:
         for start in self.snapshots:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
-        return _ranked(planned)
+        for fault in self.faults:
+            channels = tuple(channel_of[name] for name in fault.channels)
+            about: Any = channels if fault.process is None else number_of[fault.process]
+            planned.append((FAULT_KINDS[fault.kind](about, len(planned)), fault.at, fault.after))
+        return _ranked(planned, len(number_of))
 
 
 def broken_rules(breaks: Iterable[str]) -> type[SnapshotAlgorithm] | None:
@@ -220,16 +274,22 @@ def _channels(
     """Cached, because most edits do not change the graph."""
     number_of = {name: number for number, name in enumerate(processes)}
     some_fifo, free = not_fifo != (EVERY_CHANNEL,), frozenset(not_fifo)
-    return tuple(
-        Channel(number, number_of[a], number_of[b], f"{a}->{b}", some_fifo and f"{a}->{b}" not in free)
-        for number, (a, b) in enumerate(topology.edges(processes, seed))
-    )
+    found = []
+    for number, (a, b) in enumerate(topology.edges(processes, seed)):
+        name = f"{a}->{b}"
+        is_fifo = some_fifo and name not in free
+        found.append(Channel(number, number_of[a], number_of[b], name, is_fifo, topology.capacity_of(name)))
+    return tuple(found)
 
 
-def _ranked(planned: list[tuple[Action, float, str | None]]) -> tuple[AgendaItem, ...]:
+def _ranked(planned: list[tuple[Action, float, str | None]], world: int) -> tuple[AgendaItem, ...]:
+    """The agenda. `world` is the number of whom faults are planned for."""
     rank_of: dict[int, int] = {}
     next_rank: dict[int, int] = {}
-    actors = [a.channel.source if isinstance(a, Send) else a.process for a, _, _ in planned]  # type: ignore[union-attr]
+    actors = [
+        world if type(a) in FAULTS else a.channel.source if isinstance(a, Send) else a.process  # type: ignore[union-attr]
+        for a, _, _ in planned
+    ]
     for number in sorted(range(len(planned)), key=lambda n: (planned[n][1], n)):
         if planned[number][2] is None:
             rank_of[number] = next_rank.get(actors[number], 0)

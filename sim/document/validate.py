@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
-from sim.core.algorithm import ALGORITHMS, ALL, COORDINATOR, SOURCES
+from sim.core.algorithm import ALGORITHMS, ALL, ANY, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL, MARKER
-from sim.core.slip import SLIPS
-from sim.core.topology import unreachable
+from sim.core.slip import FIFO, SLIPS
+from sim.core.topology import EVERY_CHANNEL, unreachable
 from sim.core.workload import WORKLOADS, Refused
-from sim.document.scenario import EVERY_CHANNEL, Initiation, Scenario, ScriptLine
+from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import is_plain
 
 MOST_CHANNELS = 100_000
@@ -21,7 +23,19 @@ MOST_CHANNELS = 100_000
 
 def validate(scenario: Scenario) -> None:
     """Raises InputError with the first problem of `scenario`."""
-    for check in (_names, _breaks, _topology, _algorithm, _script, _initiations, _waiting, _delays, _workload, _cuts):
+    for check in (
+        _names,
+        _breaks,
+        _topology,
+        _algorithm,
+        _script,
+        _initiations,
+        _faults,
+        _waiting,
+        _delays,
+        _workload,
+        _cuts,
+    ):
         for where, problem in check(scenario):
             raise InputError(f"{where}: {problem}")
 
@@ -75,6 +89,15 @@ def _topology(scenario: Scenario) -> Iterator[Problem]:
             yield where, f"{edge[0]}->{edge[1]} is listed twice; there is one channel per ordered pair"
         seen.add(edge)
     yield from _fifo(scenario)
+    yield from _capacity(scenario)
+
+
+def _capacity(scenario: Scenario) -> Iterator[Problem]:
+    names = {channel.name for channel in scenario.channels}
+    for name, _ in scenario.topology.capacity:
+        if name not in names and name != EVERY_CHANNEL:
+            advice = f'write it as P1->P2, or say "{EVERY_CHANNEL}" for every channel that has no capacity of its own'
+            yield scenario.at("topology.capacity"), f"{name!r} is no channel of this topology; {advice}"
 
 
 def _fifo(scenario: Scenario) -> Iterator[Problem]:
@@ -86,7 +109,7 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
             advice = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
             yield where, f"{name!r} is no channel of this topology; {advice}"
     algorithm = scenario.rules
-    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo and "fifo" not in scenario.breaks:
+    if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo and FIFO not in scenario.breaks:
         advice = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
         yield where, f'{algorithm.title} needs FIFO channels; {advice}, or say breaks = ["fifo"] to see what goes wrong'
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
@@ -158,8 +181,11 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             missing = next(process for process in scenario.processes if process not in initiators)
             title = scenario.rules.title
             yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
-    if kind == COORDINATOR:
+    if scenario.rules.one_initiator:
+        yield from _one_initiator(scenario, starts, first)
+    if kind == COORDINATOR or scenario.rule_book().reaches_all():
         return
+    advice = "add a channel" if scenario.rules.one_initiator else "add an initiator or a channel"
     edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
     reached: dict[tuple[str, ...], list[str]] = {}  # by initiators: many snapshots have the same ones
     for snapshot, initiators in in_time(starts.items(), every=1):
@@ -168,7 +194,55 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             reached[own] = unreachable(scenario.processes, edges, own)
         for process in reached[own]:
             by = " or ".join(initiators)
-            yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; add an initiator or a channel"
+            yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; {advice}"
+
+
+def _faults(scenario: Scenario) -> Iterator[Problem]:
+    """Every fault is about somebody, is one that the algorithm allows, and of those with a time changes something."""
+    names = {channel.name for channel in scenario.channels}
+    first = len(scenario.script) + len(scenario.snapshots)
+    timed: list[tuple[float, str, FaultLine]] = []
+    for number, fault in enumerate(scenario.faults, start=first):
+        where = scenario.where(number)
+        if fault.process is not None and fault.process not in scenario.processes:
+            yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
+        if fault.process is not None and scenario.snapshots and not scenario.rules.allows_crashes:
+            advice = "take the faults of processes away, or use Chandy-Lamport's"
+            yield where, f"the rules of {scenario.rules.title} do not allow for a crash as yet; {advice}"
+        for name in fault.channels:
+            if name not in names:
+                yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
+        if fault.after is None:
+            timed.append((fault.at, where, fault))
+    if len(timed) == len(scenario.faults):  # else nobody knows before the run in which order they happen
+        yield from _changing_nothing(timed)
+
+
+def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]]) -> Iterator[Problem]:
+    """The faults that change nothing, such as a restart before a crash."""
+    down: set[str] = set()
+    for at, where, fault in sorted(timed, key=lambda own: own[0]):
+        about = {fault.process} if fault.process else set(fault.channels)
+        who, state = (fault.process, "down") if fault.process else (" and ".join(fault.channels), "severed")
+        if fault.kind in ("crash", "sever"):
+            if about <= down:
+                yield where, f"{who} is {state} already at {at:g}; give another time, or leave one out"
+            down |= about
+        elif not about & down:
+            before = "a restart comes after a crash" if fault.process else "only what is severed can be mended"
+            yield where, f"{who} is not {state} at {at:g}; {before}"
+        else:
+            down -= about
+
+
+def _one_initiator(
+    scenario: Scenario, starts: Mapping[str, Sequence[str]], first: Mapping[str, str]
+) -> Iterator[Problem]:
+    for snapshot, initiators in starts.items():
+        if len(initiators) > 1:
+            two = " and ".join(initiators[:2])
+            rule = f"with {scenario.rules.title} a snapshot comes together at the process that starts it"
+            yield first[snapshot], f"{rule}, so {two} cannot both start {snapshot}; leave one of them out"
 
 
 def may_initiate(scenario: Scenario) -> list[str]:
@@ -178,6 +252,40 @@ def may_initiate(scenario: Scenario) -> list[str]:
         return [service.name for service in algorithm.services]
     targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
     return [process for process in scenario.processes if process not in targets]
+
+
+def fitting_initiations(scenario: Scenario) -> tuple[Initiation, ...]:
+    """The initiations of a scenario whose algorithm was another one, by those who may initiate under this one.
+
+    A snapshot keeps those of its initiators who may, if they are enough. Else its first initiation is made by the
+    service, by every source or process that has to, or by the first process from which all others are reached. Where
+    nobody may, they are of processes, for `validate` to refuse.
+    """
+    kind, able = scenario.rules.initiators, may_initiate(scenario)
+    if not able:
+        known, first = scenario.processes, scenario.processes[0]
+        return tuple(own if own.process in known else replace(own, process=first) for own in scenario.snapshots)
+    edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
+    goes_anywhere = scenario.rule_book().reaches_all()
+
+    @cache
+    def reach_all(*initiators: str) -> bool:
+        return goes_anywhere or not unreachable(scenario.processes, edges, initiators)
+
+    found: list[Initiation] = []
+    for snapshot in dict.fromkeys(start.snapshot for start in scenario.snapshots):
+        starts = [start for start in scenario.snapshots if start.snapshot == snapshot]
+        own = {start.process: start for start in starts if start.process in able}
+        names = [*own][:1] if scenario.rules.one_initiator else [*own]
+        if kind == COORDINATOR:
+            names = names or able[:1]
+        elif kind != ANY:
+            names = able
+        elif not names or not reach_all(*names):
+            most = names or able[:1] if scenario.rules.one_initiator else able  # where no process reaches all others
+            names = next(([name] for name in able if reach_all(name)), most)
+        found += [own.get(name, replace(starts[0], process=name)) for name in names]
+    return tuple(found)
 
 
 def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Problem]:
@@ -190,9 +298,12 @@ def _initiator(scenario: Scenario, start: Initiation, where: str) -> Iterator[Pr
     elif start.process not in scenario.processes:
         yield where, f"{start.process!r} is no process; {_known(scenario)}"
     else:
-        there = f"here {', '.join(able)}" if able else "and here there is none"
-        rule = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel ({there})"
-        yield where, f"{rule}, not by {start.process}"
+        rule = f"snapshots of {algorithm.title} are initiated by sources, which have no incoming channel"
+        if able:
+            yield where, f"{rule} (here {', '.join(able)}), not by {start.process}"
+        else:
+            advice = "take away the channels that lead to one, or use another algorithm"
+            yield where, f"{rule}, and no process is a source here; {advice}"
 
 
 def _labels(scenario: Scenario) -> set[str]:
@@ -203,7 +314,7 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
     """An event waits for the event `after`, and a receive for its send. These waits must not form a circle."""
     labels = _labels(scenario)
     waits: TopologicalSorter[str] = TopologicalSorter()
-    entries: list[ScriptLine | Initiation] = [*scenario.script, *scenario.snapshots]
+    entries: list[ScriptLine | Initiation | FaultLine] = [*scenario.script, *scenario.snapshots, *scenario.faults]
     for number, entry in enumerate(entries):
         if entry.after is None:
             continue

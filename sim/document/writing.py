@@ -8,8 +8,8 @@ import tomli_w
 
 from sim import FILE_VERSION
 from sim.core.delays import DelayRule, MessageReference
-from sim.core.topology import Topology
-from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
+from sim.core.topology import EVERY_CHANNEL, Topology
+from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
 
 
 def dumps(scenario: Scenario) -> str:
@@ -42,6 +42,7 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
         document["expect"] = dict(scenario.expect)
     document["script"] = [_line_out(line) for line in scenario.script]
     document["snapshots"] = [_start_out(start) for start in scenario.snapshots]
+    document["faults"] = [_fault_out(fault) for fault in scenario.faults]
     document["delays"] = [{**_reference_out(reference), "delay": delay} for reference, delay in scenario.delays.items()]
     document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
     document["walk"] = [_walk_out(stop) for stop in scenario.walk]
@@ -57,9 +58,15 @@ def _scheduler_out(choice: SchedulerChoice) -> dict[str, Any]:
 
 
 def _topology_out(topology: Topology) -> dict[str, Any]:
+    found: dict[str, Any] = {"kind": topology.kind}
     if topology.kind == "listed":
-        return {"kind": "listed", "channels": [f"{a}->{b}" for a, b in topology.channels]}
-    return {"kind": topology.kind, **({"extra": topology.extra} if topology.extra else {})}
+        found["channels"] = [f"{a}->{b}" for a, b in topology.channels]
+    if topology.extra:
+        found["extra"] = topology.extra
+    if topology.capacity:
+        given = dict(topology.capacity)
+        found["capacity"] = given[EVERY_CHANNEL] if [*given] == [EVERY_CHANNEL] else given
+    return found
 
 
 def _delay_out(rule: DelayRule) -> dict[str, Any]:
@@ -84,6 +91,12 @@ def _line_out(line: ScriptLine) -> dict[str, Any]:
 def _start_out(start: Initiation) -> dict[str, Any]:
     waits = {"after": start.after} if start.after is not None else {}
     return {"id": start.snapshot, "process": start.process, "at": start.at, **waits}
+
+
+def _fault_out(fault: FaultLine) -> dict[str, Any]:
+    about = {"channels": list(fault.channels)} if fault.process is None else {"process": fault.process}
+    waits = {"after": fault.after} if fault.after is not None else {}
+    return {"kind": fault.kind, **about, "at": fault.at, **waits}
 
 
 def _reference_out(reference: MessageReference) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from sim.core.algorithm import ALL
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL, MARKER
-from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.validate import may_initiate, validate
 from sim.run.execution import Execution, run
@@ -117,7 +116,7 @@ def _drawn(execution: Execution, draws: Draws) -> Scenario:
         scenario,
         title=title + SUFFIX,
         story=STORY.format(title=title),
-        topology=Topology("listed", channels=edges),
+        topology=replace(scenario.topology, kind="listed", extra=0, channels=edges),
         scheduler=SchedulerChoice("random") if scenario.scheduler.kind == "manual" else scenario.scheduler,
         seed=int(draws.unit() * 2**32),
         delay=_delays(execution, APP, scenario.delay) if has_time else scenario.delay,

@@ -5,17 +5,20 @@ from __future__ import annotations
 from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import MessageReference
 from sim.core.detector import DETECTORS
+from sim.core.errors import brief
 from sim.core.model import SEND
 from sim.core.notation import caption, has_label
 from sim.core.slip import SLIPS
-from sim.document.scenario import Initiation, Scenario, ScriptLine
+from sim.core.topology import EVERY_CHANNEL
+from sim.document.scenario import OF_PROCESSES, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
+from sim.edit.another_algorithm import with_algorithm
 from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
 from sim.edit.items import Item, changes_of, name_of, read_item
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.properties import watched_in_words
-from sim.explain.words import words_of
+from sim.explain.words import listing, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, waits_behind
 from sim.run.references import find, references
@@ -49,12 +52,23 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "change":
         return _change_in_words(read_item(before, table).of(before), table)
     if do == "algorithm":
-        algorithm = ALGORITHMS[edit["kind"]]
-        is_broken = algorithm.needs_fifo and not all(channel.fifo for channel in before.channels)
-        return f"snapshots by {algorithm.title}{', though it needs FIFO channels' if is_broken else ''}"
+        return _algorithm_in_words(before, edit)
+    if do == "parameter":
+        own = before.rules.parameters[edit["name"]]
+        value = edit.get("value", own.default)
+        return f"{own.help}: {'yes' if value is True else 'no' if value is False else brief(value)}"
     if do == "fifo":
+        if edit["channel"] == EVERY_CHANNEL:
+            return "every channel is FIFO" if edit.get("fifo") else "messages may overtake each other on every channel"
         channel = caption(before.processes, edit["channel"])
         return f"{channel} is FIFO again" if edit.get("fifo") else f"messages on {channel} may overtake each other"
+    if do == "fault":
+        return _fault_in_words(before, edit)
+    if do == "capacity":
+        every = edit["channel"] == EVERY_CHANNEL
+        channel = "every channel" if every else caption(before.processes, edit["channel"])
+        most = edit.get("capacity")
+        return f"{channel} holds {'any number of messages' if most is None else words.counted(most, 'message')}"
     timed = before.scheduler.kind != "manual" and isinstance(edit.get("at"), int | float)
     at = f" at {edit['at']:g}" if timed else ""
     if do == "send":
@@ -62,6 +76,26 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "internal":
         return f"an internal event of {edit['process']}{at}"
     return f"{edit['process']} starts a snapshot{at}"
+
+
+def _fault_in_words(before: Scenario, edit: Edit) -> str:
+    at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
+    if edit["kind"] in OF_PROCESSES:
+        return f"{edit['process']} {'crashes' if edit['kind'] == 'crash' else 'starts again'}{at}"
+    names = [caption(before.processes, name) for name in edit["channels"]]
+    are = "is" if len(names) == 1 else "are"
+    return f"{words.listing(names)} {are} {'severed' if edit['kind'] == 'sever' else 'mended'}{at}"
+
+
+def _algorithm_in_words(before: Scenario, edit: Edit) -> str:
+    """What runs from now on, what it lacks, and who starts its snapshots where that changes."""
+    algorithm, after = ALGORITHMS[edit["kind"]], with_algorithm(before, edit["kind"], edit.get("source"))
+    is_broken = algorithm.needs_fifo and not all(channel.fifo for channel in after.channels)
+    found = f"snapshots by {algorithm.title}{', though it needs FIFO channels' if is_broken else ''}"
+    starters = list(dict.fromkeys(start.process for start in after.snapshots))
+    if set(starters) - {start.process for start in before.snapshots}:
+        found += f", started by {listing(starters) if len(starters) < 4 else f'{len(starters)} processes'}"
+    return found if edit.get("source") is None else f"{found}; {edit['source']} loses its incoming channels"
 
 
 def _message_in_words(before: Execution, reference: MessageReference) -> str:
@@ -73,7 +107,7 @@ def _message_in_words(before: Execution, reference: MessageReference) -> str:
     return reference._replace(channel=channel).in_words(algorithm.marker, algorithm.control_message)
 
 
-def _change_in_words(planned: ScriptLine | Initiation, table: Table) -> str:
+def _change_in_words(planned: ScriptLine | Initiation | FaultLine, table: Table) -> str:
     name = name_of(planned)
     of = f" of {planned.process}" if isinstance(planned, ScriptLine) and planned.label else ""
     after = f" after {planned.after}" if planned.after else ""

@@ -5,18 +5,23 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
+    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels"
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
-    {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters
-    {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more
+    {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
+                                                            "source" given with it loses its incoming channels
+    {"do": "parameter", "name": "collect", "value": true}   a parameter of the algorithm
+    {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more;
+                                                            "all": on every channel
+    {"do": "capacity", "channel": "P1->P2", "capacity": 3}  how many messages it holds (null: any number); "all": each
     {"do": "break", "rule": "one_flag", "on": true}         break a rule on purpose (sim/core/slip.py), or keep it again
     {"do": "manual", "after"?: 4}                           from step 5 on the user makes every choice
     {"do": "choose", "choice": "deliver P1->P2", "after"?: 4}
     {"do": "watch", "property": "terminated", "process": "P1", "every": 20, "at"?}   snapshots until one shows it
     {"do": "another", "number": 17, "round"?: "K7QF"}       run 17 (of a class's round) of the same kind and size
 
-REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}` or `{"snapshots": 0}`, counted from 0. Steps up to
-`after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
+REFERENCE is a `MessageReference` as JSON. ITEM is `{"script": 2}`, `{"snapshots": 0}` or `{"faults": 0}`, counted from
+0. Steps up to `after` (default: the last step) stay as they are. `choice` is in the notation of `choice_name`.
 
 An edit that makes the run impossible is refused with the reason. An edited scenario has no [expect] table, which was
 about the original run.
@@ -27,17 +32,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from types import NoneType
 from typing import Any
 
-from sim.core.algorithm import ALGORITHMS
+from sim.core.algorithm import ALGORITHMS, ANY
 from sim.core.delays import HOLD, DelayRule, MessageReference
 from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL
-from sim.core.slip import SLIPS
-from sim.document.files import read_reference
-from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine, free_snapshot_id
+from sim.core.slip import FIFO, SLIPS
+from sim.core.topology import EVERY_CHANNEL
+from sim.document.files import read_parameters, read_reference
+from sim.document.scenario import (
+    FAULT_KINDS,
+    OF_PROCESSES,
+    FaultLine,
+    Initiation,
+    Scenario,
+    SchedulerChoice,
+    ScriptLine,
+    free_snapshot_id,
+)
 from sim.document.toml_table import MOST_NUMBER, Table
-from sim.document.validate import validate
+from sim.document.validate import fitting_initiations, validate
+from sim.edit.another_algorithm import with_algorithm
 from sim.edit.another_run import another_run
 from sim.edit.items import change, delete, read_body, read_inner
 from sim.edit.watch import watched
@@ -47,7 +64,6 @@ from sim.run.references import all_references, find, message_at
 
 Edit = Mapping[str, Any]
 ANOTHER = "another"
-FIFO = "fifo"  # the slip that is a key of the scenario
 
 
 def apply_edit(
@@ -181,18 +197,45 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
     process = _who(table, "process")
     name = table.optional("id") or free_snapshot_id(scenario)
     start = Initiation(name, process, _when(scenario, table, process, now), where="the new snapshot")
-    return replace(scenario, snapshots=(*scenario.snapshots, start))
+    asked = replace(scenario, snapshots=(*scenario.snapshots, start))
+    is_final = process not in scenario.processes or any(own.snapshot == name for own in scenario.snapshots)
+    if is_final or scenario.rules.initiators == ANY:
+        return asked
+    return replace(asked, snapshots=fitting_initiations(asked))
+
+
+def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """Something that the world does. Under the manual scheduler it is the last one of its kind."""
+    kind = table.choice("kind", FAULT_KINDS, "")
+    process = _who(table, "process") if kind in OF_PROCESSES else None
+    channels = () if kind in OF_PROCESSES else table.texts("channels")
+    at = table.number("at", now)
+    if scenario.scheduler.kind == "manual":
+        at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
+    fault = FaultLine(kind, process, channels, at, where="the new fault")
+    return replace(scenario, faults=(*scenario.faults, fault))
 
 
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Another algorithm. Parameters and delays of control messages belong to the old one, so they are dropped.
-
-    Where it needs FIFO and a channel is not, it is broken on purpose.
-    """
+    """Another algorithm. Where it needs FIFO and a channel is not, it is broken on purpose."""
     kind = table.choice("kind", ALGORITHMS, scenario.algorithm)
-    kept = {reference: delay for reference, delay in scenario.delays.items() if reference.kind != CONTROL}
-    plain = replace(scenario, algorithm=kind, algorithm_parameters={}, delays=kept, breaks=())
-    return _without_fifo(plain, scenario.not_fifo)
+    source = _who(table, "source") if "source" in table.values else None
+    if source is not None and source not in scenario.processes:
+        raise table.fail("source", f"{source!r} is no process; {nearest(source, scenario.processes)}")
+    changed = with_algorithm(scenario, kind, source)
+    return _without_fifo(changed, changed.not_fifo)
+
+
+def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """Give the algorithm a parameter; its default takes away what was given."""
+    known = scenario.rules.parameters
+    name = table.choice("name", known, "")
+    given = {name: table.values["value"]} if "value" in table.values else {}
+    changed = {
+        own: value for own, value in read_parameters(Table(given, ""), known).items() if value != known[own].default
+    }
+    others = {key: own for key, own in scenario.algorithm_parameters.items() if key != name}
+    return replace(scenario, algorithm_parameters={**others, **changed})
 
 
 def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
@@ -205,12 +248,33 @@ def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
 def _fifo(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Take FIFO away from a channel, or give it back. An algorithm that needs it is then broken on purpose."""
     names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
-    if wanted not in names:
+    if wanted not in (*names, EVERY_CHANNEL):
         raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")
     keeps_order = table.take("fifo", bool, False, "true or false")
+    chosen = set(names) if wanted == EVERY_CHANNEL else {wanted}
     without = {channel.name for channel in scenario.channels if not channel.fifo}
-    without = without - {wanted} if keeps_order else without | {wanted}
+    without = without - chosen if keeps_order else without | chosen
     return _without_fifo(scenario, tuple(name for name in names if name in without))
+
+
+def _capacity(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """How many messages a channel holds, or every channel."""
+    names, wanted = [channel.name for channel in scenario.channels], table.required("channel")
+    if wanted not in (*names, EVERY_CHANNEL):
+        raise table.fail("channel", f"{wanted!r} is no channel of this run; {nearest(wanted, names)}")
+    most = table.take("capacity", (int, NoneType), None, "a whole number of at least 1, or null for any number")
+    if most is not None and most < 1:
+        raise table.fail("capacity", f"expected a whole number of at least 1, or null for any number, not {most}")
+    own = {channel.name: channel.capacity for channel in scenario.channels}
+    own |= dict.fromkeys(names, most) if wanted == EVERY_CHANNEL else {wanted: most}
+    return replace(scenario, topology=replace(scenario.topology, capacity=_shortest(own)))
+
+
+def _shortest(own: Mapping[str, int | None]) -> tuple[tuple[str, int], ...]:
+    """The capacities of all channels as a topology gives them: one for all, or those that are limited."""
+    limited = tuple((name, most) for name, most in own.items() if most is not None)
+    is_same = len(limited) == len(own) and len(set(own.values())) == 1
+    return ((EVERY_CHANNEL, limited[0][1]),) if is_same else limited
 
 
 def _break(execution: Execution, table: Table, now: float) -> Scenario:
@@ -273,7 +337,7 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 # What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
-    "fifo": _fifo,
+    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,

@@ -1,6 +1,6 @@
-"""The items of a scenario, which are its script lines and initiations, and the edits that change or delete one.
+"""The items of a scenario: its script lines, initiations and faults. And the edits that change or delete one.
 
-Edits refer to an item by its number, counted from 0: `{"script": 2}` or `{"snapshots": 0}`.
+Edits refer to an item by its number, counted from 0: `{"script": 2}`, `{"snapshots": 0}` or `{"faults": 0}`.
 """
 
 from __future__ import annotations
@@ -15,24 +15,25 @@ from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, SEND, Event, label_of
 from sim.core.workload import WORKLOADS
-from sim.document.scenario import Initiation, Scenario, ScriptLine
+from sim.document.scenario import ITEM_KEYS, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.run.execution import Execution
 from sim.run.references import all_references
 
-Planned = ScriptLine | Initiation
+Planned = ScriptLine | Initiation | FaultLine
 _CHANGEABLE = ("at", "to", "body", "process")
 
 
 class Item(NamedTuple):
-    """The number of an item. `key` is "script" or "snapshots", and `number` counts from 0."""
+    """The number of an item. `key` is one of ITEM_KEYS, and `number` counts from 0."""
 
     key: str
     number: int
 
     def of(self, scenario: Scenario) -> Planned:
-        """What this item names in `scenario`: a script line or an initiation."""
-        return scenario.script[self.number] if self.key == "script" else scenario.snapshots[self.number]
+        """What this item names in `scenario`: a script line, an initiation or a fault."""
+        planned: Planned = getattr(scenario, self.key)[self.number]
+        return planned
 
 
 def read_inner(table: Table, key: str, advice: str) -> Table:
@@ -44,21 +45,25 @@ def read_inner(table: Table, key: str, advice: str) -> Table:
 
 def read_item(scenario: Scenario, table: Table) -> Item:
     """The `item` of an edit. Raises InputError if `scenario` has no such item."""
-    given = read_inner(table, "item", 'say which, as {"script": 0} or {"snapshots": 0}')
-    if len(given.values) != 1 or not set(given.values) <= {"script", "snapshots"}:
-        raise table.fail("item", 'expected {"script": n} or {"snapshots": n}')
+    given = read_inner(table, "item", 'say which, as {"script": 0}, {"snapshots": 0} or {"faults": 0}')
+    if len(given.values) != 1 or not set(given.values) <= set(ITEM_KEYS):
+        raise table.fail("item", 'expected {"script": n}, {"snapshots": n} or {"faults": n}')
     (key,) = given.values
     number = given.whole(key, 0)
-    count = len(scenario.script if key == "script" else scenario.snapshots)
+    count = len(getattr(scenario, key))
     if number >= count:
         raise given.fail(key, f"there is no number {number}; this scenario has {count} of them, counted from 0")
     return Item(key, number)
 
 
 def name_of(planned: Planned) -> str:
-    """An item in words: `H`, `the message of P1 to P2 at 120`, `the start of S1 at P1`."""
+    """An item in words: `H`, `the message of P1 to P2 at 120`, `the start of S1 at P1`, `the crash of P2 at 12`."""
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
+    if isinstance(planned, FaultLine):
+        what = {"crash": "crash", "restart": "restart", "sever": "severing", "mend": "mending"}[planned.kind]
+        after = "" if planned.after is None else f" after {planned.after}"
+        return f"the {what} of {planned.process or ' and '.join(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:
         return planned.label
     what = "event" if planned.to is None else "message"
@@ -95,6 +100,8 @@ def change(scenario: Scenario, table: Table, now: float) -> Scenario:
     for key in given:
         if isinstance(planned, Initiation) and key not in ("at", "process"):
             raise table.fail(key, "the start of a snapshot has a time and a process only")
+        if isinstance(planned, FaultLine) and key not in ("at", *(["process"] if planned.process else [])):
+            raise table.fail(key, f"{name_of(planned)} has no such thing to change; give it another time")
     if isinstance(planned, ScriptLine) and planned.to is None and "to" in given:
         raise table.fail("to", "an internal event goes to nobody; add a send instead")
     return _with(scenario, item, replace(planned, **{key: _read(scenario, table, key) for key in given}))
@@ -108,11 +115,10 @@ def _read(scenario: Scenario, table: Table, key: str) -> Any:
 
 def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
     """`scenario` with `planned` (one item or none) instead of `item`."""
-    entries: list[Any] = list(scenario.script if item.key == "script" else scenario.snapshots)
+    entries: list[Any] = list(getattr(scenario, item.key))
     entries[item.number : item.number + 1] = planned
-    if item.key == "script":
-        return replace(scenario, script=tuple(entries))
-    return replace(scenario, snapshots=tuple(entries))
+    changed: dict[str, Any] = {item.key: tuple(entries)}
+    return replace(scenario, **changed)
 
 
 def delete(execution: Execution, table: Table, now: float) -> Scenario:
@@ -124,6 +130,8 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
     item = read_item(scenario, table)
     planned = item.of(scenario)
     without = _with(scenario, item)
+    if isinstance(planned, FaultLine):
+        return without
     if isinstance(planned, Initiation):
         return _without_markers(without, planned.snapshot)
     event = _event_of(execution, item.number)
@@ -160,7 +168,7 @@ def _events_of(execution: Execution, line: ScriptLine, event: Event | None) -> s
 
 
 def _check_nobody_waits(scenario: Scenario, names: set[str]) -> None:
-    everything: list[Planned] = [*scenario.script, *scenario.snapshots]
+    everything: list[Planned] = [*scenario.script, *scenario.snapshots, *scenario.faults]
     for planned in everything:
         if planned.after in names:
             raise InputError(

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from sim.core import deadline
 from sim.core.errors import InputError
 from sim.core.model import APP, CONTROL
-from sim.core.slip import SLIPS, Slip
+from sim.core.slip import FIFO, SLIPS, Slip
 from sim.document.scenario import Scenario
-from sim.edit.edits import FIFO, Edit, apply_edit
+from sim.edit.edits import Edit, apply_edit
 from sim.run.execution import Execution
 from sim.run.references import references
 from sim.verify.checks import verdicts_of

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sim.core.model import Action, Deliver, Fire, Initiate, Internal, Start, State
+from sim.core.model import Action, Deliver, Fault, Fire, Initiate, Internal, Start, State
 from sim.core.scheduler import choice_name
+from sim.explain.faults import choice_in_words, whose
 from sim.explain.words import words_of
 from sim.run.execution import Execution
 from sim.run.fifo import held
@@ -58,7 +59,7 @@ def _enabled(execution: Execution, state: State, hidden: frozenset[int]) -> list
     for action in engine.enabled(state):
         message = action.message.id if isinstance(action, Deliver) else None
         if message not in hidden:
-            process = engine.nodes[engine.actor(action)]
+            process = whose(execution, action) if isinstance(action, Fault) else engine.nodes[engine.actor(action)]
             words = _in_words(execution, action, process)
             found.append(Enabled(choice_name(engine, state, action), words, message, process))
     return found
@@ -73,6 +74,8 @@ def _in_words(execution: Execution, action: Action, process: str) -> str:
         return f"the timer {action.timer.name} of {process} goes off"
     if isinstance(action, Initiate):
         return f"{process} starts {action.snapshot}"
+    if isinstance(action, Fault):
+        return choice_in_words(execution, action)
     if isinstance(action, Start):
         return f"{process} begins its work"
     if isinstance(action, Internal):

@@ -13,16 +13,21 @@ from sim.core.model import (
     APPLICATION_KINDS,
     BLOCKED,
     CHANNEL_CLOSED,
+    COLLECTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    FULL,
     INTERNAL,
+    MARKER_CARRIED,
     MARKER_RECEIVE,
     MARKER_SEND,
+    NOTED,
     PAUSED,
     RECEIVE,
     RECORD,
     RECORDED,
     RESUMED,
+    ROOM,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -34,6 +39,9 @@ from sim.core.model import (
 )
 from sim.core.notation import has_label
 from sim.explain import words
+from sim.explain.faults import KINDS as FAULT_ROWS
+from sim.explain.faults import sentences_of_faults
+from sim.explain.standstills import back_pressure_in_words, standstill_fields
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.snapshots import Snapshot, snapshots_of
@@ -42,6 +50,7 @@ START = "Nothing has happened yet: every process is in its initial state and eve
 
 
 APPLICATION_EVENT = "Application event"  # the badge of a step that carries out no rule of the algorithm
+FAULT = "Fault"  # the badge of a step that is the world's
 
 
 class StepText(NamedTuple):
@@ -97,18 +106,26 @@ class Narrator:
             return self._nothing(step)
         rules, parts = self._rules_and_sentences(rows)
         done = [name for name, snapshot in self.snapshots.items() if snapshot.completed == step]
-        if done:
+        if done and not self.algorithm.coordinated:
+            parts.append(
+                f"Everybody has made the last copy{f' of {words.listing(done)}' if len(self.snapshots) > 1 else ''}."
+            )
+        elif done:
             parts.append(f"Every process is done: {words.listing(done)} is complete.")
         return StepText(rules, " ".join(" ".join(parts).split()))  # one line, even if a message has several
 
     def _rules_and_sentences(self, rows: Sequence[Event]) -> tuple[tuple[str, ...], list[str]]:
         """The rules of a step, and its sentences: one per snapshot for the algorithm, and one per application event.
 
-        The receive of a message comes first, unless it made the process record: then it is part of that sentence.
+        The receive of a message comes first, unless the process recorded before it: then it is part of that sentence.
         """
+        faults = [row for row in rows if row.kind in FAULT_ROWS]
+        if faults:
+            return (FAULT,), sentences_of_faults(self.execution, faults)
         events = [row for row in rows if row.kind in APPLICATION_KINDS]
         kept = [row for row in rows if row.kind == RECORDED and self._is_in_snapshot(row)]
-        own = [row for row in rows if row.kind not in APPLICATION_KINDS and (row.kind != RECORDED or not events)]
+        told_with_events = APPLICATION_KINDS | {MARKER_CARRIED, FULL, ROOM} | ({RECORDED} if events else set())
+        own = [row for row in rows if row.kind not in told_with_events]
         ranked = sorted(own, key=lambda row: self._rank(own, row))
         is_answer = any(row.kind in (MARKER_RECEIVE, CONTROL_RECEIVE, TIMER) for row in own)
         control = [
@@ -120,9 +137,12 @@ class Narrator:
         rules = [rule for part in control for rule in part.rules]
         if events and kept:
             rules.append(self.algorithm.all_captions["kept"].rule)
-        came_first = bool(events) and events[0].kind == RECEIVE and all(row.kind != RECORD for row in own)
+        if any(row.kind == MARKER_CARRIED for row in rows):
+            rules.append(self.algorithm.all_captions["carries"].rule)
+        came_first = bool(events) and events[0].kind == RECEIVE and not _recorded_before(own, events[0])
         named = tuple(dict.fromkeys(filter(None, rules))) or (APPLICATION_EVENT,)
-        return named, application + algorithm if came_first else algorithm + application
+        back_pressure = [back_pressure_in_words(self.execution, row) for row in rows if row.kind in (FULL, ROOM)]
+        return named, (application + algorithm if came_first else algorithm + application) + back_pressure
 
     def _rank(self, own: Sequence[Event], row: Event) -> int:
         """The place of a row's snapshot among those of the step. A row without a snapshot belongs to the first."""
@@ -190,7 +210,7 @@ class Narrator:
     def _algorithm_text(self, rows: Sequence[Event], events: Sequence[Event], *, is_answer: bool) -> StepText:
         """The text of what the algorithm did for one snapshot in one step; `is_answer`: something came in this step."""
         first = rows[0]
-        situation = self._situation(rows, events, is_answer=is_answer)
+        situation = self.algorithm.situation(self._situation(rows, events, is_answer=is_answer), rows)
         fields = self._fields(first, first.snapshot_id or "")
         came = next((row for row in events if row.kind == RECEIVE), None)
         if came is not None:
@@ -202,7 +222,8 @@ class Narrator:
         nothing = self.algorithm.all_clauses["nothing"].format(**fields)
         clauses = words.clauses(list(self._clauses(rows, fields))) or nothing
         caption = self.algorithm.all_captions[situation]
-        return StepText((caption.rule.format(**fields),), caption.sentence.format(**fields, clauses=clauses))
+        sentence = caption.sentence.format(**fields, clauses=clauses)
+        return StepText((caption.rule.format(**fields),), self.words.begun(sentence))
 
     def _situation(self, rows: Sequence[Event], events: Sequence[Event], *, is_answer: bool) -> str:
         """The key of the caption: what happened to the process, and whether it recorded."""
@@ -214,7 +235,8 @@ class Narrator:
             came = "own"  # the answer to what came for another snapshot
         if came is None:
             return "starts" if rows[0].snapshot_id is None else "initiates"
-        if RECORD in kinds and came != "own":
+        is_later = came == "message" and not _recorded_before(rows, events[0])  # it records what it has received
+        if RECORD in kinds and came != "own" and not is_later:
             return f"{came}_records"
         ended = self.ended.get((rows[0].process, rows[0].snapshot_id), rows[0].row)
         return "marker_late" if came == "marker" and ended < rows[0].row else came
@@ -222,12 +244,13 @@ class Narrator:
     def _fields(self, row: Event, snapshot: str) -> dict[str, str]:
         """The fields of a caption that depend on one row."""
         fields = {
-            "process": row.process, "snapshot": snapshot,
+            "process": self.words.node(row.process), "snapshot": snapshot,
             "title": self.algorithm.title, "marker": self.algorithm.marker,
             "of": f" of {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
             "per": f" for {snapshot}" if snapshot and len(self.snapshots) > 1 else "",
             "control": self.algorithm.control_message,
-            "source": (row.channel or "").partition("->")[0], "channel": self.words.channel(row.channel or ""),
+            "source": self.words.node((row.channel or "").partition("->")[0]),
+            "channel": self.words.channel(row.channel or ""),
             "timer": row.label or "", "message": "", "content": "", "stamp": "",
         }  # fmt: skip
         if row.kind == CONTROL_RECEIVE:
@@ -260,6 +283,11 @@ class Narrator:
             yield "record", {"state": self._recorded_state(record)}
         if STATE_CHANGED in on:
             yield "changed", {"state": self._recorded_state(by_kind[STATE_CHANGED][-1])}
+        if NOTED in on:
+            yield "noted", {"note": self.algorithm.note_words(self.execution.body_of(by_kind[NOTED][-1]))}
+        knows_first = self._knows_first([row.kind for row in rows])
+        if knows_first:
+            yield "collected", {}
         if RECORDED in on:
             kept = [self.words.message(self._flight(row.message_id)) for row in by_kind[RECORDED]]
             yield "overtaken", {"messages": words.listing(kept)}
@@ -269,7 +297,9 @@ class Narrator:
             key = "close" if record is None else "empty" if is_empty else "close_at_once"
             yield key, {"channel": self.words.channel(name), "contents": contents}
         if MARKER_SEND in on:
-            yield "markers" if len(on[MARKER_SEND]) > 1 else "marker", {"channels": words.listing(on[MARKER_SEND])}
+            key = "markers" if len(on[MARKER_SEND]) > 1 else "marker"
+            are_ahead = all(self.algorithm.goes_ahead(self.execution.body_of(row)) for row in by_kind[MARKER_SEND])
+            yield f"{key}_ahead" if are_ahead else key, {"channels": words.listing(on[MARKER_SEND])}
         if CONTROL_SEND in on:
             yield "tells", self._control_fields(by_kind[CONTROL_SEND])
         opened = [self.words.channel(name) for name in self.incoming[process] if name not in closed]
@@ -279,13 +309,28 @@ class Narrator:
         for kind, key in ((BLOCKED, "block"), (UNBLOCKED, "unblock")):
             if kind in on:
                 yield key, {"channels": words.listing(on[kind])}
-        for kind, key in ((RESUMED, "resume"), (SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
+        if RESUMED in on:
+            yield "resume", standstill_fields(self.execution, by_kind[RESUMED][-1])
+        for kind, key in ((SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
             if kind in on:
                 yield key, {}
+        if COLLECTED in on and not knows_first:
+            yield "collected", {}
+
+    @staticmethod
+    def _knows_first(kinds: Sequence[str]) -> bool:
+        """Whether a process closes channels or tells others because it knows that every part is there."""
+        follows = kinds[kinds.index(COLLECTED) :] if COLLECTED in kinds else ()
+        return CHANNEL_CLOSED in follows or CONTROL_SEND in follows
 
     def _control_fields(self, rows: Sequence[Event]) -> dict[str, str]:
         """The fields for control messages sent. If their contents differ, `content` is the algorithm's word for all."""
         flights = [self._flight(row.message_id) for row in rows]
         contents = {self.words.control(flight) for flight in flights}
-        targets = words.listing(list(dict.fromkeys(flight.channel.target_name for flight in flights)))
+        targets = words.listing(list(dict.fromkeys(self.words.node(own.channel.target_name) for own in flights)))
         return {"targets": targets, "content": contents.pop() if len(contents) == 1 else self.algorithm.control}
+
+
+def _recorded_before(rows: Sequence[Event], event: Event) -> bool:
+    """Whether one of `rows` records the process's state before `event` of the same step."""
+    return any(row.kind == RECORD and row.row < event.row for row in rows)

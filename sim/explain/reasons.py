@@ -100,6 +100,8 @@ def _is_cause(cause: Event, row: Event) -> bool:
     """Whether `cause`, the receive in the step of `row`, made the process record or closed the channel."""
     if cause.kind == MARKER_RECEIVE:
         return cause.snapshot_id == row.snapshot_id and row.channel in (None, cause.channel)
+    if cause.kind == RECEIVE:  # a process that records afterwards has another cause
+        return row.channel == cause.channel or (row.kind == RECORD and row.row < cause.row)
     return row.kind == RECORD or cause.kind == CONTROL_RECEIVE
 
 
@@ -136,8 +138,8 @@ def _deciding_steps(deciding: DecidingRows, snapshot: Snapshot, flight: Flight) 
     """The steps, from the send on, at which the reason of a message may change."""
     channel, begin = flight.channel, flight.send.step
     rows = (
-        flight.receive, deciding.recorded.get(channel.source_name), deciding.recorded.get(channel.target_name),
-        deciding.closed.get(channel.name), deciding.kept.get(flight.id),
+        flight.receive, flight.lost, deciding.recorded.get(channel.source_name),
+        deciding.recorded.get(channel.target_name), deciding.closed.get(channel.name), deciding.kept.get(flight.id),
     )  # fmt: skip
     steps = {row.step for row in rows if row is not None} | {snapshot.aborted or begin}
     return sorted({begin} | {step for step in steps if step > begin})
@@ -156,7 +158,8 @@ def _as_of(deciding: DecidingRows, flight: Flight, step: int, snapshot: str) -> 
         known(deciding.cause, *ends, channel.name), known(deciding.kept, flight.id), deciding.is_aborted,
     )  # fmt: skip
     receive = flight.receive if flight.receive is not None and flight.receive.step <= step else None
-    return rows, snapshot, flight._replace(receive=receive)
+    lost = flight.lost if flight.lost is not None and flight.lost.step <= step else None
+    return rows, snapshot, flight._replace(receive=receive, lost=lost)
 
 
 def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
@@ -168,7 +171,7 @@ def explain(execution: Execution, snapshot: Snapshot, message_id: int) -> str:
 def in_words(execution: Execution, snapshot: Snapshot, flight: Flight, reason: Reason) -> str:
     """A reason in words."""
     fields = {**_fields(execution, snapshot, flight), "first": reason.first, "second": reason.second}
-    return execution.engine.algorithm.all_reasons[reason.case].format(**fields)
+    return words_of(execution).begun(execution.engine.algorithm.all_reasons[reason.case].format(**fields))
 
 
 def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[str, Any]:
@@ -177,8 +180,8 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
         "message": words_of(execution).message(flight),
         "send": moment(send),
         "receive": moment(receive) if receive else None,
-        "source": flight.channel.source_name,
-        "target": flight.channel.target_name,
+        "source": words_of(execution).node(flight.channel.source_name),
+        "target": words_of(execution).node(flight.channel.target_name),
         "channel": words_of(execution).channel(flight.channel.name),
         "snapshot": snapshot.id,
         "stamp": words_of(execution).stamp(flight),
@@ -189,6 +192,14 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
 
 
 def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
+    found = _reason_unless_lost(deciding, snapshot, flight)
+    if flight.lost is None or flight.receive is not None or found.case == "future":
+        return found
+    return Reason("dropped", False, flight.lost.step)
+
+
+def _reason_unless_lost(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
+    """The reason of a message that is received or on its way."""
     if flight.is_marker:
         case, first, second = _marker(deciding, snapshot, flight)
         return Reason(case, False, first, second)
@@ -294,7 +305,7 @@ def _why_recorded(execution: Execution, snapshot: Snapshot, record: Event, cause
     flight = execution.flights[cause.message_id or 0]
     own = words_of(execution)
     fields |= {
-        "source": flight.channel.source_name, "channel": own.channel(flight.channel.name),
+        "source": own.node(flight.channel.source_name), "channel": own.channel(flight.channel.name),
         "message": own.message(flight), "stamp": own.stamp(flight),
         "content": own.control(flight) if flight.is_control else "",
     }  # fmt: skip
@@ -326,7 +337,11 @@ def why_channel(execution: Execution, snapshot: Snapshot, channel: str) -> str:
     fields["first"] = record.step
     if closed is None:
         return _sentence(execution, "still_recorded", **fields)
-    at_once = closed.step == record.step and channel in deciding.cause and not kept
-    is_fifo = next(known.fifo for known in execution.engine.channels if known.name == channel)
-    empty = "empty_at_once" if is_fifo else "empty_not_fifo"
-    return _sentence(execution, empty if at_once else "recorded_until", **fields, second=closed.step)
+    if kept or closed.step != record.step:
+        case = "recorded_until"
+    elif channel not in deciding.cause:
+        case = "empty_when_recorded"
+    else:
+        is_fifo = next(known.fifo for known in execution.engine.channels if known.name == channel)
+        case = "empty_at_once" if is_fifo else "empty_not_fifo"
+    return _sentence(execution, case, **fields, second=closed.step)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
+from sim.core.algorithm import BY_NOTHING
+from sim.explain.recovery import LINE, line_in_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
+from sim.run.recovery import recoveries_of
 from sim.run.snapshots import ABORTED, COMPLETE, Snapshot
 from sim.verify.checks import Verdict
 
@@ -27,6 +31,7 @@ _WORDS = {
         "Conservation", "Nothing is lost or counted twice: {sum}.", "Not conserved"
     ),
 }  # fmt: skip
+_NO_CHANNELS = "Every process has recorded; no channel is recorded."
 _BEFORE_THE_END = ("At most one {marker} per channel", "No channel has carried more than one {marker}.")
 
 
@@ -42,6 +47,8 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
     title, holds, fails = _WORDS[verdict.check]
     if verdict.check == "one_marker" and snapshot.status != COMPLETE:
         title, holds = _BEFORE_THE_END
+    if verdict.check == "completion" and execution.engine.algorithm.closes_by == BY_NOTHING:
+        holds = _NO_CHANNELS
     marker = execution.engine.algorithm.marker
     text = holds.format(marker=marker, sum=_sum(execution, snapshot))
     if verdict.holds is None:
@@ -49,6 +56,16 @@ def verdict_words(execution: Execution, snapshot: Snapshot, verdict: Verdict) ->
     elif not verdict.holds:
         title, text = fails, f"{capital(verdict.witness or '')}."
     return VerdictWords(title.format(marker=marker), text)
+
+
+def recovery_words(execution: Execution, snapshot: Snapshot) -> Iterator[VerdictWords]:
+    """What is said of copies that nobody coordinated: nobody asks that they be a consistent cut; the recovery line."""
+    recovery = recoveries_of(execution).get(snapshot.id)
+    if recovery is None:
+        return
+    fit = "Here they fit together." if not recovery.rollbacks else "Here they do not fit together."
+    yield VerdictWords("Not coordinated", f"Nobody takes care that the copies are a consistent cut. {fit}")
+    yield VerdictWords(LINE, line_in_words(execution, recovery))
 
 
 def _sum(execution: Execution, snapshot: Snapshot) -> str:

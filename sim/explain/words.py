@@ -58,11 +58,20 @@ class Words:
 
     def __init__(self, execution: Execution) -> None:
         self.workload, self.algorithm = execution.engine.workload, execution.engine.algorithm
+        self._called = {service.name: service.called or service.name for service in self.algorithm.services}
         self.caption = captions(execution.scenario.processes, [channel.name for channel in execution.engine.channels])
 
     def channel(self, name: str) -> str:
         """The caption of a channel; its name if it is not in the graph."""
         return self.caption.get(name, name)
+
+    def node(self, name: str) -> str:
+        """A process by its name; a service as sentences call it: `the coordinator`."""
+        return self._called.get(name, name)
+
+    def begun(self, sentence: str) -> str:
+        """A sentence with a capital letter in front, if it begins with what a service is called."""
+        return capital(sentence) if sentence.startswith("the ") else sentence
 
     def state(self, value: Any, labels: Sequence[str]) -> str:
         """A process state: its data, or the labels of the events that led to it if it has no data."""

@@ -16,7 +16,10 @@ from sim.explore.report import Exploration, changed, complete_graph
 def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
     """Adds the options that both have; `most_states` is the bound where none is given."""
     command.add_argument("scenario", metavar="SCENARIO", nargs="?")
-    command.add_argument("--complete", type=int, metavar="N", help="instead: N processes that may send to anyone")
+    command.add_argument(
+        "--complete", type=int, metavar="N",
+        help="instead: N processes that may send to anyone (with an algorithm of sources: to anyone after them)",
+    )  # fmt: skip
     command.add_argument("--sends", type=int, default=1, metavar="K", help="how many messages each of these sends")
     command.add_argument("--algorithm", metavar="A", help="another snapshot algorithm")
     command.add_argument("--not-fifo", action="store_true", help="messages of a channel may overtake each other")

@@ -131,6 +131,7 @@ class Machine:
         self.locals, self.inputs, self.outcomes = Numbers(), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
+        self.judges_cuts = engine.algorithm.coordinated  # if not, nobody asks which messages cross a cut
         self.executed: list[tuple[int, int]] = []  # the pairs for which a rule was carried out
         self.wanted: set[int] | None = None  # not None: no rule is carried out, but pairs that are missing are noted
         self.is_levelled = True  # whether each local state has one age, in all runs so far
@@ -279,7 +280,8 @@ class Machine:
             self._receive(after, parts[1], parts[2])
         by_column: dict[int, list[int]] = {}
         for message in sent:
-            red = frozenset(process.snapshots) if message.kind == APP else frozenset()
+            is_coloured = message.kind == APP and self.judges_cuts
+            red = frozenset(process.snapshots) if is_coloured else frozenset()
             by_column.setdefault(self.column_of[message.channel.number], []).append(self.token(message, red))
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
         number = self.local(after)
@@ -289,7 +291,7 @@ class Machine:
     def _receive(self, after: Local, channel: Channel, token: int) -> None:
         """Note what a correct snapshot has to say of a message that was received: it is in no process's state."""
         message, red = self.tokens.things[token]
-        if message.kind != APP:
+        if message.kind != APP or not self.judges_cuts:
             return
         recorded = frozenset(after.process.snapshots)
         after.orphans |= red - recorded

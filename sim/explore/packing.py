@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.integer[Any]]
 Keys = NDArray[np.int64]
+Bits = NDArray[np.bool_]
 Ways = NDArray[np.float64]  # numbers of runs
 
 BITS = 63  # of a key; the sign is left alone

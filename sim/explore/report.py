@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sim.core.algorithm import ALGORITHMS
+from sim.core.algorithm import ALGORITHMS, SOURCES
 from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice
-from sim.document.validate import validate
+from sim.document.validate import fitting_initiations, validate
 from sim.explore.judging import Part
 from sim.explore.replay import replayed
 from sim.explore.search import MOST_STATES, Explored, explore, path_to
@@ -114,7 +114,9 @@ class Exploration:
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
             yield "every check holds in every run" if self.scenario.snapshots else "no run takes a snapshot"
-        if not self.scenario.rules.records_once:
+        if not self.scenario.rules.coordinated:
+            yield "consistency and channel states were not checked: nobody coordinates what is recorded"
+        elif not self.scenario.rules.records_once:
             yield "consistency and channel states were not checked: a process may record a second time"
 
     def _recorded_in_words(self) -> Iterator[str]:
@@ -187,12 +189,19 @@ def complete_graph(count: int, sends: int) -> Scenario:
 
 
 def changed(scenario: Scenario, algorithm: str | None, *, not_fifo: bool) -> Scenario:
-    """The scenario with another algorithm or a broken rule, and with channels that are not FIFO. Raises InputError."""
+    """The scenario with another algorithm or a broken rule, and with channels that are not FIFO. Raises InputError.
+
+    Where snapshots begin at sources, a complete graph without a script keeps its channels to later processes only.
+    """
     if algorithm is not None and algorithm in SLIPS:
         scenario = replace(scenario, breaks=(algorithm,), algorithm_parameters={})
         not_fifo = not_fifo or algorithm == "fifo"
     elif algorithm is not None and algorithm in ALGORITHMS:
         scenario = replace(scenario, breaks=(), algorithm=algorithm, algorithm_parameters={})
+        if scenario.rules.initiators == SOURCES and scenario.topology.kind == "complete" and not scenario.script:
+            title = f"{scenario.title}, to later ones only"
+            scenario = replace(scenario, title=title, topology=replace(scenario.topology, kind="dag"))
+        scenario = replace(scenario, snapshots=fitting_initiations(scenario))
     elif algorithm is not None:
         known = f"{', '.join(ALGORITHMS)}, and the broken rules {', '.join(SLIPS)}"
         raise InputError(f"--algorithm {algorithm!r}: no such algorithm; there are {known}")

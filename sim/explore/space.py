@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from operator import gt
+from typing import Any
 
 import numpy as np
 
 from sim.core.engine import Engine
-from sim.core.model import MARKER, Channel
+from sim.core.errors import InputError
+from sim.core.model import APP, MARKER, Channel, Initiate
 from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers
-from sim.explore.packing import Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
+from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
@@ -27,8 +29,9 @@ NOTHING: Mapping[int, Ints] = {}  # added to no column
 class Contents:
     """The contents of one channel, each with a number; 0 is empty. Tables say what happens to them."""
 
-    def __init__(self, tokens: Numbers, channel: Channel, *, overtakes: bool) -> None:
-        self.tokens, self.channel, self.overtakes = tokens, channel, overtakes
+    def __init__(self, tokens: Numbers, channel: Channel, goes_ahead: Callable[[Any], bool]) -> None:
+        """`goes_ahead` says whether a marker with some body may overtake messages."""
+        self.tokens, self.channel, self.goes_ahead = tokens, channel, goes_ahead
         self.numbers, self.batches = Numbers(), Numbers()
         self.numbers.number((), ())
         self.batches.number((), ())
@@ -80,9 +83,10 @@ class Contents:
         return found
 
     def _passes(self, queue: Sequence[int], place: int) -> bool:
-        """Whether the message at a place is the first marker, of an algorithm whose markers overtake."""
-        kinds = [self.tokens.things[token][0].kind for token in queue[: place + 1]]
-        return self.overtakes and kinds[-1] == MARKER and MARKER not in kinds[:-1]
+        """Whether the message at a place is the first marker, and one that goes ahead."""
+        *before, own = (self.tokens.things[token][0] for token in queue[: place + 1])
+        is_first = own.kind == MARKER and all(other.kind != MARKER for other in before)
+        return is_first and self.goes_ahead(own.body)
 
 
 @dataclass
@@ -121,7 +125,9 @@ class Space:
     """The states of one system, and the steps between them."""
 
     def __init__(self, engine: Engine, *, own_order: bool) -> None:
-        """`own_order`: only each process's own lines of the script keep their order."""
+        """`own_order`: only each process's own lines of the script keep their order. Raises InputError for faults."""
+        if engine.has_faults:
+            raise InputError("faults: every run is explored without faults as yet; leave them out")
         self.engine = engine
         nodes = len(engine.nodes)
         control = [] if not engine.algorithm.uses_control else [
@@ -133,8 +139,8 @@ class Space:
         self.tokens, self.bodies, self.happened = Numbers(), Numbers(), Numbers()
         self.happened.number(frozenset(), frozenset())
         self.machines = [Machine(engine, number, self.tokens, self.bodies, self.column_of) for number in range(nodes)]
-        overtakes = engine.algorithm.overtakes
-        self.contents = [Contents(self.tokens, channel, overtakes=overtakes) for channel in self.channels]
+        goes_ahead = engine.algorithm.goes_ahead
+        self.contents = [Contents(self.tokens, channel, goes_ahead) for channel in self.channels]
         self.is_control = [place >= len(engine.channels) for place in range(len(self.channels))]
         timed = sorted((item.time, item.number) for item in engine.agenda if item.after is None)
         self.order = [] if own_order else [number for _, number in timed]
@@ -198,16 +204,40 @@ class Space:
     def _moves(self, node: int, level: Level) -> Iterator[Move]:
         machine = self.machines[node]
         locals_, kinds = self._locals(level, node)
+        stopped = self._stopped(node, level)
         for item in self.engine.agenda:
             if item.process == node:
-                yield self._item(node, level, item.number)
+                move = self._item(node, level, item.number)
+                yield move if isinstance(item.action, Initiate) else _unless(stopped, move)
         for place in range(self._most_options(machine)):
-            yield self._taken(node, locals_, kinds, machine.input("turn", place))
+            yield _unless(stopped, self._taken(node, locals_, kinds, machine.input("turn", place)))
         for name in sorted({name for local in machine.locals.things for name in local.timers}):
             yield self._taken(node, locals_, kinds, machine.input("fire", name))
         for place, channel in enumerate(self.channels):
             if channel.target == node:
-                yield from self._deliveries(node, level, locals_, kinds, place)
+                is_stopped = None if self.is_control[place] else stopped
+                for move in self._deliveries(node, level, locals_, kinds, place):
+                    yield _unless(is_stopped, move, self._goes_ahead)
+
+    def _stopped(self, node: int, level: Level) -> Bits | None:
+        """In which states of a level a channel of a process is full (None: in none, whatever they are)."""
+        stopped = None
+        for place, channel in enumerate(self.channels):
+            if channel.source == node and channel.capacity is not None:
+                things = self.contents[place].numbers.things
+                full = np.array([self._count(queue) >= channel.capacity for queue in things])
+                own = full[level.column(len(self.machines) + place)]
+                stopped = own if stopped is None else stopped | own
+        return stopped
+
+    def _count(self, queue: Sequence[int]) -> int:
+        return sum(self.tokens.things[token][0].kind == APP for token in queue)
+
+    def _goes_ahead(self, node: int, given: int) -> bool:
+        """Whether an input delivers a marker that goes ahead, which also comes to a process that stands still."""
+        _, _, token, _ = self.machines[node].inputs.things[given]
+        own = self.tokens.things[token][0]
+        return own.kind == MARKER and bool(self.engine.algorithm.goes_ahead(own.body))
 
     def _most_options(self, machine: Machine) -> int:
         if machine.number >= len(self.engine.processes):
@@ -358,6 +388,18 @@ class Space:
         old, columns = self.packing, range(self.columns)
         new = packing_of(wider(old.widths, [(size - 1).bit_length() for size in self.sizes()]))
         return new, lambda keys: new.packed(old.column(keys, place) for place in columns)
+
+
+def _unless(
+    stopped: Bits | None, move: Move, is_exempt: Callable[[int, int], bool] = lambda node, given: False
+) -> Move:
+    """A move without the states in which its node stands still, but for the cases whose input is exempt from that."""
+    if stopped is None or not len(move.places):
+        return move
+    exempt = np.array([is_exempt(move.node, given) for given in move.given.tolist()])
+    kept = np.flatnonzero(~stopped.take(move.places) | exempt.take(move.cases))
+    move.places, move.cases = move.places.take(kept), move.cases.take(kept)
+    return move
 
 
 class Wider(Exception):

@@ -354,8 +354,8 @@ def _alike(space: Space, first: int, second: int) -> bool:
     """Whether exchanging two processes leaves the graph and the initial states as they are."""
     places = list(range(len(space.machines)))
     places[first], places[second] = second, first
-    edges = {(channel.source, channel.target): channel.fifo for channel in space.engine.channels}
-    if any(edges.get((places[a], places[b])) != fifo for (a, b), fifo in edges.items()):
+    edges = {(own.source, own.target): (own.fifo, own.capacity) for own in space.engine.channels}
+    if any(edges.get((places[a], places[b])) != about for (a, b), about in edges.items()):
         return False
     renaming = Renaming(space, places)
     workload, names = space.engine.workload, space.engine.processes

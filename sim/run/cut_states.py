@@ -39,7 +39,9 @@ class CutStates:
         return [
             flight
             for flight in self.sent_on[name]
-            if (flight.send.index or 0) <= sent and (flight.receive is None or (flight.receive.index or 0) > received)
+            if (flight.send.index or 0) <= sent
+            and flight.lost is None
+            and (flight.receive is None or (flight.receive.index or 0) > received)
         ]
 
     def amounts(self, cut: Clock) -> tuple[Counter[str], Counter[str]]:

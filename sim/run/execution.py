@@ -17,7 +17,7 @@ from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.log import BODY, Log
-from sim.core.model import CONTROL, CONTROL_SEND, MARKER, RECEIVED, SENT, Action, Channel, Event, State
+from sim.core.model import CONTROL, CONTROL_SEND, LOST, MARKER, RECEIVED, SENT, Action, Channel, Event, State
 from sim.core.rules import ROW_WIDTH
 from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused
@@ -39,7 +39,7 @@ class Step(NamedTuple):
 class Flight(NamedTuple):
     """A message of any kind, with its send and its receive (None: it never arrives).
 
-    `stamp` is what the algorithm piggybacks on it.
+    `stamp` is what the algorithm piggybacks on it. `lost` is the row that says that it is lost.
     """
 
     id: int
@@ -48,6 +48,7 @@ class Flight(NamedTuple):
     receive: Event | None
     body: Any
     stamp: Any
+    lost: Event | None = None
 
     @property
     def kind(self) -> str:
@@ -96,6 +97,7 @@ class Execution:
         """Every message of the run, by message id."""
         channel_of = {channel.name: channel for channel in self.engine.channels}
         arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
+        losses = self.losses
         found = []
         for event in in_time(self.events):
             if event.kind in SENT:
@@ -106,8 +108,13 @@ class Execution:
                 else:
                     channel = channel_of[name]
                 body, stamp = self.body_of(event), self.stamps.get(number)
-                found.append(Flight(number, channel, event, arrivals.get(number), body, stamp))
+                found.append(Flight(number, channel, event, arrivals.get(number), body, stamp, losses.get(number)))
         return found
+
+    @cached_property
+    def losses(self) -> dict[int, Event]:
+        """The rows that say that a message is lost, by message id."""
+        return {event.message_id or 0: event for event in self.events if event.kind == LOST}
 
     def body_of(self, event: Event) -> Any:
         """The body of an event as a value, not as JSON."""

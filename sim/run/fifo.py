@@ -54,11 +54,11 @@ def waits_behind(execution: Execution) -> dict[int, int]:
     """
     last: dict[tuple[Channel, bool], Flight] = {}  # the last message so far, by channel and is_marker
     found: dict[int, int] = {}
-    overtakes = execution.engine.algorithm.overtakes
+    goes_ahead = execution.engine.algorithm.goes_ahead
     for flight in execution.flights:
         if not flight.channel.fifo:
             continue
-        is_fast = overtakes and flight.is_marker  # it does not wait for messages, but they wait for it
+        is_fast = flight.is_marker and goes_ahead(flight.body)  # it does not wait for messages, but they wait for it
         in_front = [last.get((flight.channel, True)), None if is_fast else last.get((flight.channel, False))]
         before = max(filter(None, in_front), key=_arrival, default=None)
         if before is not None and _is_held_back(execution, flight, before, found):

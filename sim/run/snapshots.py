@@ -8,13 +8,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from heapq import merge
 from typing import Any, NamedTuple
 
 from sim.core.deadline import in_time
 from sim.core.model import (
     APPLICATION_KINDS,
     CHANNEL_CLOSED,
+    COLLECTED,
     CONTROL_SEND,
+    CRASH,
+    MARKER_CARRIED,
     MARKER_SEND,
     RECEIVED,
     RECORD,
@@ -62,7 +66,9 @@ class Snapshot:
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
     (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
-    markers and control messages sent for this snapshot.
+    markers and control messages sent for this snapshot, `carried` the markers that rode on messages. `collected` is the
+    step at which its initiator knew that every part was there (None: never, as with algorithms that do not bring the
+    parts together).
     """
 
     id: str
@@ -79,6 +85,8 @@ class Snapshot:
     aborted: int | None
     markers: int
     controls: int
+    carried: int = 0
+    collected: int | None = None
 
     @property
     def frontier(self) -> dict[str, int]:
@@ -117,6 +125,22 @@ def snapshots_of(execution: Execution) -> list[Snapshot]:
     return snapshots_in(execution.events, execution.scenario.processes, channels, asked, execution.body_of)
 
 
+@once
+def first_recordings(execution: Execution) -> dict[tuple[str, str], int]:
+    """By snapshot and process, the step in which the process recorded for the first time."""
+    found: dict[tuple[str, str], int] = {}
+    for row in in_time(execution.events):
+        if row.kind == RECORD and row.snapshot_id is not None:
+            found.setdefault((row.snapshot_id, row.process), row.step)
+    return found
+
+
+def start_steps(execution: Execution, snapshot: Snapshot) -> dict[str, int]:
+    """The step in which each process that starts a snapshot does so; a service, which records nothing, has none."""
+    first = first_recordings(execution)
+    return {name: first[snapshot.id, name] for name in snapshot.initiators if (snapshot.id, name) in first}
+
+
 def _parsed(row: Event) -> Any:
     return None if row.body is None else json.loads(row.body)
 
@@ -133,6 +157,7 @@ def snapshots_in(
     `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
+    crashes = [event for event in events if event.kind == CRASH]
     labels: dict[str, list[str]] = {process: [] for process in processes}
     triggered: set[int] = set()  # the steps in which a message was received or a timer went off
     for event in in_time(events):
@@ -142,18 +167,22 @@ def snapshots_in(
             labels[event.process].append(event.label or "")
         if event.kind in RECEIVED or event.kind == TIMER:
             triggered.add(event.step)
-    table = _EventTable(processes, channels, labels, triggered, body_of)
+    table = _EventTable(processes, channels, labels, triggered, crashes, body_of)
     found = [table.snapshot(name, rows) for name, rows in in_time(rows_of.items(), every=1)]
     return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
 
 
 class _EventTable(NamedTuple):
-    """What all snapshots of one event table share. `labels`: the application events of each process, in order."""
+    """What all snapshots of one event table share. `labels`: the application events of each process, in order.
+
+    `crashes` holds the rows of crashes: a process that crashes discards what it has recorded, unless its part is done.
+    """
 
     processes: Sequence[str]
     channels: Sequence[str]
     labels: dict[str, list[str]]
     triggered: set[int]
+    crashes: Sequence[Event]
     body_of: Callable[[Event], Any]
 
     def snapshot(self, name: str, rows: list[Event]) -> Snapshot:
@@ -163,10 +192,11 @@ class _EventTable(NamedTuple):
         closed: dict[str, int] = {}
         done: dict[str, int] = {}
         aborted: int | None = None
+        collected: int | None = None
         starts: list[tuple[str, int]] = []
-        for row in rows:
+        for row in merge(rows, self.crashes, key=lambda row: row.row) if self.crashes else rows:
             process, channel = row.process, row.channel or ""
-            if row.kind in (RECORD, SNAPSHOT_ABORTED):
+            if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind == CRASH and process not in done):
                 _discard(process, kept, closed, done)
                 local.pop(process, None)
             if row.kind == RECORD:
@@ -183,6 +213,8 @@ class _EventTable(NamedTuple):
                 closed[channel] = row.step
             elif row.kind == SNAPSHOT_COMPLETE:
                 done[process] = row.step
+            elif row.kind == COLLECTED:
+                collected = row.step
             elif row.kind == SNAPSHOT_ABORTED and aborted is None:
                 aborted = row.step
         is_complete = aborted is None and all(process in done for process in self.processes)
@@ -201,6 +233,8 @@ class _EventTable(NamedTuple):
             aborted=aborted,
             markers=sum(row.kind == MARKER_SEND for row in rows),
             controls=sum(row.kind == CONTROL_SEND for row in rows),
+            carried=sum(row.kind == MARKER_CARRIED for row in rows),
+            collected=collected,
         )
 
     def _initiators(self, rows: list[Event], starts: list[tuple[str, int]]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND, Event
+from sim.core.model import APPLICATION_KINDS, LOST, RECEIVE, SEND, Event
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -35,13 +35,16 @@ class History:
     """The application events of one run.
 
     `rows` holds all rows, in order; `of` one row per event, by process. They differ if an event of a foreign log has
-    several partners: it has a row for each.
+    several partners: it has a row for each. `lost` holds the ids of the messages that are lost: no cut has them in a
+    channel.
     """
 
     def __init__(self, processes: Sequence[str], events: Iterable[Event]) -> None:
         self.processes = tuple(processes)
         self.rank = {name: i for i, name in enumerate(self.processes)}
+        events = list(events)
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self.lost = frozenset(event.message_id for event in events if event.kind == LOST)
         self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
         for event in self.rows:
             own = self.of[event.process]
@@ -130,7 +133,7 @@ class History:
             receive = self.receives.get(message)
             return (receive.index or 0 if receive else never, message)
 
-        for message in sorted(self.sends, key=arrival):
+        for message in sorted(self.sends.keys() - self.lost, key=arrival):
             send, receive = self.sends[message], self.receives.get(message)
             outside = receive is None or (receive.index or 0) > frontier.get(receive.process, 0)
             if (send.index or 0) <= frontier.get(send.process, 0) and outside:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
+from sim.core.model import CRASH, LOST, MARKER_CARRIED
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
 from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
@@ -41,30 +42,40 @@ def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
     """The verdicts on every snapshot of a run, by snapshot id: one for each check that applies, in the order of CHECKS.
 
     Consistency is undecided until every process has recorded; channel states and conservation until the snapshot is
-    complete; all checks if it was aborted. Conservation applies only if the workload conserves something.
+    complete; all checks if it was aborted. Conservation applies only if the workload conserves something, and is
+    undecided where a crash or a lost message may have taken some of it away.
     """
-    return {snapshot.id: _verdicts(execution, snapshot) for snapshot in snapshots_of(execution)}
+    checks = checks_of(execution)
+    return {
+        snapshot.id: [_verdict(execution, snapshot, check) for check in checks] for snapshot in snapshots_of(execution)
+    }
 
 
 Witness = str | None
 
 
-def _verdicts(execution: Execution, snapshot: Snapshot) -> list[Verdict]:
+def checks_of(execution: Execution) -> list[str]:
+    """The checks that apply to the snapshots of a run, in the order of CHECKS."""
     wanted = [check for check in CHECKS if check in execution.engine.algorithm.checks]
-    if not conserved_by(execution):
-        wanted = [check for check in wanted if check != "conservation"]
-    return [_verdict(execution, snapshot, check) for check in wanted]
+    return wanted if conserved_by(execution) else [check for check in wanted if check != "conservation"]
 
 
 def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     has_cut = len(snapshot.local) == len(execution.scenario.processes)
     is_complete = snapshot.status == COMPLETE
-    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": is_complete}.get(check, True)
+    adds_up = is_complete and not loses_something(execution)
+    ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
     if snapshot.status == ABORTED or not ready:
         return Verdict(check, None)
     deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)
     return Verdict(check, witness is None, witness)
+
+
+@once
+def loses_something(execution: Execution) -> bool:
+    """Whether a state or a message is lost in a run."""
+    return any(event.kind in (CRASH, LOST) for event in execution.events)
 
 
 def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
@@ -84,8 +95,10 @@ def _caption(execution: Execution, channel: str) -> str:
 
 @once
 def _markers_sent(execution: Execution) -> Counter[tuple[str | None, str]]:
-    """How many markers each channel carried, by snapshot id and channel name."""
-    return Counter((flight.send.snapshot_id, flight.channel.name) for flight in execution.flights if flight.is_marker)
+    """How many markers each channel carried, also on messages, by snapshot id and channel name."""
+    sent = Counter((flight.send.snapshot_id, flight.channel.name) for flight in execution.flights if flight.is_marker)
+    sent.update((row.snapshot_id, row.channel or "") for row in execution.events if row.kind == MARKER_CARRIED)
+    return sent
 
 
 def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:

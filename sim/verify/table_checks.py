@@ -8,11 +8,24 @@ marker.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
-from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECORD, RECORDED, SEND, SNAPSHOT_ABORTED, STATE_CHANGED, Event
+from sim.core.model import (
+    CHANNEL_CLOSED,
+    CRASH,
+    LOST,
+    MARKER_CARRIED,
+    MARKER_SEND,
+    RECORD,
+    RECORDED,
+    SEND,
+    SNAPSHOT_ABORTED,
+    SNAPSHOT_COMPLETE,
+    STATE_CHANGED,
+    Event,
+)
 from sim.core.notation import caption, message_sent
 from sim.verify.checks import Verdict
 
@@ -36,7 +49,9 @@ def verdicts_from_table(
 ) -> list[Verdict]:
     """The verdicts on `snapshot`. `processes` and `channels` hold all names."""
     own = [event for event in events if event.snapshot_id == snapshot]
-    rows = _without_discarded(own)
+    crashes = [event for event in events if event.kind == CRASH]
+    lost = {event.message_id for event in events if event.kind == LOST}
+    rows = _without_discarded(own, crashes)
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
@@ -47,8 +62,8 @@ def verdicts_from_table(
         "completion": missing,
         "one_marker": _miscounted(own, processes, channels, not missing, algorithm.marker),
         "consistency": _orphans(events, processes, cut) if len(cut) == len(processes) else None,
-        "channel_states": None if missing else _misrecorded(events, cut, contents, processes, channels),
-        "conservation": None if missing else _lost(rows, contents, conserved),
+        "channel_states": None if missing else _misrecorded(events, cut, contents, processes, channels, lost),
+        "conservation": None if missing or crashes or lost else _lost(rows, contents, conserved),
     }
     is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
     return [
@@ -58,9 +73,16 @@ def verdicts_from_table(
     ]
 
 
-def _without_discarded(rows: Sequence[Event]) -> list[Event]:
-    """`rows` without the recordings that a process discarded later, when it aborted or recorded again."""
+def _without_discarded(rows: Sequence[Event], crashes: Sequence[Event]) -> list[Event]:
+    """`rows` without the recordings that a process discarded later, when it aborted or recorded again.
+
+    `crashes`: a process that crashes before its part is done has discarded it as well.
+    """
     last: dict[str, int] = {}
+    done = {row.process: row.row for row in rows if row.kind == SNAPSHOT_COMPLETE}
+    for row in crashes:
+        if done.get(row.process, row.row) >= row.row:
+            last[row.process] = row.row
     for row in rows:
         if row.kind in (RECORD, SNAPSHOT_ABORTED):
             last[row.process] = max(row.row, last.get(row.process, 0))
@@ -86,7 +108,7 @@ def _verdict(check: str, witnesses: Iterable[str] | None) -> Verdict:
 def _miscounted(
     rows: Sequence[Event], processes: Sequence[str], channels: Sequence[str], complete: bool, marker: str
 ) -> Iterable[str]:
-    sent = [row.channel for row in rows if row.kind == MARKER_SEND]
+    sent = [row.channel for row in rows if row.kind in (MARKER_SEND, MARKER_CARRIED)]
     for name in channels:
         count = sent.count(name)
         if count > 1 or (complete and count == 0):
@@ -109,11 +131,11 @@ def _orphans(events: Sequence[Event], processes: Sequence[str], cut: dict[str, i
 
 def _misrecorded(
     events: Sequence[Event], cut: dict[str, int], closed: dict[str, str], processes: Sequence[str],
-    channels: Sequence[str],
+    channels: Sequence[str], lost: Container[int | None],
 ) -> Iterable[str]:  # fmt: skip
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
-        if row.kind != SEND or (row.index or 0) > cut[row.process]:
+        if row.kind != SEND or (row.index or 0) > cut[row.process] or row.message_id in lost:
             continue
         if row.peer_index is None or row.peer_index > cut[_target(row.channel)]:
             crossing[row.channel or ""].append(row)

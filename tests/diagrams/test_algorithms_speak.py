@@ -12,7 +12,9 @@ import pytest
 from diagrams.cuts import complete, curve, straight_at
 from diagrams.export import exporter, formats
 from diagrams.payload import payload
+from diagrams.record import record_of
 from diagrams.scene import Scene, compose
+from diagrams.signs import signs_in
 from diagrams.view import View
 from sim.core.delays import DelayRule
 from sim.core.effects import Out
@@ -32,6 +34,7 @@ from tests.sim.tools import send, start, system
 from tests.tools import check_none
 
 __all__ = ["register"]  # a fixture
+SILENT = "lai_yang_silent"
 FOR_PROGRAMS = {
     "aliases", "cases", "kind", "key", "meta", "mode", "marker", "symbol", "icon", "algorithms", "of_others", "rules",
     "reasons", "reference", "said_in",
@@ -65,9 +68,29 @@ def all_that_is_said(scene: Scene) -> list[str]:
     return said
 
 
-def test_lai_yang_never_speaks_of_markers() -> None:
-    scene = compose(run(library.load("lai_yang")))
+@pytest.mark.parametrize("name", ["lai_yang", "lai_yang_silent", "mattern"])
+def test_rules_without_markers_never_speak_of_them(name: str) -> None:
+    scene = compose(run(library.load(name)))
     check_none(text for text in all_that_is_said(scene) if re.search("marker|Chandy", text, re.I))
+
+
+def test_the_legend_has_the_stamps_that_messages_carry_and_no_others() -> None:
+    shown = {name: {sign.key for sign in signs_in(compose(run(library.load(name))))} for name in ("lai_yang", SILENT)}
+    assert {"stamp-white", "stamp-red"} <= shown["lai_yang"]
+    assert "stamp-white" in shown[SILENT] and "stamp-red" not in shown[SILENT]
+
+
+@pytest.mark.parametrize(("name", "step"), [("collected", 20), ("mattern", 12), ("lecture", None)])
+def test_the_record_says_who_knows_that_nothing_is_missing(name: str, step: int | None) -> None:
+    (shown,) = record_of(compose(run(library.load(name))))
+    assert shown.get("known") == (None if step is None else {"step": step, "to": "P1"})
+
+
+def test_a_note_is_seen_in_the_list_of_events_and_in_sequence_diagrams() -> None:
+    scene = compose(run(library.load("mattern")))
+    assert "sets the sum to +2" in texts_of(payload(scene))
+    for form in ("mermaid", "plantuml"):
+        assert "sets the sum to +2" in exporter(form).export(scene, View.of(scene)).decode()
 
 
 @pytest.mark.parametrize("rule", [Barrier, Commanded], ids=lambda rule: rule.name)

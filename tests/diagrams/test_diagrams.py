@@ -1,6 +1,7 @@
 """Scenes, figures and pictures of every bundled scenario."""
 
 import json
+import math
 import xml.etree.ElementTree as ElementTree
 
 import plotly.graph_objects as go
@@ -9,11 +10,14 @@ import pytest
 from diagrams import theme
 from diagrams.cuts import curve
 from diagrams.export.svg import export, thumbnail
+from diagrams.lettering import width_of
 from diagrams.payload import payload
 from diagrams.record import meters, record_of
 from diagrams.scene import arrows_as_they_are, compose
 from diagrams.spacetime import figure
+from diagrams.topology import UNIT
 from diagrams.view import View
+from sim.core.model import CRASH
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.edit.edits import apply_edit
@@ -67,8 +71,11 @@ def test_the_browser_is_told_what_time_means_to_the_scheduler(kind, has_time, wh
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_meters_add_up_at_every_step(name):
+    """Until a process crashes; tests/diagrams/test_stops.py has what is there from then on."""
+    crashes = (row.step for row in scene(name).execution.events if row.kind == CRASH)
+    last = next(crashes, scene(name).last + 1)
     for meter in meters(scene(name)):
-        for step in range(scene(name).last + 1):
+        for step in range(last):
             there = value_at(meter["processes"], step) + value_at(meter["channels"], step)
             assert there == meter["total"], (meter["unit"], step)
 
@@ -232,6 +239,15 @@ def test_the_sum_of_a_snapshot_stands_with_the_snapshot_once_it_is_complete():
 def test_of_very_many_processes_there_is_no_picture_of_the_network():
     assert payload(scene("hundred"), ["right"])["topology"]["figure"] is None
     assert payload(scene("ring"), ["right"])["topology"]["figure"] is not None
+
+
+def test_the_name_of_a_process_lies_in_its_circle_and_channels_end_at_the_rim() -> None:
+    drawn = payload(scene("back_pressure"), ["right"])["topology"]
+    (processes,) = [trace for trace in drawn["figure"]["data"] if trace["mode"] == "markers+text"]
+    size, letters = processes["marker"]["size"], processes["textfont"]["size"]
+    assert all(width_of(name, letters) < size for name in processes["text"])
+    source, way = drawn["nodes"][0], drawn["edges"][0]
+    assert math.hypot(way["x0"] - source["x"], way["y0"] - source["y"]) * UNIT == pytest.approx(size / 2, rel=0.1)
 
 
 @pytest.mark.parametrize("orientation", ["down", "right"])

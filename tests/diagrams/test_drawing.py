@@ -109,10 +109,10 @@ def test_a_message_just_sent_points_the_right_way(name, orientation):
     """Its head lies on its way, clear of the event that sends it: no stub on the wrong side of a process line."""
     drawing = Drawing(scene(name), orientation)
     for trace in drawing.traces:
-        for sent, received, least in trace.get("meta", {}).get("grow", ()):
-            assert 0 < least <= 1 and sent <= received
-        if "grow" not in trace.get("meta", {}):
+        if not {"grow", "messages"} <= set(trace.get("meta", {})):
             continue
+        for sent, received, least in trace["meta"]["grow"]:
+            assert 0 < least <= 1 and sent <= received
         stride = trace["meta"]["stride"]
         for element, (step, _) in enumerate(trace["meta"]["show"]):
             first = element * stride

@@ -78,7 +78,7 @@ class Trouble:
     def __init__(self, page: sync_api.Page) -> None:
         self.found: list[str] = []
         page.on("console", lambda message: self._note(message.type == "error", f"console: {message.text}"))
-        page.on("pageerror", lambda error: self._note(True, f"page error: {error}"))
+        page.on("pageerror", lambda error: self._note(True, f"page error: {error.stack}"))
         page.on("request", lambda request: self._note(_is_outside(request.url), f"request to {request.url}"))
         page.on("websocket", lambda websocket: self._note(_is_outside(websocket.url), f"socket to {websocket.url}"))
 
@@ -163,12 +163,13 @@ class ExplorerPage:
 
     def start_over(self) -> None:
         """Undo all that a test has done on this page."""
+        self.page.set_viewport_size({"width": 1280, "height": 720})  # a test that failed half-way has left another
         self.page.bring_to_front()  # Chromium closes dialogs by Escape in the tab that is seen
         self.tab("Change")
         if self.edits():
             self.edit("Reset")
         if self.page.locator(".cc-orientation").get_attribute("data-orientation") != "down":
-            self.turn()  # a test that failed half-way has left time running to the right
+            self.turn()  # so has it left time running to the right
         self.tab("Record")
         self.press("Home")
 

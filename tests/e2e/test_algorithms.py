@@ -64,3 +64,105 @@ def test_an_algorithm_without_the_channels_that_it_needs_runs_all_the_same_and_t
     page.wait_for_selector(".cc:not([data-pending])")
     assert page.get_by_label(RULES).input_value() == "chandy_lamport"
     assert lai_yang.edits() == ["snapshots by Chandy-Lamport, though it needs FIFO channels"]
+
+
+def test_what_an_algorithm_needs_is_offered_as_a_button(lai_yang):
+    page = lai_yang.page
+    lai_yang.tab("Change")
+    page.get_by_label(RULES).select_option(label="Chandy-Lamport")
+    page.locator(".cc-notice-text", has_text="needs FIFO channels").wait_for()
+    page.get_by_role("button", name="Make every channel FIFO").click()
+    page.locator(".cc-edits li", has_text="every channel is FIFO").wait_for()
+    page.get_by_label(RULES).select_option(label="Aligned barriers")
+    page.get_by_role("button", name="Take away the channels to P1: then it is a source").click()
+    page.locator(".cc-edits li", has_text="P1 loses its incoming channels").wait_for()
+    assert page.locator(".cc-signs li:visible", has_text="barrier").count() == 1
+
+
+def test_the_settings_of_an_algorithm_are_in_the_change_tab(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("/?scenario=two_banks&step=5")
+    fresh_tab.tab("Change")
+    page.get_by_label("Every process reports its part").check()
+    page.locator(".cc-edits li", has_text="started the snapshot: yes").wait_for()
+    wait = page.get_by_label("Time units that a marker waits")
+    wait.fill("5")
+    wait.press("Tab")
+    page.locator(".cc-edits li", has_text="to ride on (0: not at all): 5").wait_for()
+    assert page.get_by_label("Every process reports its part").is_checked()
+    page.get_by_label(RULES).select_option(label="Stop-the-world")
+    page.locator(".cc-edits li", has_text="snapshots by Stop-the-world, started by coordinator").wait_for()
+    assert not page.get_by_role("group", name="Settings of these rules").is_visible()
+
+
+def test_a_channel_gets_a_capacity_and_its_full_sender_is_seen_to_stand_still(fresh_tab):
+    page = fresh_tab.page
+    fresh_tab.open("/?scenario=back_pressure&step=7")
+    fresh_tab.tab("Network")
+    told = page.locator(".cc-stop").all_inner_texts()
+    assert told == [
+        "mapper->sink is full: mapper has stood still since 2.5, for 2.5 time units",
+        "source->mapper is full: source has stood still since 4, for 1 time unit",
+    ]
+    fresh_tab.tab("Change")
+    page.get_by_label("Messages on").select_option(label="mapper->sink")
+    holds = page.get_by_label("At most")
+    assert holds.input_value() == "2"
+    holds.fill("")
+    holds.press("Tab")
+    page.locator(".cc-edits li", has_text="mapper->sink holds any number of messages").wait_for()
+    fresh_tab.tab("Network")
+    assert page.locator(".cc-stop").count() == 0
+    fresh_tab.tab("Change")
+    holds.fill("0")
+    holds.press("Tab")
+    assert not holds.evaluate("field => field.checkValidity()") and len(fresh_tab.edits()) == 1
+
+
+def test_the_words_of_a_start_lie_clear_of_names_and_inside_the_plot(fresh_tab):
+    for name, places in (("back_pressure", 1), ("piggybacked", 1), ("unaligned", 2), ("domino", 2)):
+        fresh_tab.open(f"/?scenario={name}&step=3")
+        fresh_tab.page.get_by_role("button", name="Predict", exact=True).click()
+        fresh_tab.page.locator(".cc-start text", has_text="starts S1").first.wait_for()
+        found = fresh_tab.page.evaluate(
+            """() => {
+              const box = (node) => node.getBoundingClientRect();
+              const plot = box(document.querySelector(".cc-diagram .nsewdrag"));
+              const names = [...document.querySelectorAll(".cc-diagram .textpoint text")]
+                .filter((node) => node.style.visibility !== "hidden").map(box);
+              return [...document.querySelectorAll(".cc-start text")].map(box).map((own) => ({
+                inside: own.left >= plot.left && own.right <= plot.right
+                  && own.top >= plot.top && own.bottom <= plot.bottom,
+                over: names.filter((other) => own.left < other.right && other.left < own.right
+                  && own.top < other.bottom && other.top < own.bottom).length,
+              }));
+            }"""
+        )
+        assert found == [{"inside": True, "over": 0}] * places, name
+
+
+def test_the_domino_effect_asks_where_copies_begin_and_speaks_of_no_markers(fresh_tab):
+    fresh_tab.open("/?scenario=domino&step=5")
+    page = fresh_tab.page
+    record = page.locator("[data-view=record]")
+    assert "recording: 3 copies so far" in record.inner_text() and "has not begun" not in record.inner_text()
+    page.get_by_role("button", name="Predict", exact=True).click()
+    panel = page.locator(".cc-predict")
+    panel.wait_for()
+    assert "arrow shows" not in panel.inner_text() and "marker" not in panel.inner_text()
+    starts = page.locator(".cc-start")
+    assert starts.count() == 2
+    plot = page.locator(".cc-diagram .nsewdrag").bounding_box()
+    for place in range(2):
+        box = starts.nth(place).locator("path").bounding_box()
+        assert box["x"] < plot["x"] + plot["width"] / 4, "both begin before anything happens"
+
+
+def test_what_stop_the_world_costs_is_told_when_the_world_goes_on_again(fresh_tab):
+    fresh_tab.open("/?scenario=stop_the_world&step=6")
+    record = fresh_tab.page.locator("[data-view=record]")
+    assert "under way: nobody has recorded yet" in record.inner_text()
+    fresh_tab.open("/?scenario=stop_the_world&step=13")
+    assert record.inner_text().strip().endswith("Began at step 3, first recording at step 12, complete at step 13.")
+    fresh_tab.open("/?scenario=stop_the_world&step=17")
+    assert record.inner_text().strip().endswith("P1 and P2 stood still for 6 time units.")

@@ -137,6 +137,7 @@ def test_an_edit_keeps_the_cut_and_predicting_hides_it(holding):
     holding.explorer.turn()
     assert holding.frontier == [4, 2, 2]
     holding.page.get_by_role("button", name="Predict", exact=True).click()
+    holding.page.locator(".cc-predict").wait_for()
     assert not holding.over.is_visible()
     holding.explorer.press("Escape")
     assert holding.over.is_visible() and holding.frontier == [4, 2, 2]

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import time
+
+import pytest
+
 # The opacities of the traces that belong to a snapshot, as Plotly draws them.
 OPACITIES = """snapshot => [...new Set(document.querySelector('.cc-diagram')._fullData
     .filter(({ meta, visible }) => visible === true && meta?.snapshots?.length === 1 && meta.snapshots[0] === snapshot)
@@ -9,6 +14,55 @@ OPACITIES = """snapshot => [...new Set(document.querySelector('.cc-diagram')._fu
 # How many tints of a snapshot's cut are seen.
 TINTS = """() => document.querySelector('.cc-diagram')._fullData
     .filter(({ meta, visible, fill }) => visible === true && fill === "toself" && meta?.unless_cut).length"""
+# All that is drawn, in its order: the shapes and texts of each trace, where they lie and how they look.
+PICTURE = """() => {
+  const line = ({ stroke, strokeOpacity, strokeWidth, strokeDasharray }) =>
+    stroke === "none" || strokeWidth === "0px" ? [] : [stroke, strokeOpacity, strokeWidth, strokeDasharray];
+  const fill = ({ fill, fillOpacity }) => fill === "none" ? [] : [fill, fillOpacity];
+  const shape = (node) => {
+    const style = getComputedStyle(node);
+    const places = ["d", "transform", "x", "y"].map((name) => node.getAttribute(name));
+    const { opacity, visibility, translate } = style;
+    return [...places, node.textContent, ...line(style), ...fill(style), opacity, visibility, translate];
+  };
+  const isThere = (node) => node.getAttribute("d") !== "M0,0Z";
+  const traces = [...document.querySelectorAll(".cc-diagram .scatterlayer > .trace")].map((group) =>
+    [getComputedStyle(group).opacity, ...[...group.querySelectorAll("path, text")].filter(isThere).map(shape)]);
+  return JSON.stringify(traces.filter(({ length }) => length > 1));
+}"""
+# Marks every node that is drawn, and notes from now on in which traces something changes.
+WATCH_NODES = """() => {
+  const layer = document.querySelector(".cc-diagram .scatterlayer");
+  layer.querySelectorAll("*").forEach((node) => (node.isOld = true));
+  window.touched = new Set();
+  new MutationObserver((changes) => changes.forEach(({ target }) => touched.add(target.closest(".trace"))))
+    .observe(layer, { subtree: true, childList: true, attributes: true });
+}"""
+# How many traces are drawn, how many of them have changed, how many nodes are drawn, how many of them are new.
+NODES = """() => {
+  const all = (what) => [...document.querySelectorAll(`.cc-diagram .scatterlayer ${what}`)];
+  const [traces, nodes] = [all(".trace"), all("*")];
+  const [changed, fresh] = [traces.filter((one) => touched.has(one)), nodes.filter((one) => !one.isOld)];
+  return [traces, changed, nodes, fresh].map(({ length }) => length);
+}"""
+# What the tip of every point says that is seen, trace by trace.
+TIPS = """() => {
+  const told = ({ x, y, tx }) => Number.isFinite(x) && Number.isFinite(y) ? tx : null;
+  const hovered = ([{ trace }]) => trace.visible === true && trace.hoverinfo !== "skip";
+  const tips = (document.querySelector(".cc-diagram").calcdata ?? []).filter(hovered)
+    .map((points) => points.map(told).filter(Boolean));
+  return JSON.stringify(tips.filter(({ length }) => length));
+}"""
+# Where the first event that is seen lies on the page.
+EVENT = """() => {
+  const node = document.querySelector(".cc-diagram");
+  const { xaxis, yaxis } = node._fullLayout;
+  const { left, top } = node.getBoundingClientRect();
+  const [{ x, y }] = node.data.flatMap(({ text, x, y, visible }) => visible === false ? [] : (text ?? [])
+    .map((words, at) => ({ words, x: x[at], y: y[at] })).filter(({ words, x }) => /, step /.test(words) && x !== null));
+  return [left + xaxis._offset + xaxis.l2p(x), top + yaxis._offset + yaxis.l2p(y)];
+}"""
+HANDLES = ".cc-handles .cc-handle[data-message]"
 NAMES = "[...document.querySelectorAll('.cc-diagram .ytick text')].map(text => text.textContent)"
 
 
@@ -59,3 +113,127 @@ def test_a_closer_look_at_a_hundred_processes_names_every_lane_and_every_neighbo
     assert any("C58,77 to P77" in text and "19" in text for text in rows.all_inner_texts())
     page.get_by_label("Channels of").select_option("P1")
     assert all("P1" in text or "C1," in text or ",1 " in text for text in rows.all_inner_texts())
+
+
+def edited(tab, edit):
+    """Edit the run and wait until the address names the run that came of it: a step changes the address too."""
+    edits = "new URLSearchParams(location.search).get('edits')"
+    before = tab.page.evaluate(edits)
+    edit()
+    tab.page.wait_for_function(f"before => {edits} !== before", arg=before)
+    tab.page.wait_for_selector(".cc:not([data-pending])")
+
+
+def nudge(tab, handle, key="ArrowRight"):
+    """Move a handle by its key; the focus goes back to the page."""
+    handle.focus()
+    edited(tab, lambda: tab.page.keyboard.press(key))
+    tab.page.evaluate("document.activeElement.blur()")
+
+
+@pytest.fixture
+def fresh_page(fresh_tab):
+    page = fresh_tab.page.context.new_page()
+    yield page
+    page.close()
+
+
+def is_as_opened_anew(tab, page):
+    """Whether the picture and its tips become those of the same run, opened in a page of its own of the same size."""
+    page.set_viewport_size(tab.page.viewport_size)
+    page.goto(tab.page.url)
+    page.wait_for_selector(".cc[data-ready=true] .cc-diagram .main-svg")
+    return all(becomes_same(tab.page, page, what) for what in (PICTURE, TIPS)) and len(tab.page.evaluate(TIPS)) > 2
+
+
+def becomes_same(page, other, what):
+    """Whether two pages show the same within half a minute: Plotly draws for another size late, on either of them."""
+    end = time.monotonic() + 30
+    while page.evaluate(what) != other.evaluate(what):
+        if time.monotonic() > end:
+            return False
+        other.wait_for_timeout(100)
+    return True
+
+
+def test_an_edit_draws_anew_only_what_it_changed(fresh_tab, fresh_page):
+    fresh_tab.open("/?scenario=hundred&step=300")
+    handle = fresh_tab.page.locator(HANDLES).first
+    for _ in range(2):  # the first edit has more to draw: where the arrow was before
+        fresh_tab.page.evaluate(WATCH_NODES)
+        nudge(fresh_tab, handle)
+    traces, touched, nodes, new = fresh_tab.page.evaluate(NODES)
+    assert traces > 80 and touched < traces / 2
+    assert nodes > 2000 and new < nodes / 10
+    assert is_as_opened_anew(fresh_tab, fresh_page)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "width", "height"), [("overlapping", 1280, 720), ("lecture", 1280, 720), ("overlapping", 900, 650)]
+)
+def test_after_any_edits_the_picture_is_that_of_the_run_opened_anew(fresh_tab, fresh_page, scenario, width, height):
+    fresh_tab.page.set_viewport_size({"width": width, "height": height})
+    fresh_tab.open(f"/?scenario={scenario}&step=14")
+    draw = random.Random(scenario)
+    for _ in range(4):
+        handles = fresh_tab.page.locator(HANDLES)
+        nudge(fresh_tab, handles.nth(draw.randrange(handles.count())), draw.choice(["ArrowRight", "PageDown"]))
+        assert is_as_opened_anew(fresh_tab, fresh_page)
+        fresh_tab.press("ArrowRight")
+    fresh_tab.press("End")
+    edited(fresh_tab, lambda: fresh_tab.page.keyboard.press("Control+z"))
+    assert is_as_opened_anew(fresh_tab, fresh_page)
+
+
+def test_an_event_has_a_tip_in_a_small_window_that_was_just_opened(fresh_tab):
+    page = fresh_tab.page
+    page.set_viewport_size({"width": 900, "height": 650})
+    fresh_tab.open("/?scenario=overlapping&step=14")
+    page.wait_for_function("document.querySelector('.cc-diagram').calcdata")  # Plotly takes a size 0.1 s late
+    x, y = page.evaluate(EVENT)
+    page.mouse.move(x - 1, y)
+    page.mouse.move(x, y)
+    page.wait_for_function("document.querySelector('.cc-diagram .hoverlayer')?.textContent.includes('step ')")
+
+
+def test_a_place_that_grows_by_less_than_a_pixel_leaves_a_diagram_that_can_be_dimmed(fresh_tab):
+    fresh_tab.open("/?scenario=overlapping")
+    page = fresh_tab.page
+    for part in (0.3, 0.6, 0.9):  # the browser's whole pixels and Plotly's parts of one disagree at some of them
+        page.evaluate(
+            """(part) => {
+              const place = document.querySelector(".cc-diagram");
+              place.style.flex = "none";
+              place.style.height = `${Math.floor(place.getBoundingClientRect().height) + part}px`;
+            }""",
+            part,
+        )
+        page.wait_for_timeout(300)  # the diagram waits a little, in case that the place goes on growing
+        page.get_by_role("button", name="S2").first.click()
+        page.get_by_role("button", name="All", exact=True).click()
+
+
+# The texts that lie over an event; the name of one begins and ends with spaces, and lies beside it.
+COVERED = """() => {
+  const node = document.querySelector(".cc-diagram");
+  const events = node.data.filter(({ meta }) => meta?.sign?.startsWith("event"));
+  const dots = events.flatMap(({ uid }) => [...node.querySelectorAll(`.trace${uid} .point`)]);
+  const boxes = dots.map((dot) => dot.getBoundingClientRect());
+  const isOver = (text, dot) => {
+    const box = text.getBoundingClientRect();
+    const across = Math.min(box.right, dot.right) - Math.max(box.left, dot.left);
+    const down = Math.min(box.bottom, dot.bottom) - Math.max(box.top, dot.top);
+    const isName = text.textContent !== text.textContent.trim();
+    return !isName && Math.min(across, down) > 0 && across * down > 0.3 * dot.width * dot.height;
+  };
+  const texts = [...node.querySelectorAll(".textpoint text")].filter(({ style }) => style.visibility !== "hidden");
+  return texts.filter((text) => boxes.some((box) => isOver(text, box))).map(({ textContent }) => textContent);
+}"""
+
+
+def test_no_text_lies_over_an_event_where_there_is_little_room(fresh_tab):
+    """At 640x360 the word "future" would lie over an event."""
+    for width, height, step in ((390, 844, 24), (640, 360, 30)):
+        fresh_tab.page.set_viewport_size({"width": width, "height": height})
+        fresh_tab.open(f"/?scenario=barriers&step={step}")
+        fresh_tab.page.wait_for_function(f"({COVERED})().length === 0")  # Plotly draws for a size a little later

@@ -31,7 +31,7 @@ def test_the_lecture_steps_and_a_dragged_marker_lets_j_into_the_record(tab, app_
     tab.press(END)
     tab.wait_for("document.querySelector('.cc').dataset.step === '18'")
     states = "[...document.querySelectorAll('.cc-states dd')].map((state) => state.innerText).join(' ')"
-    assert tab.evaluate(states) == "{A, B} {F, G, H} {I}"
+    tab.wait_for(f"{states} === '{{A, B}} {{F, G, H}} {{I}}'")
     place = f"(({{x, y, width, height}}) => `${{x + width / 2}} ${{y + height / 2}}`)({C13}.getBoundingClientRect())"
     x, y = map(float, tab.evaluate(place).split())
     tab.drag((x, y), (x, y + 250))

@@ -58,6 +58,7 @@ def test_the_tab_that_some_workloads_have(fresh_tab, scenario):
 def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_tools(fresh_explorer, width, height):
     page = fresh_explorer.page
     page.set_viewport_size({"width": width, "height": height})
+    page.wait_for_function(RESIZED)
     step = page.get_by_role("button", name="One step on")
     box = step.bounding_box()
     assert box is not None and box["y"] + box["height"] <= height

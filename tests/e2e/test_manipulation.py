@@ -303,7 +303,7 @@ def test_menu_of_a_line_adds_to_it(hand, entry, steps):
     before = hand.explorer.last
     hand.mouse.click(*hand.at(0, 560))
     menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
-    assert menu.get_by_role("menuitem").count() == 4
+    assert menu.get_by_role("menuitem").count() == 5
     hand.press(menu.get_by_role("menuitem", name=entry))
     assert hand.explorer.last == before + steps
     assert len(hand.edits()) == 1
@@ -388,3 +388,39 @@ def test_where_times_mean_nothing_no_handle_can_be_dragged(fresh_explorer):
     page.keyboard.press("h")
     page.wait_for_selector(".cc:not([data-pending])")
     assert fresh_explorer.last == 1
+
+
+def test_a_process_crashes_by_its_line_menu_is_dragged_and_starts_again(hand):
+    """P3 records at 531 in the lecture example, and has done its part before 965."""
+    page = hand.page
+    page.mouse.click(*hand.at(2, 900))
+    hand.press(page.get_by_role("menuitem", name=re.compile(r"^Crash at 9")))
+    hand.explorer.tab("Record")
+    assert page.locator(".cc-card:not([hidden]) dd").all_inner_texts()[2] == "lost in a crash"
+    assert hand.drag("P3 crashes", 2, 850).startswith("at 8")
+    page.mouse.click(*hand.at(2, 1000))
+    hand.press(page.get_by_role("menuitem", name=re.compile(r"^Start again at ")))
+    edits = hand.edits()
+    assert [edit.split(" ")[0] for edit in edits] == ["P3", "move", "P3"] and "crashes at 9" in edits[0]
+    assert page.locator(".cc-signs li:visible", has_text="down").count() == 1
+    handle = hand.handle("P3 starts again")
+    handle.focus()
+    page.keyboard.press("Delete")
+    hand.settle()
+    assert "delete the restart of P3" in hand.edits()[-1]
+
+
+def test_a_channel_is_severed_and_mended_in_the_change_tab(hand):
+    page = hand.page
+    hand.explorer.press("Home")
+    for _ in range(3):
+        hand.explorer.press("ArrowRight")
+    hand.explorer.tab("Change")
+    page.get_by_label("Messages on").select_option(label="C12")
+    hand.press(page.get_by_role("button", name="Sever it now"))
+    hand.explorer.press("ArrowRight")
+    assert page.get_by_role("button", name="Mend it now").is_visible()
+    assert hand.edits()[-1].startswith("C12 is severed at ")
+    hand.explorer.press("End")
+    hand.press(page.get_by_role("button", name="Mend it now"))
+    assert hand.edits()[-1].startswith("C12 is mended at ")

@@ -19,10 +19,11 @@ SEEN = """() => [...document.querySelectorAll(".cc-captions [data-state]")].filt
   const [own, place] = [node, node.closest(".cc-captions")].map((one) => one.getBoundingClientRect());
   return own.width && own.bottom <= Math.min(place.bottom, innerHeight) + 0.5 && own.right <= innerWidth;
 }).map((node) => node.innerText)"""
-# The drawing is as high as its place: Plotly follows a little later.
+# The drawing is as large as its place: Plotly follows a little later.
 FILLED = """() => {
   const place = document.querySelector(".cc-diagram");
-  return Math.abs(place.querySelector(".main-svg").clientHeight - place.clientHeight) < 2;
+  const drawing = place.querySelector(".main-svg");
+  return ["clientWidth", "clientHeight"].every((side) => Math.abs(drawing[side] - place[side]) < 2);
 }"""
 PARTS = (".cc-sentence", ".cc-diagram", ".cc-presented-aside", ".cc-notice", ".cc-manual", ".cc-captions", ".cc-keys")
 
@@ -162,6 +163,7 @@ def test_signs_and_keys_come_on_demand_and_nothing_lies_over_the_diagram(present
     for size in [(390, 844), (640, 360), (1920, 1080)]:
         page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))
         presented.press("End")
+        page.wait_for_function(FILLED)
         assert overlapping(page) + faults(page) == [], size
         presented.press("l")
         assert overlapping(page) == [], size

@@ -34,6 +34,7 @@ def test_a_snapshot_keeps_its_answer_to_itself_until_it_is_complete(fresh_tab):
     fresh_tab.page.get_by_role("button", name="Step 7").click()
     assert fresh_tab.step == 7 and "not complete yet" in cards(fresh_tab)["Snapshot S1"]
     fresh_tab.page.get_by_role("button", name="Predict").click()
+    fresh_tab.page.locator(".cc-predict").wait_for()
     assert not fresh_tab.page.locator(".cc-property").is_visible(), "nothing tells the answer to who predicts"
 
 

@@ -22,7 +22,8 @@ snapshots = [{ id = "S1", process = "P1", at = 3 }, { id = "S2", process = "P2",
 RUNS, SEED = 30, 100
 
 MANY = 32 * local_server.cores()  # runs; chunks have eight or more, so that every worker gets several
-LONG = {"processes": "4", "runs": str(MANY), "seed": "3"}, {"transfers": "400"}
+# Not compiled: long enough to be stopped on the way.
+LONG = {"processes": "4", "runs": str(MANY), "seed": "3", "algorithm": "lai_yang"}, {"transfers": "400"}
 
 
 def begin(path: Path, given: dict[str, str], parameters: dict[str, str] | None = None) -> tuple[Store, Grid]:
@@ -32,10 +33,18 @@ def begin(path: Path, given: dict[str, str], parameters: dict[str, str] | None =
 
 def rows(store: Store, table: str) -> list[dict[str, Any]]:
     """The rows of a table, read without Spark."""
-    found: list[dict[str, Any]] = dataset.dataset([str(part) for part in store.parts(table)]).to_table().to_pylist()
+    found: list[dict[str, Any]] = dataset.dataset([str(file) for file in files_of(store, table)]).to_table().to_pylist()
     return found
 
 
 def content(store: Store) -> dict[str, bytes]:
     """The bytes of every part, by table and name."""
-    return {f"{table}/{part.name}": part.read_bytes() for table in ("runs", "events") for part in store.parts(table)}
+    tables = ("runs", "events")
+    return {
+        f"{table}/{part.name}": (store.path / part.file).read_bytes() for table in tables for part in store.parts(table)
+    }
+
+
+def files_of(store: Store, table: str) -> list[Path]:
+    """The files of a table's parts."""
+    return [store.path / part.file for part in store.parts(table)]

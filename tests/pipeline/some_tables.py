@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow
 
@@ -31,7 +31,7 @@ def numbered(executions: Sequence[Execution]) -> list[Event]:
     return [event._replace(run_id=run) for run, execution in enumerate(executions) for event in execution.events]
 
 
-def full_disk(rows: Any, file: Path) -> None:
+def full_disk(rows: Any, file: IO[bytes]) -> None:
     """In the place of pyarrow's write_table: the disk is full when a part of the file has been written."""
-    file.write_bytes(b"PAR1")
+    file.write(b"PAR1")
     raise OSError(errno.ENOSPC, "No space left on device")

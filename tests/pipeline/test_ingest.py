@@ -21,6 +21,7 @@ from pipeline.logs.format import NEVER, NO_OPTIONS, Options, Piece
 from pipeline.spark.losses import SparkLost
 from pipeline.spark.progress import Progress, silent
 from pipeline.store.folder import Store
+from pipeline.store.tables import Written
 from sim.core.errors import InputError
 from tests.pipeline.some_logs import REPEATABLE, Truth, events_of
 from tests.pipeline.some_tables import full_disk
@@ -176,7 +177,8 @@ def test_a_worker_that_still_writes_when_spark_has_ended_leaves_nothing(tmp_path
     def lost(*given: object) -> None:
         raise SparkLost("Spark has ended")
 
-    monkeypatch.setattr("pipeline.store.folder.shutil.rmtree", remove_too_early)
+    monkeypatch.setattr("pipeline.store.local_folder.shutil.rmtree", remove_too_early)
+    monkeypatch.setattr("pipeline.spark.spark_session.is_own", lambda spark: True)
     monkeypatch.setattr(ingesting, "_read_on_workers", lost)
     nobody: Any = None
     with pytest.raises(SparkLost):
@@ -217,29 +219,35 @@ def test_a_full_disk_leaves_nothing(spark: SparkSession, tmp_path: Path, monkeyp
 def test_a_full_disk_on_a_worker_is_reported(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(parquet, "write_table", full_disk)
     store = create(tmp_path / "out")
-    (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", hello())], "shiviz")
-    (row,) = ingesting._read_executions(store, "_staging", todo, range(1))
-    assert "No space left on device" in row["failure"]
-    assert list((store.path / "_staging").iterdir()) == []
-    (store.path / "_staging").rmdir()
-    assert [row.get("failure") for row in ingesting._read_executions(store, "_staging", todo, range(1))] == [None]
-    assert not (store.path / "_staging").exists(), "a straggler does not bring the folder back"
+    with pytest.raises(InputError, match="there is no folder"), store.replacing("events") as new:
+        (row,) = ingesting._read_executions(store, new, todo, range(1))
+        assert "No space left on device" in row["failure"]
+        assert list((store.path / "events").iterdir()) == []
+        store.delete()
+        (row,) = ingesting._read_executions(store, new, todo, range(1))
+        assert "is not there any more" in row["failure"]
+        assert not store.path.exists(), "a straggler does not bring the folder back"
+        raise InputError("there is no folder to write into")
 
 
 def test_a_worker_writes_when_it_holds_much(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(ingesting, "MOST_ROWS", 4)
     store = create(tmp_path / "out")
-    (store.path / "_staging").mkdir()
     todo = plan([write(tmp_path / "some.log", *[hello()] * 5)], "shiviz", {"delimiter": DELIMITER})
-    assert len(list(ingesting._read_executions(store, "_staging", todo, range(5)))) == 5
-    parts = sorted((store.path / "_staging").iterdir())
-    assert [part.stem for part in parts] == [
+    with store.replacing("events") as new:
+        rows = list(ingesting._read_executions(store, new, todo, range(5)))
+        for row in rows:
+            if row.get("part"):
+                new.keep(Written("events", row["part"], row["rows"]))
+    parts = store.parts("events")
+    assert [part.name for part in parts] == [
         "runs-00000000-00000001",
         "runs-00000002-00000003",
         "runs-00000004-00000004",
     ]
-    assert [parquet.read_table(part)["run_id"].to_pylist() for part in parts] == [[0, 0, 1, 1], [2, 2, 3, 3], [4, 4]]
+    found = [parquet.read_table(store.path / part.file)["run_id"].to_pylist() for part in parts]
+    assert found == [[0, 0, 1, 1], [2, 2, 3, 3], [4, 4]]
 
 
 @REPEATABLE

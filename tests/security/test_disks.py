@@ -37,6 +37,7 @@ def root(no_spark: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Pat
     monkeypatch.setenv("CONSISTENT_CUT_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     monkeypatch.setattr(spark_session, "session", lambda stop=None: None)
+    monkeypatch.setattr(spark_session, "is_own", lambda spark: True)
     return tmp_path / "data"
 
 
@@ -185,7 +186,7 @@ def test_a_folder_that_is_deleted_while_it_is_written_stays_deleted(
         Store(root / "bank").write_part("runs", "all", ROWS)
         yield
 
-    monkeypatch.setattr(run, "_run_on_workers", delete_at_once)
+    monkeypatch.setattr(run, "run_on_workers", delete_at_once)
     job = Job(
         "bank", lambda progress, stop: ensembles._begin(root / "bank", Grid.from_json(GRID), None, progress, stop)
     )
@@ -208,16 +209,10 @@ def test_a_table_stays_when_its_successor_cannot_take_its_place(root: Path, monk
     store = Store.create(root / "bank", "ensemble", GRID)
     rows = pyarrow.Table.from_pylist([{"run_id": 7}], arrow_schema(AUDIT_TYPES))
     store.write_part("audits", "old", rows)
-    rename = Path.rename
-
-    def fail_once(path: Path, target: Path) -> Path:
-        if path.name.startswith("_audits") and not path.name.startswith("_old"):
-            raise OSError(errno.ENOSPC, "No space left on device")
-        return rename(path, target)
-
-    monkeypatch.setattr(Path, "rename", fail_once)
-    with pytest.raises(InputError, match="No space left on device"), store.replacing("audits") as staging:
-        staging.mkdir()
+    with pytest.raises(InputError, match="No space left on device"), store.replacing("audits") as new:
+        new.keep(new.write_part("audits", "new", rows))
+        monkeypatch.setattr(os, "fsync", fails_with(errno.ENOSPC))
+    assert [part.name for part in store.parts("audits")] == ["old"]
     assert store.rows("audits").to_table(["run_id"]).to_pylist() == [{"run_id": 7}]
 
 

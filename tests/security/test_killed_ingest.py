@@ -20,16 +20,21 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from pipeline import ingest
+from pipeline.spark import spark_session
 from pipeline.store.folder import Store
+from pipeline.store.tables import Written
 
+spark_session.is_own = lambda session: True
 log, folder, moment = sys.argv[1:]
 kill = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
 
-def in_this_process(session, store, staging, todo, stop):
-    rows = list(ingest._read_executions(store, staging, todo, range(len(todo.pieces))))
+def in_this_process(session, store, new, todo, stop):
+    rows = list(ingest._read_executions(store, new, todo, range(len(todo.pieces))))
     if moment == "reading":
         kill()
-    yield from ({"problem": None, **row} for row in rows)
+    for row in rows:
+        new.keep(Written("events", row.pop("part"), row.pop("rows")))
+        yield {"problem": None, **row}
 
 ingest._read_on_workers = in_this_process
 if moment == "between":

@@ -276,7 +276,7 @@ def test_a_run_of_a_data_folder_is_opened_in_one_answer_for_its_tab(tab, monkeyp
         answers.append(budget._present.get())
         return 0
 
-    monkeypatch.setattr(opening, "_step_of", step_of)
+    monkeypatch.setattr(opening, "step_of", step_of)
     monkeypatch.setattr(opening.explore, "show", step_of)
     open_run = partial(opening.open_run, SimpleNamespace(name="folder"), 1, None, "")
     open_run()

@@ -31,7 +31,7 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "chart_saving": {"FILES[form].what_for", "LEGEND.label", "form.upper()", "list(FILES)", "option.label"},
     "ensemble_results": {"in_a_sentence(found.cells)", "list(VIEWS)", "who_was_slowest(rows)"},
     "ensemble_runs": {"drawn.how_to_read", "label", "more", "text", "what_to_click"},
-    "ensembles": {"whose", "why"},
+    "ensembles": {"[RESULTS, SLIDERS]", "whose", "why"},
     "every_run_form": {"label"},
     "every_run_results": {
         "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",

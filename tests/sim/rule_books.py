@@ -136,6 +136,8 @@ class Barrier(ChandyLamport):
     name = "test_barrier"
     title = "Barriers"
     marker = "barrier"
+    parameters: ClassVar[Mapping[str, Parameter]] = {}  # nor those for markers
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}
     rules: ClassVar[tuple[Rule, ...]] = ()  # not those of markers
     captions: ClassVar[Mapping[str, Caption]] = {}  # the default captions
     overtakes = True

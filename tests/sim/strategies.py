@@ -11,7 +11,7 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.errors import InputError
 from sim.core.model import APP, MARKER
-from sim.core.topology import Edge, Topology, unreachable
+from sim.core.topology import EVERY_CHANNEL, Edge, Topology, unreachable
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.validate import validate
 from sim.edit.edits import apply_edit
@@ -141,7 +141,8 @@ def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
     """An edit that a person could make while looking at a run, and the time they look at."""
     scenario = execution.scenario
     kinds = ["internal", "snapshot", "manual", "algorithm"]
-    kinds += ["fifo"] if scenario.channels else []
+    kinds += ["fifo", "capacity"] if scenario.channels else []
+    kinds += ["parameter"] if scenario.rules.parameters else []
     kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
     kinds += ["hold", "release"] if execution.flights else []
     kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
@@ -165,8 +166,16 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         return {"item": item, **(changes if do == "change" else {})}
     if do == "algorithm":
         return {"kind": draw(st.sampled_from([*ALGORITHMS]))}
+    if do == "parameter":
+        name = draw(st.sampled_from([*scenario.rules.parameters]))
+        kind = scenario.rules.parameters[name].kind
+        values = {"flag": st.booleans(), "number": TIMES, "whole": st.integers(1, 4)}
+        return {"name": name, **({"value": draw(values[kind])} if kind in values else {})}
     if do == "fifo":
         return {"channel": draw(st.sampled_from(scenario.channels)).name, "fifo": draw(st.booleans())}
+    if do == "capacity":
+        name = draw(st.sampled_from([EVERY_CHANNEL, *(own.name for own in scenario.channels)]))
+        return {"channel": name, "capacity": draw(st.none() | st.integers(1, 3))}
     if do in ("manual", "choose"):
         after = draw(st.integers(0, execution.steps))
         if do == "manual":

@@ -275,8 +275,8 @@ delays = [{ channel = "P1->P2", kind = "marker", snapshot = "S1", delay = inf }]
 def test_a_run_that_never_completes_opens_at_its_end():
     scenario = parse_toml(HELD, "held")
     assert snapshots_of(run(scenario))[0].completed is None
-    assert opening._step_of(scenario, "S1") == run(scenario).steps
-    assert opening._step_of(scenario, None) == 0
+    assert opening.step_of(scenario, "S1") == run(scenario).steps
+    assert opening.step_of(scenario, None) == 0
 
 
 def test_who_was_slowest_in_words():

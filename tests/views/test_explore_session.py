@@ -532,3 +532,25 @@ def test_one_broken_rule_replaces_another_and_fifo_goes_with_any(session):
     assert session.scenario.breaks == ("fifo", "slips_in")
     session.absorb([entry(4, broken_rule("fifo", on=False))])
     assert session.scenario.breaks == ("slips_in",)
+
+
+# --------------------------------------------------------------------------- the question
+
+
+def test_the_question_is_drawn_once_somebody_predicts_and_stays_through_other_runs(session):
+    session.absorb([entry(1, ADD)])
+    assert scene(session)["questions"] == {}, "an edit does not wait for it"
+    session.absorb([entry(2, {"do": "look", "question": True})])
+    assert scene(session)["questions"].keys() == {"down"}
+    session.absorb([entry(3, {"do": "undo"})])
+    assert scene(session)["questions"], "no outcome is shown in between"
+    session.open(Shared(scenario="two_banks"))
+    assert scene(session)["questions"]
+    session.open(Shared(scenario="lecture"))
+    session.absorb([entry(4, {"do": "look"}), entry(5, ADD)])
+    assert session.notice is None and scene(session)["questions"] == {}
+
+
+def test_a_run_of_a_round_comes_with_its_question(session):
+    session.open(in_round(Shared(scenario="lecture"), "K7QF", 4711))
+    assert scene(session)["questions"]

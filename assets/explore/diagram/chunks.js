@@ -14,7 +14,7 @@ export function inChunks(trace) {
   const pieces = [];
   for (let from = 0; from < show.length; from += CHUNK) {
     const until = Math.min(from + CHUNK, show.length);
-    const piece = pointsOf(trace, trace.x.length, from * stride, until * stride);
+    const piece = pointsOf(trace, trace.x.length, (list) => list.slice(from * stride, until * stride));
     const own = (list) => list?.slice(from, until);
     const places = trace.meta.places?.slice(from * stride, until * stride);
     piece.meta = { ...trace.meta, stride, show: own(show), messages: own(messages), grow: own(grow), places };
@@ -23,9 +23,9 @@ export function inChunks(trace) {
   return pieces;
 }
 
-/** A copy in which every list of one value per point is cut down to the points [from, until). */
-function pointsOf(value, points, from, until) {
-  if (Array.isArray(value)) return value.length === points ? value.slice(from, until) : value;
+/** A copy in which some points are taken of every list that has one value for each of the `points`. */
+export function pointsOf(value, points, take) {
+  if (Array.isArray(value)) return value.length === points ? take(value) : value;
   if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pointsOf(item, points, from, until)]));
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, pointsOf(item, points, take)]));
 }

@@ -3,11 +3,15 @@
 import { resolveColour } from "../page/colours.js";
 import { hasMoved, movedCoordinates } from "../proof/row.js";
 import { isShown, Mask, stepAt } from "../run/timeline.js";
-import { inChunks } from "./chunks.js";
+import { isSame } from "../run/same.js";
+import { inChunks, pointsOf } from "./chunks.js";
 import { arrangeTexts } from "./lettering.js";
 import { Touch } from "./touch.js";
 
 const DIMMED = 0.18; // the opacity of what belongs to other snapshots than the chosen one
+
+const RESIZED_MS = 100; // after the last change of the size the picture is drawn for it
+const SPARE = 8; // traces: so many may come with an edit before all is drawn anew
 
 const GLIDE_UP_TO = 300; // with more arrows than this, messages do not move between the steps
 
@@ -53,6 +57,8 @@ export class Diagram {
     this.explorer = explorer;
     this.node = explorer.root.querySelector(".cc-diagram");
     this.drawn = false;
+    this.resizing = 0; // the timer of a change of the node's size
+    this.uids = new Map(); // by the kind and the rank of a trace
     this.hidden = new Set(); // the lanes of hidden processes
     this.selected = null;
     this.holdsCut = false; // whether a cut lies over it: then it tints none itself
@@ -90,23 +96,52 @@ export class Diagram {
     this.traces = [highlightAmong(scene.processes.length, palette), ...figure.data.flatMap(inChunks)];
     this.masks = this.traces.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     this.arrows = arrowsOf(this.movedTraces(), this.isDown);
+    const uids = this.uidsOf(this.traces);
     const data = this.traces.map((trace, index) => ({
       ...trace,
       ...this.coordinates(index),
-      uid: String(index),
+      uid: uids[index],
       visible: this.isWanted(trace),
       opacity: this.opacityOf(trace),
     }));
     const layout = { ...figure.layout, uirevision: view, autosize: true };
     this.whole = { "xaxis.range": [...layout.xaxis.range], "yaxis.range": [...layout.yaxis.range] };
+    const frame = JSON.stringify(layout);
+    if (frame === this.frame && data.length <= this.node.data.length) this.drawChanged(data);
+    else this.drawWhole(data, layout);
+    this.frame = frame;
+    this.onMoved();
+  }
+
+  /** Draw a first figure, or another frame; with some spare traces, since the number of those that are drawn is kept. */
+  drawWhole(data, layout) {
     if (this.drawn) Plotly.animate(this.node, [], { mode: "immediate" }); // what waits to be drawn is of the figure before
-    Plotly.react(this.node, data, layout, this.config);
+    Plotly.react(this.node, filled(data, data.length + SPARE), layout, this.config);
     if (!this.drawn) this.listenToPlotly();
     this.drawn = true;
-    this.naming = null;
     this.nameLanes();
     this.arrangeTexts();
-    this.onMoved();
+  }
+
+  /** Draw only the traces that do not look as they do now: an edit leaves most as they are. */
+  drawChanged(data) {
+    const before = new Map(this.node.data.map((trace) => [trace.uid, trace]));
+    const changed = [...data.keys()].filter((index) => !looksSame(data[index], before.get(data[index].uid)));
+    this.node.data = filled(data, this.node.data.length);
+    this.update(changed);
+  }
+
+  /** What tells traces of one figure apart: two of the same kind and rank, in two figures, are drawn in the same nodes. */
+  uidsOf(traces) {
+    const ranks = new Map(); // by kind
+    return traces.map((trace) => {
+      const kind = kindOf(trace);
+      const rank = ranks.get(kind) ?? 0;
+      ranks.set(kind, rank + 1);
+      const name = `${kind} ${rank}`;
+      if (!this.uids.has(name)) this.uids.set(name, String(this.uids.size));
+      return this.uids.get(name);
+    });
   }
 
   listenToPlotly() {
@@ -135,9 +170,9 @@ export class Diagram {
     const { names, naming } = this.node.layout.meta;
     const [low, high] = this.node._fullLayout[axis].range;
     const [, every] = naming.find(([most]) => most === null || Math.abs(high - low) <= most + 1);
-    if (every === this.naming) return;
-    this.naming = every;
-    Plotly.relayout(this.node, { [`${axis}.ticktext`]: names.map((name, lane) => (lane % every ? "" : name)) });
+    const named = names.map((name, lane) => (lane % every ? "" : name));
+    if (isSame(named, this.node.layout[axis].ticktext)) return;
+    Plotly.relayout(this.node, { [`${axis}.ticktext`]: named });
   }
 
   /** On Dijkstra's page: move its actions to other places. Only traces in which something moves are touched. */
@@ -162,8 +197,18 @@ export class Diagram {
   }
 
   resize() {
-    if (!this.drawn || !this.node.clientWidth) return;
-    Plotly.Plots.resize(this.node).then(() => this.onMoved());
+    clearTimeout(this.resizing);
+    this.resizing = setTimeout(() => this.fit(), RESIZED_MS);
+  }
+
+  /** Draw for the size of the node, where that has changed. */
+  fit() {
+    const { clientWidth, clientHeight, _fullLayout: before, calcdata } = this.node;
+    if (!this.drawn || !clientWidth) return;
+    if (clientWidth === before.width && clientHeight === before.height) return;
+    this.node.calcdata = undefined; // else Plotly keeps it, and arrows would have heads that point as before
+    Plotly.relayout(this.node, { autosize: true }).then(() => this.onMoved());
+    this.node.calcdata ??= calcdata; // Plotly draws nothing anew for a change of a pixel or less
   }
 
   /** Plotly's own reset goes back to the first figure a node ever had: here another orientation or scenario. */
@@ -399,17 +444,42 @@ export class Diagram {
 }
 
 /**
- * Put the drawn traces back into their order. A partial redraw moves the traces it touched next to each
- * other, so that a tinted region would come to lie over the arrows. Each group has its trace's uid as a class.
+ * Put the drawn traces back into their order, and take away those that are no more. A partial redraw moves the traces it
+ * touched next to each other, so that a tinted region would come to lie over the arrows. Each group has its trace's uid
+ * as a class.
  */
 function keepOrder(node) {
   const layer = node.querySelector(".cartesianlayer .scatterlayer");
   if (!layer) return;
-  const rank = (group) => Number(/trace(\d+)/.exec(group.getAttribute("class"))?.[1]);
+  const ranks = new Map(node.data.flatMap(({ uid, visible }, rank) => (visible ? [[uid, rank]] : [])));
+  const rank = (group) => ranks.get(/trace(\d+)/.exec(group.getAttribute("class"))?.[1]);
+  for (const group of [...layer.children]) if (rank(group) === undefined) group.remove();
   const groups = [...layer.children].sort((a, b) => rank(a) - rank(b));
   groups.forEach((group, index) => {
     if (layer.children[index] !== group) layer.insertBefore(group, layer.children[index]);
   });
+}
+
+/** Traces, and after them as many unseen ones as make `count`. */
+function filled(data, count) {
+  const unseen = (_, index) => ({ type: "scatter", uid: `-${index}`, visible: false });
+  return [...data, ...Array.from({ length: count - data.length }, unseen)];
+}
+
+/** What a trace is, whatever its elements are. */
+function kindOf({ mode, line, marker, meta }) {
+  return JSON.stringify([mode, meta?.sign, meta?.snapshots, meta?.stride, line?.color, marker?.symbol]);
+}
+
+/** Whether two traces look the same in the points that are seen; all others are null. */
+function looksSame(trace, drawn) {
+  return drawn !== undefined && drawn.visible && isSame(lookOf(trace), lookOf(drawn));
+}
+
+/** What is drawn of a trace: not its meta, nor its texts where they are tips. */
+function lookOf({ meta, text, ...trace }) {
+  const seen = [...trace.x.keys()].filter((point) => trace.x[point] != null);
+  return pointsOf(trace.mode.includes("text") ? { ...trace, text } : trace, trace.x.length, (list) => seen.map((point) => list[point]));
 }
 
 /** Every drawn arrow: its message's id, its ends, each a place and a position, and the steps at which it is shown. */

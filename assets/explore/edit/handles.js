@@ -185,7 +185,7 @@ export class Handles {
     if (node.signature === signature) return;
     node.signature = signature;
     setShape(node, attributes);
-    node.title.textContent = grip.kind === "choice" || grip.item?.kind === "snapshot" ? grip.label : "";
+    node.title.textContent = grip.kind === "choice" || NAMED_AS_THEY_ARE.includes(grip.item?.kind) ? grip.label : "";
     node.number.textContent = grip.number ?? "";
   }
 
@@ -429,7 +429,9 @@ function neverInWords({ behind }) {
   return behind ? `waits behind ${behind}, which never arrives` : "held, never arrives";
 }
 
-/** The handle at a script line's event or at an initiation. */
+const NAMED_AS_THEY_ARE = ["snapshot", "fault"];
+
+/** The handle at a script line's event, at an initiation or at a fault. */
 function itemGrip(scene, item, events) {
   const label = itemLabel(item, events);
   return {
@@ -440,7 +442,7 @@ function itemGrip(scene, item, events) {
     position: item.position,
     value: item.time,
     least: item.since,
-    label: scene.has_time ? `${item.kind === "snapshot" ? "" : "Time of "}${label}` : label,
+    label: scene.has_time && !NAMED_AS_THEY_ARE.includes(item.kind) ? `Time of ${label}` : label,
     told: `at ${plainNumber(item.time)}`,
     order: item.position,
   };
@@ -451,9 +453,10 @@ export function itemName({ item }) {
   return Object.entries(item)[0].join(":");
 }
 
-/** `send H at P2`, `event C at P1`, `Start of snapshot S1 at P1`. */
+/** `send H at P2`, `event C at P1`, `Start of snapshot S1 at P1`, `P2 crashes`. */
 export function itemLabel(item, events) {
   if (item.kind === "snapshot") return `Start of snapshot ${item.snapshot} at ${item.process}`;
+  if (item.kind === "fault") return item.fault;
   const at = events.firstFrom(item.step);
   const name = item.label ?? (at < events.count ? events.label(at) : "");
   return `${item.kind === "send" ? "send" : "event"} ${name} at ${item.process}`;

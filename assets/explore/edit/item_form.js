@@ -1,4 +1,4 @@
-/* The form that changes a script line or an initiation. */
+/* The form that changes a script line, an initiation or a fault. */
 
 import { el, field, fillNames, setText } from "../page/dom.js";
 import { plainNumber, twelveDigits } from "../run/times.js";
@@ -52,7 +52,7 @@ export class ItemForm extends Popup {
     this.time.min = item.since;
     this.time.value = plainNumber(item.time);
     this.fields.body.hidden = this.fields.to.hidden = kind !== "send";
-    this.fields.process.hidden = kind === "send";
+    this.fields.process.hidden = kind === "send" || item.of_channels;
     this.fields.time.hidden = !scene.has_time;
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
@@ -85,7 +85,7 @@ export class ItemForm extends Popup {
   show() {
     if (!this.isOpen) return;
     const now = this.manipulation.scene.items.find((item) => itemName(item) === itemName(this.item));
-    const same = now && ["kind", "process", "label", "to"].every((key) => now[key] === this.item[key]);
+    const same = now && ["kind", "process", "label", "to", "fault"].every((key) => now[key] === this.item[key]);
     if (same) this.item = now;
     else this.close(true);
   }

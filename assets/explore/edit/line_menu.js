@@ -49,6 +49,7 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
+      this.entry(...this.crashOrRestart(process, lane, at)),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
     this.arranging.setAttribute("aria-label", `Lane of ${process}`);
@@ -64,6 +65,16 @@ export class LineMenu extends Popup {
     fillNames(choice, targets);
     const go = this.entry(`Send${at}`, edit(() => choice.value));
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
+  }
+
+  /** What may be added where a process is up: a crash; where it is down: that it starts again. */
+  crashOrRestart(process, lane, at) {
+    const { scene, step } = this.manipulation;
+    const holds = ({ since, ended, from, until }) =>
+      this.time == null ? from <= step && (until == null || step < until) : since <= this.time && (ended == null || this.time < ended);
+    const isDown = scene.stops.some((stop) => stop.kind === "crash" && stop.lane === lane && holds(stop));
+    const kind = isDown ? "restart" : "crash";
+    return [`${isDown ? "Start again" : "Crash"}${at}`, () => ({ do: "fault", kind, process })];
   }
 
   /** The buttons that change only the view: hide, fold or move the process. */

@@ -1,7 +1,7 @@
 /* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
 
-import { el, field, fillMenu, fillNames, refill } from "../page/dom.js";
-import { stepAt } from "../run/timeline.js";
+import { el, field, fillMenu, fillNames, refill, setText } from "../page/dom.js";
+import { isShown, stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
@@ -14,7 +14,9 @@ export class ChangeView {
     const onchange = () => submit({ do: "algorithm", kind: this.algorithm.value });
     this.algorithm = el("select", { onchange });
     this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
-    this.order = new OrderOfChannels(submit);
+    this.parameters = el("div", { class: "cc-parameters", role: "group", "aria-label": "Settings of these rules" });
+    this.submit = submit;
+    this.channelRules = new ChannelRules(submit);
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -26,7 +28,8 @@ export class ChangeView {
       el("h3", {}, "Add to the run"),
       this.additions.node,
       this.rules,
-      this.order.node,
+      this.parameters,
+      this.channelRules.node,
     );
   }
 
@@ -36,7 +39,7 @@ export class ChangeView {
     this.nudgeBy = scene.has_time ? roundTwentieth(scene.end) : 0;
     this.additions.show(scene);
     this.showRules();
-    this.order.show(scene);
+    this.channelRules.show(scene);
     this.selected = null; // ids change from run to run; `select` is called next
     this.stepTo(step);
   }
@@ -47,12 +50,32 @@ export class ChangeView {
     fillMenu(this.algorithm, algorithms);
     this.algorithm.value = rules;
     this.rules.hidden = algorithms.length < 2;
+    this.showParameters();
+  }
+
+  /** A box or a field for each setting of the algorithm, with this run's value, also after Python has refused another. */
+  showParameters() {
+    const { parameters, rules } = this.scene;
+    this.parameters.hidden = !parameters.length;
+    refill(this.parameters, JSON.stringify([rules, parameters]), () => parameters.map((own) => this.parameter(own)));
+    for (const own of parameters) showValue(this.parameters.querySelector(`[data-name="${own.name}"]`), own);
+  }
+
+  parameter({ name, kind, words, least }) {
+    const isFlag = kind === "flag";
+    const onchange = () => {
+      const value = isFlag ? control.checked : control.valueAsNumber;
+      if (isFlag || control.reportValidity()) this.submit({ do: "parameter", name, value });
+    };
+    const about = isFlag ? { type: "checkbox" } : { type: "number", min: least, step: kind === "whole" ? 1 : "any", required: true };
+    const control = el("input", { ...about, "data-name": name, onchange });
+    return isFlag ? el("label", { class: "cc-check" }, control, words) : el("div", { class: "cc-row" }, field(words, control));
   }
 
   history({ edits }) {
     if (this.scene) {
       this.showRules();
-      this.order.show(this.scene);
+      this.channelRules.show(this.scene);
     }
     this.reset.disabled = !edits.length;
     const words = edits.length ? edits : ["None yet: this is the scenario as it was opened."];
@@ -64,7 +87,9 @@ export class ChangeView {
   stepTo(step) {
     this.step = step;
     this.picker.show(this.scene, this.palette, step, this.selected);
-    this.additions.stepTo(stepAt(this.scene, step).time);
+    const { time } = stepAt(this.scene, step);
+    this.additions.stepTo(time);
+    this.channelRules.stepTo(step, time);
   }
 
   /** Show the selected message in the form. */
@@ -77,28 +102,62 @@ export class ChangeView {
   }
 }
 
-/** Takes FIFO away from a channel, or gives it back. */
-class OrderOfChannels {
+function showValue(control, { kind, value }) {
+  if (kind === "flag") control.checked = value;
+  else control.value = value;
+}
+
+/** Takes FIFO away from a channel, or gives it back; and says how many messages it holds. */
+class ChannelRules {
   constructor(submit) {
+    this.submit = submit;
+    this.step = 0;
     this.channel = el("select", { onchange: () => this.showChosen() });
     const onchange = () => submit({ do: "fifo", channel: this.channel.value, fifo: this.keeps.checked });
     this.keeps = el("input", { type: "checkbox", onchange });
+    this.order = el("label", { class: "cc-check" }, this.keeps, "arrive in the order in which they are sent (FIFO)");
+    const onclick = () => submit({ do: "fault", kind: this.isSevered() ? "mend" : "sever", channels: [this.channel.value], at: this.time });
+    this.sever = el("button", { type: "button", onclick });
+    this.holds = el("input", { type: "number", min: 1, step: 1, placeholder: "any", onchange: () => this.limit() });
     this.node = el("div", { class: "cc-row" },
       field("Messages on", this.channel),
-      el("label", { class: "cc-check" }, this.keeps, "arrive in the order in which they are sent (FIFO)"),
+      this.order,
+      field("At most", this.holds),
+      el("span", { class: "cc-quiet" }, "at a time: a full channel stops its sender"),
+      this.sever,
     );
   }
 
-  show({ channels, whole_times: isOfTicks }) {
-    this.channels = channels;
-    this.node.hidden = isOfTicks || !channels.length; // the tick scheduler knows only FIFO channels
+  limit() {
+    if (!this.holds.reportValidity()) return;
+    const capacity = this.holds.value === "" ? null : this.holds.valueAsNumber;
+    this.submit({ do: "capacity", channel: this.channel.value, capacity });
+  }
+
+  show({ channels, stops, whole_times: isOfTicks }) {
+    Object.assign(this, { channels, stops });
+    this.node.hidden = !channels.length;
+    this.order.hidden = isOfTicks; // the tick scheduler knows only FIFO channels
     fillMenu(this.channel, channels.map(({ name, caption }) => [name, caption]));
     this.showChosen();
   }
 
-  /** The box says what the channel does now, also after Python has refused a change. */
+  /** The box and the field say what the channel does now, also after Python has refused a change. */
   showChosen() {
-    this.keeps.checked = this.channels.find(({ name }) => name === this.channel.value)?.fifo ?? true;
+    const own = this.channels.find(({ name }) => name === this.channel.value);
+    this.keeps.checked = own?.fifo ?? true;
+    this.holds.value = own?.capacity ?? "";
+    setText(this.sever, this.isSevered() ? "Mend it now" : "Sever it now");
+  }
+
+  /** At the step on show. */
+  isSevered() {
+    return this.stops.some(({ kind, channel, from, until }) => kind === "down" && channel === this.channel.value && isShown([from, until], this.step));
+  }
+
+  stepTo(step, time) {
+    Object.assign(this, { step, time });
+    this.showChosen();
   }
 }
 

@@ -50,8 +50,9 @@ export function describe(message, palette) {
   return { id, name, way, where, kind, when, held, colour: resolveColour(message.colour, palette) };
 }
 
-/** Why a message has not arrived: it is held, or waits behind one that is, or nobody has chosen it. */
-function whyNotArrived({ behind, held }) {
+/** Why a message has not arrived: it is lost, held, or waits behind one that is, or nobody has chosen it. */
+function whyNotArrived({ behind, held, lost }) {
+  if (lost != null) return "lost";
   if (behind) return `behind ${behind}`;
   return held ? "held" : "on its way";
 }
@@ -107,7 +108,7 @@ export class MessageEditor {
     const foretold = () => arrivalIfDue(this.scene, message, message.earliest + Number(this.delay.value));
     const { arrival, front } = changed ? foretold() : message;
     const held = changed ? front?.name : message.behind;
-    const never = { held: "held: it never arrives", "on its way": "on its way: nobody has chosen it yet" };
+    const never = { held: "held: it never arrives", lost: "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
     const why = held ? `never arrives: ${held} is ahead of it and is held` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }

@@ -2,7 +2,7 @@
 
 import { enlarge, magnification, messageSign, painted, resolveColour } from "../page/colours.js";
 import { el, escapedForPlotly, refill, setText, unbroken } from "../page/dom.js";
-import { inFlight, Mask, stepAt } from "../run/timeline.js";
+import { inFlight, isShown, Mask, stepAt } from "../run/timeline.js";
 import { describe } from "./messages.js";
 import { Neighbours } from "./neighbours.js";
 
@@ -60,7 +60,9 @@ export class Network {
     const count = flying.length;
     setText(this.summary, count ? `${count} ${count > 1 ? "messages" : "message"} in flight` : "No message in flight");
     const rows = flying.slice(0, FLIGHTS_LISTED).map((message) => describe(message, this.palette));
-    refill(this.list, JSON.stringify(rows), () => rows.map(flightRow));
+    const still = standing(this.scene, this.step);
+    const stopRow = (text) => el("li", { class: "cc-stop" }, ...unbroken(text));
+    refill(this.list, JSON.stringify([still, rows]), () => [...still.map(stopRow), ...rows.map(flightRow)]);
   }
 
   draw(dots) {
@@ -82,6 +84,18 @@ export class Network {
     const text = dots.map(({ message }) => escapedForPlotly(`${message.name} ${message.where}`));
     return { ...trace, x: dots.map((dot) => dot.x), y: dots.map((dot) => dot.y), text, hoverinfo: "text", marker };
   }
+}
+
+/** What stands still at a step, since when and for how long by now. */
+function standing({ stops, steps, has_time: hasTime, first, until }, step) {
+  const { time } = stepAt({ steps, first, until }, step);
+  return stops
+    .filter(({ from, until: end }) => isShown([from, end], step))
+    .map(({ what, since }) => {
+      const [begun, lasted] = [since, time - since].map((value) => Number(value.toFixed(3)));
+      const unit = `${hasTime ? "time unit" : "step"}${lasted === 1 ? "" : "s"}`;
+      return `${what} since ${hasTime ? "" : "step "}${begun}, for ${lasted} ${unit}`;
+    });
 }
 
 function flightRow({ name, where: way, kind, held, colour }) {

@@ -73,7 +73,7 @@ export class RecordView {
 }
 
 function phase(snapshot, step) {
-  if (step < snapshot.began) return "not begun";
+  if (step < (snapshot.asked ?? snapshot.began ?? Infinity)) return "not begun";
   return snapshot.completed != null && step >= snapshot.completed ? "complete" : "recording";
 }
 
@@ -107,7 +107,7 @@ class SnapshotCard {
     const why = snapshot.why.map((sentences) => valueAt(sentences, step)).filter(Boolean);
     refill(this.why, JSON.stringify(why), () => why.map((sentence) => el("li", {}, ...unbroken(sentence))));
     const verdicts = valueAt(snapshot.verdicts, step) ?? [];
-    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts));
+    setText(this.status, (valueAt(snapshot.status, step) ?? "has not begun") + verdictsInShort(verdicts.filter(({ remark }) => !remark)));
     this.status.toggleAttribute("data-fails", verdicts.some(({ holds }) => holds === false));
     refill(this.verdicts, JSON.stringify(verdicts), () => verdicts.map(verdictRow));
     setText(this.facts, factsAt(snapshot, step));
@@ -197,10 +197,10 @@ class RemainingChannels {
   }
 }
 
-/** The verdict of a check: it holds, does not hold, or is undecided (null). */
-function verdictRow({ check, holds, text }) {
+/** The verdict of a check: it holds, does not hold, or is undecided (null); or a remark, which is no check. */
+function verdictRow({ check, holds, text, remark }) {
   return el("li", { "data-holds": String(holds) },
-    el("span", { class: "cc-tick", "aria-hidden": "true" }, holds ? "✓" : holds === null ? "–" : "✗"),
+    el("span", { class: "cc-tick", "aria-hidden": "true" }, remark ? "•" : holds ? "✓" : holds === null ? "–" : "✗"),
     el("span", {}, el("strong", {}, `${check}: `), ...unbroken(text)),
   );
 }
@@ -213,13 +213,17 @@ function verdictsInShort(verdicts) {
   if (!verdicts.length) return "";
   if (failed) return ` · ✗ ${failed} ${of} ${failed === 1 ? "fails" : "fail"}`;
   if (undecided) return ` · – ${undecided} ${of} ${undecided === 1 ? "is" : "are"} not decided`;
-  return ` · ✓ all ${verdicts.length} checks hold`;
+  return verdicts.length === 1 ? " · ✓ its check holds" : ` · ✓ all ${verdicts.length} checks hold`;
 }
 
 function factsAt(snapshot, step) {
-  if (step < snapshot.began) return "";
-  const began = `Began at step ${snapshot.began}`;
+  const { asked, began: recorded } = snapshot;
+  if (step < (recorded ?? Infinity)) return "";
+  const began = asked == null ? `Began at step ${recorded}` : `Began at step ${asked}, first recording at step ${recorded}`;
   if (snapshot.aborted != null && step >= snapshot.aborted) return `${began}, aborted at step ${snapshot.aborted}.`;
-  if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet.`;
-  return `${began}, complete at step ${snapshot.completed}: ${snapshot.facts}.`;
+  const { known } = snapshot;
+  const told = known && step >= known.step ? `; ${known.to} knows since step ${known.step} that nothing is missing` : "";
+  if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet${told}.`;
+  const facts = step < snapshot.settled ? "" : `: ${snapshot.facts}`; // what is still to come is no fact yet
+  return `${began}, complete at step ${snapshot.completed}${facts}${told}.`;
 }

@@ -26,12 +26,12 @@ export class Cuts {
     return this.messages.filter(({ source, target, sent, received }) => received <= frontier[target] && sent > frontier[source]);
   }
 
-  /** The messages that are sent inside and not received inside, by channel number; in each in the order of receipt. */
+  /** The messages that are sent inside and not received inside, nor lost, by channel number; in the order of receipt. */
   inChannels(frontier) {
     const found = new Map();
     for (const number of this.arrivals) {
       const message = this.messages[number];
-      if (message.sent > frontier[message.source] || message.received <= frontier[message.target]) continue;
+      if (message.isLost || message.sent > frontier[message.source] || message.received <= frontier[message.target]) continue;
       if (!found.has(message.channel)) found.set(message.channel, []);
       found.get(message.channel).push(message);
     }
@@ -117,10 +117,11 @@ function messagesOf(events) {
   const { lane, kind, index, row, rows } = events;
   const found = [];
   const byId = new Map();
+  const lost = new Set(events.columns.lost);
   for (let at = 0; at < events.count; at += 1) {
     const id = events.message[at];
     if (kind[at] === SENT) {
-      const message = { id, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1 };
+      const message = { id, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(id) };
       found.push(message);
       byId.set(id, message);
     } else if (kind[at] === RECEIVED && byId.has(id)) {

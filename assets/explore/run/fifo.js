@@ -10,14 +10,15 @@ export function delayFor(message, time) {
 
 /**
  * When the messages of a FIFO channel arrive (Infinity: never), in the order of sending, given when each is due by its
- * own delay. A message that overtakes waits only for others that do.
+ * own delay. A message that overtakes, a marker, waits only for other markers. None comes on a blocked channel before it
+ * is freed.
  */
 function fifoArrivals(queue) {
   let [last, lastFast] = [-Infinity, -Infinity];
-  return queue.map(({ due, overtakes }) => {
-    const arrival = Math.max(due ?? Infinity, overtakes ? lastFast : last);
+  return queue.map(({ due, kind, overtakes, freed }) => {
+    const arrival = Math.max(due ?? Infinity, overtakes ? lastFast : last, freed ?? Infinity);
     last = Math.max(last, arrival);
-    if (overtakes) lastFast = arrival;
+    if (overtakes || kind === "marker") lastFast = arrival;
     return arrival;
   });
 }
@@ -35,8 +36,10 @@ export function arrivalIfDue(scene, message, due) {
   const before = queue.slice(0, index).map((other) => ({ ...other, due: other.arrival }));
   const arrivals = fifoArrivals([...before, { ...message, due }, ...queue.slice(index + 1)]);
   const arrival = arrivals[index];
-  const inFront = before.filter(({ overtakes }) => overtakes || !message.overtakes);
-  if (arrival === Infinity) return { arrival: null, front: inFront.find((other) => other.arrival == null), moved: [] };
+  const inFront = before.filter(({ kind, overtakes }) => overtakes || kind === "marker" || !message.overtakes);
+  if (arrival === Infinity) {
+    return { arrival: null, front: inFront.find((other) => other.arrival == null) ?? null, moved: [] };
+  }
   const front = arrival > due ? inFront.findLast((other) => other.arrival === arrival) : null;
   const behind = queue.map((other, at) => ({ message: other, arrival: arrivals[at] })).slice(index + 1);
   const moved = behind.filter((one) => one.arrival < Infinity && one.arrival !== one.message.arrival);

@@ -78,7 +78,7 @@ function shareOfWay([from, to, least], position) {
   return Math.min(1, Math.max(least, share));
 }
 
-/** Messages on their way at a step: sent, and not yet received. */
+/** Messages on their way at a step: sent, and not yet received or lost. */
 export function inFlight(messages, step) {
-  return messages.filter((message) => isShown([message.sent, message.received], step));
+  return messages.filter(({ sent, received, lost }) => isShown([sent, received ?? lost], step));
 }

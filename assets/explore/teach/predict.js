@@ -40,11 +40,25 @@ export class Predictor {
 
   toggle() {
     if (this.phase) this.leave();
+    else if (this.isAwaited) this.isAwaited = false;
     else this.enter();
   }
 
+  /** What Python draws for this beside the scene (views/look.py). */
+  get wanted() {
+    return this.phase || this.isAwaited ? { question: true } : {};
+  }
+
+  /** Whether Python has sent the question, which takes as long to draw as the run itself. */
+  get isHere() {
+    return Object.keys(this.explorer.scene.questions).length > 0;
+  }
+
+  /** Begin, as soon as the question is there. */
   enter() {
     const { explorer } = this;
+    this.isAwaited = this.isPossible && !this.isHere;
+    if (this.isAwaited) return explorer.tellLook();
     this.focused = document.activeElement;
     this.before = explorer.visit.step;
     explorer.transport.pause();
@@ -85,7 +99,7 @@ export class Predictor {
 
   /** Whether there is anything to predict, and it fits the page. */
   get isPossible() {
-    return Boolean(this.snapshot) && !this.explorer.isLong();
+    return this.explorer.scene.snapshots.length > 0 && !this.explorer.isLong();
   }
 
   /** The stops of each process, where the diagram of this phase has them. */
@@ -117,6 +131,7 @@ export class Predictor {
   }
 
   show(scene) {
+    if (this.isAwaited && (this.isHere || !this.isPossible)) queueMicrotask(() => this.isAwaited && this.enter());
     if (!this.phase) return;
     if (this.predictions.scene !== scene) {
       this.begin();
@@ -286,7 +301,7 @@ export class Predictor {
     const say = (text) => [rule, el("span", { class: "cc-said" }, el("span", { class: "cc-words" }, ...unbroken(text)))];
     if (!this.isPossible) return say("Predict what a snapshot records");
     if (this.phase === "checked") return say(`${snapshot.id}: ${judgement(this.prediction.result)}`);
-    return say(`${startedBy(snapshot)} What does ${snapshot.id} record?`);
+    return say(`${snapshot.starts} What does ${snapshot.id} record?`);
   }
 
   content() {
@@ -300,7 +315,7 @@ export class Predictor {
       head,
       this.selector(),
       el("div", { class: "cc-predict-body" },
-        isAsking ? el("p", { class: "cc-quiet" }, HOW_TO_PREDICT) : this.judged(),
+        isAsking ? el("p", { class: "cc-quiet" }, HOW_TO_PREDICT, this.came().length ? ARRIVALS : "") : this.judged(),
         this.arrivals(),
         unfinished ? el("p", {}, `${this.snapshot.id} is not complete when the run ends: say what is recorded by then.`) : null,
         el("h4", {}, "Processes"),
@@ -348,10 +363,16 @@ export class Predictor {
     return result && el("details", { class: "cc-because", open: !result.isRight }, el("summary", {}, "Why"), ...reasons().map(sentence));
   }
 
+  /** The markers and control messages of the chosen snapshot that come. */
+  came() {
+    return this.explorer.scene.messages.filter((one) => one.kind !== "app" && one.snapshot === this.chosen && one.received != null);
+  }
+
   /** Where the markers come, in words: the diagram shows the same. */
   arrivals() {
     const { scene } = this.explorer;
-    const came = scene.messages.filter((one) => one.kind !== "app" && one.snapshot === this.chosen && one.received != null);
+    const came = this.came();
+    if (!came.length) return null;
     const after = ({ target, received }) => this.stops[target].findLast(({ step }) => step < received).label;
     const say = (one) => `${one.caption} ${after(one) ? `after ${after(one)}` : "before all events"}`;
     const row = (name, lane) => {
@@ -437,8 +458,9 @@ const NOTHING_TO_PREDICT =
 
 const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events: every place between the same two counts " +
-  "as one. With the keys: Tab, then the arrows. " +
-  "A short arrow shows what comes there; where it was sent is for you to find.";
+  "as one. With the keys: Tab, then the arrows.";
+
+const ARRIVALS = " A short arrow shows what comes there; where it was sent is for you to find.";
 
 /** Why a run that is shown through a window cannot be predicted. */
 function tooBig({ events }) {
@@ -446,11 +468,6 @@ function tooBig({ events }) {
     `This run has ${events.count} events, which is too many for Predict: it needs a run that is drawn as a whole. ` +
     "The scenarios that come with the page are shorter. Begin with the classic lecture example."
   );
-}
-
-function startedBy({ id, initiators }) {
-  const names = initiators.length > 1 ? `${initiators.slice(0, -1).join(", ")} and ${initiators.at(-1)}` : initiators[0];
-  return names ? `${names} ${initiators.length > 1 ? "start" : "starts"} ${id}.` : `Nobody starts ${id} in this run.`;
 }
 
 function emptyPrediction(scene) {

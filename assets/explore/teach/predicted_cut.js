@@ -5,6 +5,8 @@ import { resolveColour } from "../page/colours.js";
 import { setShape, shape } from "../page/svg.js";
 
 const WORDS = 90; // pixels that the words of a start take
+// Beside a horizontal line: how far from a start its words are, and which end of theirs is there; the best spot first.
+const SPOTS = [-20, 22, -40, 42].flatMap((dy) => [[0, dy, "middle"], [8, dy, "start"], [-8, dy, "end"]]);
 
 /** A handle on every process line, and a line through them: the predicted cut. */
 export class PredictedCut extends CutHandles {
@@ -65,15 +67,15 @@ export class PredictedCut extends CutHandles {
   layStarts() {
     const { positions } = this;
     const { scene, palette, diagram } = this.explorer;
-    const flags = scene.snapshots.flatMap(({ id, colour, initiators, truth }) =>
-      initiators.map((name) => ({ id, colour, lane: scene.processes.indexOf(name), step: truth.record_steps[name] })),
+    const flags = scene.snapshots.flatMap(({ id, colour, truth }) =>
+      Object.entries(truth.start_steps).map(([name, step]) => ({ id, colour, lane: scene.processes.indexOf(name), step })),
     );
     const box = diagram.plotBox();
     this.starts.replaceChildren(
-      ...flags.filter(({ step, lane }) => step != null && !diagram.hidden.has(lane)).map(({ id, colour, lane, step }) => {
+      ...flags.filter(({ lane }) => !diagram.hidden.has(lane)).map(({ id, colour, lane, step }) => {
         const [x, y] = diagram.spot(lane, scene.asked_positions[step]);
         const [handleX, handleY] = positions[lane] == null ? [NaN, NaN] : diagram.spot(lane, positions[lane]);
-        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0] && x - box.left > WORDS, handleY - y) : besideRight(handleX - x);
+        const [dx, dy, anchor] = diagram.isDown ? besideDown(lane === diagram.lanesShown()[0] && x - box.left > WORDS, handleY - y) : SPOTS[0];
         const text = shape("text", { x: dx, y: dy, "text-anchor": anchor, "dominant-baseline": "central" });
         const paint = resolveColour(colour, palette);
         const isChosen = id === this.predictor.chosen;
@@ -81,6 +83,25 @@ export class PredictedCut extends CutHandles {
         return shape("g", { class: "cc-start", transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`, style: `--cc-own: ${paint}`, "data-chosen": isChosen }, shape("path", { d: "M-8 0H8M0-8V8" }), text);
       }),
     );
+    if (!diagram.isDown) this.clearWords(box);
+  }
+
+  /** Move the words above a horizontal line to the first of their spots that no other text and no handle takes up. */
+  clearWords(box) {
+    const shown = [...this.explorer.diagram.node.querySelectorAll(".textpoint text")].filter(({ style }) => style.visibility !== "hidden");
+    const taken = [...shown, ...this.node.querySelectorAll(".cc-knob")].map((node) => node.getBoundingClientRect());
+    const { left, top } = this.explorer.diagram.node.getBoundingClientRect();
+    for (const text of this.starts.querySelectorAll("text")) {
+      const isFree = ([dx, dy, anchor]) => {
+        setShape(text, { x: dx, y: dy, "text-anchor": anchor });
+        const own = text.getBoundingClientRect();
+        const isAcross = own.left - left >= box.left && own.right - left <= box.right;
+        const isInside = isAcross && own.top - top >= box.top && own.bottom - top <= box.bottom;
+        return isInside && !taken.some((other) => meet(own, other));
+      };
+      if (text.textContent && !SPOTS.some(isFree)) isFree(SPOTS[0]);
+      taken.push(text.getBoundingClientRect());
+    }
   }
 }
 
@@ -90,8 +111,6 @@ function besideDown(isBefore, away) {
   return isBefore ? [-16, dy, "end"] : [16, dy, "start"];
 }
 
-/** The same above a horizontal line. */
-function besideRight(away) {
-  if (!(Math.abs(away) < 5 * KNOB)) return [0, -20, "middle"];
-  return away > 0 ? [0, -24, "end"] : [0, -24, "start"];
+function meet(one, other) {
+  return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
 }

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from sim.algorithms.chandy_lamport import NOT_FIRST, SENDING, ChandyLamport
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.algorithm_words import CAPTIONS, Caption, RuleClause
 from sim.core.effects import Out
 from sim.core.model import Process
+from sim.core.parameters import Parameter
 from sim.core.slip import Slip
 
 TUTORIAL = "a widely read tutorial with code in Python"
@@ -23,6 +25,8 @@ class BrokenChandyLamport(Slip, ChandyLamport):
     """
 
     title = "Chandy-Lamport with a broken rule"
+    parameters: ClassVar[Mapping[str, Parameter]] = {}  # no options: one rule is broken, and nothing else changes
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {}
     broken: ClassVar[RuleClause] = SENDING
     instead = ""
     captions: ClassVar[Mapping[str, Caption]] = {

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import random
-import re
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 import pytest
-from pyspark.sql import functions as F
+from pyarrow import parquet
 
 from pipeline.__main__ import main
 from pipeline.cuts import audits, cut_lines
+from pipeline.cuts.event_columns import DECIDE
 from pipeline.store.folder import Store
 from pipeline.store.schema import CUT_TYPES, TRACE_TYPES, arrow_schema, spark_schema
 from sim.core.errors import InputError
 from sim.document import library
 from sim.run.execution import run
 from tests.bundled import small
+from tests.pipeline.cuts.here import audited_here, tables_of
+from tests.pipeline.cuts.random_tables import as_table
+from tests.pipeline.cuts.sql_oracle import by_sql
 from tests.pipeline.some_tables import folder_of, numbered
 from tests.sim.tools import row_of
 
@@ -104,39 +107,21 @@ def test_a_self_join_of_sends_and_receives_says_the_same(spark, store, wanted, a
     assert {(row.run_id, row.cut_id): row.witness for row in found} == own
 
 
-def above(plan: str, leaf: str) -> list[str]:
-    """The operators of a plan's tree above the only line with `leaf`, from there upwards."""
-    rows = plan.splitlines()
-    depths = [len(row) - len(row.lstrip(" :+-")) for row in rows]
-    (place,) = (number for number, row in enumerate(rows) if leaf in row)
-    found, depth = [], depths[place]
-    for number in range(place, 0, -1):
-        if depths[number] < depth:
-            depth = depths[number]
-            found.append(rows[number].lstrip(" :+-").split()[0])
-    return found
+def test_the_plan_in_sql_says_the_same(spark, store, wanted, audited) -> None:
+    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
+    assert by_sql(store.read(spark, "events"), frame) == tables_of(store)
 
 
-def test_no_event_is_shuffled_before_it_is_known_to_cross_a_cut(spark, store, wanted) -> None:
-    """From the scan upwards: three broadcast joins and the filter come before the exchange."""
-    own, per_cut = lines_of(spark, wanted)
-    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
-    path = [name for name in above(plan, "FileScan parquet [run_id") if name != "Project"]
-    assert path[:6] == ["Filter", *["BroadcastHashJoin"] * 3, "Filter", "Exchange"]
-    assert path.count("Exchange") == 1
-
-
-def test_only_the_columns_that_decide_are_read(spark, store, wanted) -> None:
-    own, per_cut = lines_of(spark, wanted)
-    plan = audits.find_messages(store.read(spark, "events"), own, per_cut)._explain_string()
-    (columns,) = re.findall(r"FileScan parquet \[(.*?)\]", plan)
-    names = {column.split("#")[0] for column in columns.split(",")}
-    assert names == {"run_id", "process", "index", "kind", "channel", "peer_index", "message_id"}
-
-
-def lines_of(spark, cuts_by_name):
-    own = cut_lines.numbered(spark.createDataFrame(lines(cuts_by_name), spark_schema(CUT_TYPES)))
-    return own, cut_lines.by_cut(own)
+def test_seven_columns_are_enough(spark, store, wanted, audited, tmp_path) -> None:
+    """Others may be missing, and there may be an index of pandas."""
+    own = pyarrow.concat_tables(parquet.read_table(store.path / part.file) for part in store.parts("events")).select(
+        [*DECIDE]
+    )
+    own = own.append_column("__index_level_0__", pyarrow.array(range(len(own))))
+    few = Store(tmp_path)
+    few.write_part("events", "all", own)
+    audits.audit(spark, few, as_table(lines(wanted)))
+    assert tables_of(few) == tables_of(store)
 
 
 # ------------------------------------------------------------------ small tables, cell by cell
@@ -152,19 +137,18 @@ A_TO_B = [
 Found = tuple[bool, int | None, dict[str, list[int]]]
 
 
-def judged(spark, table, cuts: list[dict[str, int]]) -> list[Found]:
+def judged(store, cuts: list[dict[str, int]]) -> list[Found]:
     """The verdict, the witness and the content of the channels for each of several cuts of run 0."""
     given = [(0, f"{place:02}", name, count) for place, cut in enumerate(cuts) for name, count in cut.items()]
-    frame = spark.createDataFrame(given, spark_schema(CUT_TYPES))
+    _, verdicts, channels = audited_here(store, as_table(given))
     held: dict[str, dict[str, list[int]]] = {f"{place:02}": {} for place in range(len(cuts))}
-    for row in audits.contents(table, frame).collect():
-        held[row.cut_id][row.channel] = list(row.messages)
-    rows = sorted(audits.verdicts(table, frame).collect())
-    assert [row.cut_id for row in rows] == list(held)
-    return [(row.consistent, row.witness, held[row.cut_id]) for row in rows]
+    for (_, cut, channel), messages in channels.items():
+        held[cut][channel] = messages
+    assert [cut for _, cut in verdicts] == list(held)
+    return [(witness is None, witness, held[cut]) for (_, cut), witness in verdicts.items()]
 
 
-def test_every_side_of_a_message(spark, tmp_path) -> None:
+def test_every_side_of_a_message(tmp_path) -> None:
     wanted: list[tuple[dict[str, int], Found]] = [
         ({"A": 0, "B": 0}, (True, None, {})),
         ({"A": 1, "B": 0}, (True, None, {"A->B": [0]})),
@@ -174,23 +158,22 @@ def test_every_side_of_a_message(spark, tmp_path) -> None:
         ({"A": 2}, (True, None, {"A->B": [0, 1]})),
         ({"A": 9, "B": 9}, (True, None, {"A->B": [1]})),  # beyond the end: all of them
     ]
-    table = folder_of(tmp_path, A_TO_B).read(spark, "events")
-    assert judged(spark, table, [cut for cut, _ in wanted]) == [found for _, found in wanted]
+    assert judged(folder_of(tmp_path, A_TO_B), [cut for cut, _ in wanted]) == [found for _, found in wanted]
 
 
-def test_the_order_of_receipt_is_not_that_of_the_ids(spark, tmp_path) -> None:
+def test_the_order_of_receipt_is_not_that_of_the_ids(tmp_path) -> None:
     """Messages are received in another order than sent. One is never received: it comes last."""
     sends = [(1, 3), (2, None), (3, 2), (4, 1)]
     table = folder_of(
         tmp_path,
         [row_of(i, "A", i, "send", channel="A->B", peer_index=peer, message=10 + i) for i, peer in sends],
     )
-    assert judged(spark, table.read(spark, "events"), [{"A": 4}, {"A": 4, "B": 1}]) == [
+    assert judged(table, [{"A": 4}, {"A": 4, "B": 1}]) == [
         (True, None, {"A->B": [14, 13, 11, 12]}), (True, None, {"A->B": [13, 11, 12]}),
     ]  # fmt: skip
 
 
-def test_an_event_with_several_partners(spark, tmp_path) -> None:
+def test_an_event_with_several_partners(tmp_path) -> None:
     """One send event, two receivers: a row for each."""
     events = [
         row_of(0, "A", 1, "send", channel="A->B", peer_index=1, message=0),
@@ -198,19 +181,15 @@ def test_an_event_with_several_partners(spark, tmp_path) -> None:
         row_of(2, "B", 1, "receive", channel="A->B", peer_index=1, message=0),
         row_of(3, "C", 1, "receive", channel="A->C", peer_index=1, message=1),
     ]
-    table = folder_of(tmp_path, events).read(spark, "events")
-    assert judged(spark, table, [{"A": 1, "B": 1, "C": 0}, {"A": 0, "B": 0, "C": 1}]) == [
+    assert judged(folder_of(tmp_path, events), [{"A": 1, "B": 1, "C": 0}, {"A": 0, "B": 0, "C": 1}]) == [
         (True, None, {"A->C": [1]}), (False, 1, {}),
     ]  # fmt: skip
 
 
-def test_runs_with_the_same_names_are_kept_apart(spark, tmp_path) -> None:
-    table = folder_of(tmp_path, A_TO_B + [row._replace(run_id=1) for row in A_TO_B]).read(spark, "events")
-    frame = spark.createDataFrame(
-        [(0, "c", "A", 0), (0, "c", "B", 1), (1, "c", "A", 1), (1, "c", "B", 0)], spark_schema(CUT_TYPES)
-    )
-    found = {row.run_id: row.witness for row in audits.verdicts(table, frame).collect()}
-    assert found == {0: 0, 1: None}
+def test_runs_with_the_same_names_are_kept_apart(tmp_path) -> None:
+    store = folder_of(tmp_path, A_TO_B + [row._replace(run_id=1) for row in A_TO_B])
+    given = [(0, "c", "A", 0), (0, "c", "B", 1), (1, "c", "A", 1), (1, "c", "B", 0)]
+    assert audited_here(store, as_table(given))[1] == {(0, "c"): 0, (1, "c"): None}
 
 
 @pytest.mark.parametrize(
@@ -246,7 +225,7 @@ def test_a_second_audit_replaces_the_first(spark, tmp_path) -> None:
         audits.audit(spark, store, spark.createDataFrame([(0, cut, "A", 1)], spark_schema(CUT_TYPES)))
     assert [row.cut_id for row in store.read(spark, "audits").collect()] == ["second"]
     assert [row.cut_id for row in store.read(spark, "channels").collect()] == ["second"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["audits", "channels", "events"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["_tables.json", "audits", "channels", "events"]
 
 
 def test_a_relative_path(spark, tmp_path, monkeypatch) -> None:
@@ -269,33 +248,24 @@ def test_the_messages_of_unknown_channels_are_null(spark, tmp_path) -> None:
     assert held == {(cut, channel): None for cut in ("early", "late") for channel in ("A->B", "B->A")}
 
 
-def test_cuts_in_slices_get_the_same_answer(spark, executions, store, wanted, monkeypatch) -> None:
-    """The slices are a range of runs, a run with many cuts in parts, and the rest."""
+def test_cuts_in_slices_get_the_same_answer(spark, store, wanted, audited, tmp_path, monkeypatch) -> None:
+    """The slices are a range of runs, a run with many cuts in parts, and the rest; as a table and as a Spark frame."""
     some = {(run, cut): ends for (run, cut), ends in wanted.items() if run < 4 and (run == 1 or cut == "cut-0")}
-    own, per_cut = lines_of(spark, some)
-    extent = cut_lines.check_lines(own, per_cut)
-    monkeypatch.setattr(cut_lines, "MOST_LINES", -(-extent.lines // 4))
-    assert len(cut_lines.slices_of(own, extent)) == 5
-    steps = []
-    frame = spark.createDataFrame(lines(some), spark_schema(CUT_TYPES))
-    audits.audit(spark, store, frame, lambda done, of: steps.append((done, of)))
-    assert steps == [(done, 6) for done in range(7)]
-    found = {(row.run_id, row.cut_id): row.witness for row in store.read(spark, "audits").collect()}
-    assert found == {(run, cut): executions[run].history.violation(ends) for (run, cut), ends in some.items()}
-    held: dict[tuple[int, str], dict[str, list[int]]] = {key: {} for key in some}
-    for row in store.read(spark, "channels").collect():
-        held[row.run_id, row.cut_id][row.channel] = list(row.messages)
-    assert held == {(run, cut): executions[run].history.in_channels(ends) for (run, cut), ends in some.items()}
-
-
-def test_keys_that_collide_are_told_apart(spark, store, wanted, audited, monkeypatch) -> None:
-    """If all hashes are the same, the result is the same."""
-    frame = spark.createDataFrame(lines(wanted), spark_schema(CUT_TYPES))
-    monkeypatch.setattr(audits.F, "xxhash64", lambda *_: F.lit(7).cast("bigint"))
-    found = {
-        (row.run_id, row.cut_id): row.witness for row in audits.verdicts(store.read(spark, "events"), frame).collect()
-    }
-    assert found == {(row.run_id, row.cut_id): row.witness for row in audited[1]}
+    own = Store(tmp_path)
+    for part in store.parts("events"):
+        own.write_part("events", part.name, parquet.read_table(store.path / part.file))
+    monkeypatch.setattr(cut_lines, "MOST_LINES", -(-len(lines(some)) // 4))
+    assert len(list(cut_lines.slices_of(as_table(lines(some))))) > 3
+    verdicts, channels = tables_of(store)
+    for given in (as_table(lines(some)), spark.createDataFrame(lines(some), spark_schema(CUT_TYPES))):
+        steps: list[tuple[int, int]] = []
+        assert audits.audit(spark, own, given, lambda *step, steps=steps: steps.append(step)).cuts == len(some)
+        assert steps == sorted(steps)
+        assert steps[-1][0] == steps[-1][1] > 3
+        assert tables_of(own) == (
+            {key: witness for key, witness in verdicts.items() if key in some},
+            {key: messages for key, messages in channels.items() if key[:2] in some},
+        )
 
 
 @pytest.mark.parametrize("run_ids", [(-(2**63), 2**63 - 1), (5, -5)])
@@ -318,4 +288,32 @@ def test_the_command(spark, tmp_path, capsys) -> None:
     assert main(["audit", str(tmp_path), "--cuts", str(tmp_path / "none.csv")]) == 2
     assert main(["audit", str(tmp_path), "--random", "0"]) == 2
     assert main(["audit", str(tmp_path / "nowhere"), "--snapshots"]) == 2
-    assert capsys.readouterr().err.count("\n") == 3
+    assert main(["audit", str(tmp_path / "nowhere"), "--random", "1"]) == 2
+    assert capsys.readouterr().err.count("\n") == 4
+    shuffled = [row._replace(run_id=run) for run in (1, 0) for row in A_TO_B]
+    folder_of(tmp_path / "shuffled", shuffled)
+    assert main(["audit", str(tmp_path / "shuffled"), "--random", "3"]) == 0
+    found = capsys.readouterr()
+    assert found.out.startswith("6 cuts, ")
+    assert found.err == f"{audits.UNSORTED}\n"
+
+
+def test_what_can_be_checked_without_spark_starts_none(tmp_path, capsys, monkeypatch) -> None:
+    monkeypatch.setattr("pipeline.jobs.ask", None)  # calling it would raise
+    folder_of(tmp_path / "full", A_TO_B)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "bad.csv").write_text("run_id,cut_id,process,index\n0,c,A,one\n")
+    for folder, asked, sentence in (
+        ("none", ["--snapshots"], "there is no such folder"),
+        ("empty", ["--random", "1"], "holds no events"),
+        ("full", ["--cuts", str(tmp_path / "none.csv")], "there is no such file"),
+        ("full", ["--cuts", str(tmp_path / "bad.csv")], "the line '0,c,A,one' has no number as index"),
+        ("full", ["--random", "10001"], "ask for 1 to 10000 cuts"),
+    ):
+        assert main(["audit", str(tmp_path / folder), *asked]) == 2
+        assert sentence in capsys.readouterr().err
+
+
+def test_the_cuts_of_snapshots_by_the_command(spark, store, capsys) -> None:
+    assert main(["audit", str(store.path), "--snapshots"]) == 0
+    assert "cuts, " in capsys.readouterr().out

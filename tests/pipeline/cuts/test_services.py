@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.cuts.cut_sources import at_random, from_snapshots
+from pipeline.cuts.cut_sources import from_snapshots
+from pipeline.cuts.event_columns import DECIDE, HIGHEST, LOWEST, row_groups
+from pipeline.cuts.random_cuts import AtRandom, drawn
 from pipeline.logs.foreign_table import read_table
 from sim.core.delays import HOLD, MessageReference
 from sim.core.model import CONTROL, EVENT_TYPES
@@ -37,9 +39,10 @@ def test_a_table_with_a_service_can_be_read_and_the_service_is_no_process(comman
 
 
 def test_no_cut_names_a_service(spark: Any, commanded: Any, tmp_path: Any) -> None:
-    events = folder_of(tmp_path, run(commanded).events).read(spark, "events")
-    assert {row.process for row in at_random(events, 3, 0).collect()} == {"P1", "P2"}
-    found = from_snapshots(events)
+    store = folder_of(tmp_path, run(commanded).events)
+    (cuts,) = drawn(row_groups(store, DECIDE), LOWEST, HIGHEST, AtRandom(3, 0))
+    assert [cuts.names[name] for name in cuts.processes] == ["P1", "P2"] * 3
+    found = from_snapshots(store.read(spark, "events"))
     assert ({row.process for row in found.cuts.collect()}, found.left_out) == ({"P1", "P2"}, 0)
 
 

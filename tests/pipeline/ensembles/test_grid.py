@@ -23,6 +23,7 @@ from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.scenarios.test_not_fifo import plain_markers
 from tests.sim.tools import failing
+from tests.tools import ROOT
 
 __all__ = ["plain_markers"]  # a fixture
 
@@ -147,6 +148,16 @@ def test_parameters_that_cannot_be_read_are_refused(workload: str, parameters: d
     ("given", "parameters", "sentence"),
     [
         ({"processes": "4", "initiators": "2,5"}, {}, "--initiators: 5 of 4 processes cannot initiate; use at most 4"),
+        (
+            {"algorithm": "mattern", "initiators": "1,2"},
+            {},
+            "--initiators: with Mattern's counters one process starts a snapshot; use 1",
+        ),
+        (
+            {"algorithm": "stop_the_world", "initiators": "2"},
+            {},
+            "--initiators: with Stop-the-world its coordinator starts a snapshot; use 1",
+        ),
         ({"workload": "scripted"}, {}, "--workload: scripted does nothing by itself with these parameters"),
         ({"processes": "4", "fifo": "yes,no"}, {}, "--fifo: Chandy-Lamport needs FIFO channels and cannot be combined"),
         (
@@ -364,3 +375,14 @@ def test_every_option_is_read() -> None:
     assert set(given) | {"scenario"} == set(OPTIONS)
     assert DEFAULTS["fifo"] == "yes"
     assert Grid.read(given).at == 1.0
+
+
+def test_with_another_algorithm_those_start_the_snapshots_of_a_scenario_who_may() -> None:
+    algorithms = ("chandy_lamport", "stop_the_world", "uncoordinated", "mattern")
+    barriers = (ROOT / "scenarios" / "barriers.toml").read_text()
+    cells = cells_of(Grid(name="barriers", scenario=barriers, algorithms=algorithms))
+    starters = {cell.scenario.algorithm: [start.process for start in cell.scenario.snapshots] for cell in cells}
+    assert starters == {
+        "chandy_lamport": ["s1", "s2"], "stop_the_world": ["coordinator"],
+        "uncoordinated": ["s1", "c1", "p1", "p2", "c2", "s2"], "mattern": ["s1"],
+    }  # fmt: skip

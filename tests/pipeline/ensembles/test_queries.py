@@ -10,9 +10,12 @@ import pytest
 
 from pipeline.ensembles import queries, summaries
 from pipeline.ensembles.queries import EVERY, FAILED, IMPOSSIBLE, INCOMPLETE, RunQuery
+from pipeline.ensembles.run import run_ensemble
 from pipeline.store.folder import Store
-from pipeline.store.schema import RUN_TYPES, arrow_schema
+from pipeline.store.schema import RUN_TYPES, TABLES, arrow_schema
 from sim.core.errors import InputError
+from tests.pipeline.some_ensembles import begin
+from views import ensemble_results
 
 DONE = {"status": "complete", "snapshot_id": "S1"}
 ROWS = [
@@ -88,6 +91,31 @@ def test_an_ensemble_that_was_summarized_has_the_same_overview_without_spark(spa
     assert sorted(row["run_id"] for row in kept.points) == sorted(row["run_id"] for row in found.points)
     first = {row["why"]: row for row in reversed(kept.extremes)}
     assert [first[row["why"]] for row in found.extremes] == found.extremes
+
+
+def test_a_complete_ensemble_has_its_overview_in_tables_and_asks_spark_nothing(spark, tmp_path, monkeypatch):
+    path = tmp_path / "complete"
+    ensemble, grid = begin(path, {"processes": "2,3", "runs": "20", "events": "none"}, {"transfers": "3"})
+    assert not queries.has_overview(ensemble)
+    run_ensemble(spark, ensemble, grid)
+    assert queries.has_overview(ensemble)
+    found = queries.load_overview(spark, ensemble)
+    monkeypatch.setattr(ensemble_results, "ask", lambda question: pytest.fail("Spark was asked"))
+    kept = ensemble_results._ask(path)
+    assert [row["cell"] for row in kept.cells] == [0, 1]
+    assert [row["run_id"] for row in kept.points] == [row["run_id"] for row in found.points]
+    assert {row["why"] for row in kept.extremes} == {row["why"] for row in found.extremes}
+
+
+def test_what_is_not_complete_is_summed_up_by_spark_even_if_it_has_older_tables(tmp_path):
+    store = Store.create(tmp_path / "older", "ensemble", {})
+    for table in ("summaries", "extremes", "sample"):
+        store.write_part(table, "older", arrow_schema(TABLES[table]).empty_table())
+    store.finish()
+    assert queries.has_overview(store)
+    for status in ("stopped", "running"):
+        store.update_manifest(status=status)
+        assert not queries.has_overview(store)
 
 
 def test_the_overview_has_cells_points_and_extremes(spark, store):

@@ -13,6 +13,7 @@ import pytest
 from pipeline.__main__ import main
 from pipeline.exploring.part import Task
 from pipeline.exploring.spread import SpreadSearch, explored
+from pipeline.store.local_folder import LocalFolder
 from sim.document import library
 from sim.explore.packing import BITS
 from sim.explore.replay import replayed
@@ -29,7 +30,7 @@ def test_it_finds_the_same(
     spark: Any, tmp_path: Path, processes: int, sends: int, states: int, transitions: int
 ) -> None:
     scenario = complete_graph(processes, sends)
-    found = explored(scenario, tmp_path, own_order=False, parts=PARTS, most_states=100_000).to_json()
+    found = explored(scenario, LocalFolder(tmp_path), own_order=False, parts=PARTS, most_states=100_000).to_json()
     assert (found["states"], found["transitions"]) == (states, transitions)
     assert found == exploration(scenario).to_json()
 
@@ -46,7 +47,7 @@ class Here(SpreadSearch):
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_order: bool) -> None:
     scenario = SYSTEMS[name]
-    search = Here(Space(scenario.engine(), own_order=own_order), tmp_path, PARTS, 100_000)
+    search = Here(Space(scenario.engine(), own_order=own_order), LocalFolder(tmp_path), PARTS, 100_000)
     search.go_on(None)  # type: ignore[arg-type]
     alone = exploration(scenario, own_order=own_order)
     assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
@@ -58,7 +59,7 @@ def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_ord
 def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
     """Within the bound it is the same, and in the last depth the parts hold states in several words."""
     scenario = complete_graph(4, 1)
-    search = Here(Space(scenario.engine(), own_order=False), tmp_path, PARTS, 9_000)
+    search = Here(Space(scenario.engine(), own_order=False), LocalFolder(tmp_path), PARTS, 9_000)
     search.go_on(None)  # type: ignore[arg-type]
     assert sum(search.space.packing.widths) > BITS
     alone = exploration(scenario, most_states=9_000)

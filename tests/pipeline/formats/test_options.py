@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import formats
+from pipeline import formats, jobs
 from pipeline.__main__ import main
-from pipeline.commands import ingest as command
 from pipeline.formats import all_options, check_options, find, guess, names, options_of, suffixes_of
 from pipeline.ingest import Plan, plan
 from pipeline.logs.format import ANYTHING
-from pipeline.store.folder import MANIFEST
-from pipeline.store.manifest import read_manifest
+from pipeline.store.folder import Store
 from sim.core.errors import InputError
 from tests.pipeline.some_logs import events_of
 from tests.tools import dropped, example
@@ -69,12 +67,12 @@ def test_a_new_file_is_a_format_and_knows_its_files(plain: Path) -> None:
 def test_its_option_is_a_flag_of_ingest(plain: Path, tmp_path: Path, monkeypatch, capsys) -> None:
     """Without Spark, whose workers do not have this module."""
     done: list[Plan] = []
-    monkeypatch.setattr(command, "ask", lambda question: question(None))
-    monkeypatch.setattr(command, "carry_out", lambda spark, store, todo, progress: done.append(todo) or [])
+    monkeypatch.setattr(jobs, "ask", lambda question, spark: question(spark))
+    monkeypatch.setattr(jobs, "carry_out", lambda spark, store, todo, progress: done.append(todo) or [])
     arguments = ["ingest", str(plain), "--format", "plain", "--out", str(tmp_path / "out")]
     assert main([*arguments, "--comment", ";"]) == 0
     assert [piece.how for piece in done[0].pieces] == [";"]
-    assert read_manifest(tmp_path / "out" / MANIFEST).about == {
+    assert Store(tmp_path / "out").manifest.about == {
         "files": [str(plain)], "format": "plain", "comment": ";", "quarantine": False,
     }  # fmt: skip
     assert main([*arguments, "--pattern", "x"]) == 2

@@ -20,7 +20,7 @@ from pipeline.ensembles.run import grid_of, run_ensemble
 from pipeline.spark import spark_session
 from pipeline.store.folder import Store
 from sim.core.errors import InputError
-from tests.pipeline.some_ensembles import LONG, MANY, begin, content, rows
+from tests.pipeline.some_ensembles import LONG, MANY, begin, content, files_of, rows
 from tests.pipeline.spark.processes import python_workers
 
 
@@ -46,7 +46,7 @@ def test_what_was_stopped_is_kept_and_resumed_without_doing_it_twice(
     run_ensemble(spark, store, grid, progress, stop)
     assert store.status == "stopped"
     assert reported[0] == (0, MANY)
-    before = {part: part.stat().st_mtime_ns for part in store.parts("runs")}
+    before = {file: file.stat().st_mtime_ns for file in files_of(store, "runs")}
     assert 0 < len(before) < plan_of(store, grid).chunk_count
     assert store.read(spark, "runs").count() >= 8 * len(before)  # workers finish their chunks
     reported.clear()
@@ -60,7 +60,7 @@ def test_what_was_stopped_is_kept_and_resumed_without_doing_it_twice(
 def test_a_chunk_that_was_not_finished_is_done_anew(spark: Any, tmp_path: Path, undisturbed: Store) -> None:
     """The folder is as a killed command leaves it: events without runs, a hidden file, and the status running."""
     store = Store(Path(shutil.copytree(undisturbed.path, tmp_path / "killed")))
-    lost = store.parts("runs")[3]
+    lost = files_of(store, "runs")[3]
     lost.rename(lost.with_name(f"_0123456789ab-{lost.name}"))
     store.update_manifest(status="running", host=socket.gethostname(), pid=os.getpid())
     assert store.status == "stopped"
@@ -72,7 +72,7 @@ def test_a_worker_that_is_killed_costs_a_retry(spark: Any, tmp_path: Path, undis
     store, grid = begin(tmp_path / "worker", *LONG)
     working = threading.Thread(target=run_ensemble, args=(spark, store, grid))
     working.start()
-    while not store.has("runs"):
+    while working.is_alive() and not store.has("runs"):
         time.sleep(0.01)
     killed = kill_workers()
     working.join()
@@ -94,11 +94,11 @@ def kill_workers() -> list[int]:
 
 def test_a_path_that_cannot_be_written_is_an_error_in_one_sentence(spark: Any, tmp_path: Path) -> None:
     store, grid = begin(tmp_path / "full", {"processes": "2", "runs": "20"}, {"transfers": "1"})
-    store.folder("runs").symlink_to(tmp_path / "nowhere")
+    (store.path / "runs").symlink_to(tmp_path / "nowhere")
     with pytest.raises(InputError, match=r"full/runs: cannot be written \(File exists\); make room, or name another"):
         run_ensemble(spark, store, grid)
     assert (store.status, store.parts("runs")) == ("stopped", [])
-    store.folder("runs").unlink()
+    (store.path / "runs").unlink()
     run_ensemble(spark, store, grid)
     assert (store.status, len(rows(store, "runs"))) == ("complete", 20)
 
@@ -123,7 +123,8 @@ class Broken:
         raise PySparkException("Nothing\nworks")
 
 
-def test_a_failure_of_spark_is_an_error_in_one_sentence(tmp_path: Path) -> None:
+def test_a_failure_of_spark_is_an_error_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spark_session, "is_own", lambda spark: True)
     store, grid = begin(tmp_path / "gone", {"processes": "2", "runs": "2"})
     spark: Any = Broken()
     with pytest.raises(InputError, match=r"gone: Spark gave up \(Nothing works\); what was finished is kept: go"):

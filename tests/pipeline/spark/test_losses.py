@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql.connect import udf
 
 from pipeline.ensembles.run import complete_ensemble, run_ensemble
-from pipeline.spark import interrupting, restarting, spark_session
+from pipeline.spark import interrupting, preparing, restarting, spark_session
 from pipeline.spark.background import in_background
 from pipeline.spark.interrupting import interrupted_by
 from pipeline.spark.losses import SparkLost, in_one_sentence
@@ -185,6 +189,7 @@ def test_an_ensemble_keeps_its_folder_to_itself_until_it_is_given_up(
         return Doomed(store.path, seen)
 
     monkeypatch.setattr(restarting.spark_session, "session", session)
+    monkeypatch.setattr(restarting.spark_session, "is_own", lambda spark: True)
     with pytest.raises(InputError, match="Spark has ended"):
         complete_ensemble(store, grid)
     assert seen == ["running"] * 2 * (1 + MOST_RESTARTS)
@@ -218,11 +223,77 @@ def test_a_spark_that_does_not_stop_when_told_to_is_ended(monkeypatch: pytest.Mo
 
 
 def test_a_full_disk_of_sparks_is_said_in_one_sentence() -> None:
-    from pyspark.errors import PySparkException
-
     spark: Any = Session()
     with (
         pytest.raises(InputError, match="big: Spark gave up: the disk with its temporary files is full; make room"),
         in_one_sentence(spark, "big: "),
     ):
         raise PySparkException("Job aborted: java.io.IOException: No space left on device\n at java.base/...")
+
+
+# ------------------------------------------------------------------ in words
+
+WORKER = """An exception was thrown from the Python worker:
+Traceback (most recent call last):
+  File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 4207, in invoke_udf
+    func, profiler, deserializer, serializer = read_udfs(
+                                               ^^^^^^^^^^
+  File "/opt/spark/python/lib/pyspark.zip/pyspark/worker.py", line 1920, in read_udfs
+    import pyarrow as pa
+"""
+MISMATCH = """
+pyspark.errors.exceptions.base.PySparkRuntimeError: [PYTHON_VERSION_MISMATCH] Python in worker has different version: \
+3.9 than that in driver: 3.11, PySpark cannot run with different minor versions.
+Please check environment variables PYSPARK_PYTHON and PYSPARK_DRIVER_PYTHON are correctly set.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (WORKER + "ModuleNotFoundError: No module named 'pyarrow'\n", r"lack pyarrow: install it there \(docs/cluster"),
+        (WORKER + MISMATCH, r"workers have Python 3\.9, and this is Python 3\.11: both need the same, to the second"),
+        (WORKER + "ValueError: the cause\n\nJVM stacktrace: ...", r"^big: Spark gave up \(ValueError: the cause\)$"),
+    ],
+)
+def test_the_cause_on_a_worker_is_not_cut_off(text: str, words: str) -> None:
+    spark: Any = Session()
+    with pytest.raises(InputError, match=words), in_one_sentence(spark, "big: "):
+        raise PySparkException(text)
+
+
+def test_what_workers_lack_is_said_before_any_job(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "NEEDED", (*preparing.NEEDED, "no_such_package"))
+    with pytest.raises(InputError, match=r"Spark's workers lack no_such_package: install it there"):
+        preparing.prepare(spark)
+
+
+def test_a_worker_of_another_python_is_told_of(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(udf, "sys", SimpleNamespace(version_info=(3, 99)))
+    with pytest.raises(InputError, match=rf"workers have Python 3\.{sys.version_info[1]}, and this is Python 3\.99"):
+        preparing.prepare(spark)
+
+
+# ------------------------------------------------------------------ Ctrl-C is Ctrl-C, a failure is not
+
+
+def test_a_failure_that_ctrl_c_brings_about_is_ctrl_c(sessions: list[Session]) -> None:
+    """PySpark tells Spark of the Ctrl-C. Where that fails, it raises that failure instead."""
+
+    def work(spark: Any, report: Any) -> None:
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            raise PySparkException("cannot be reached") from None
+
+    with pytest.raises(KeyboardInterrupt):
+        carried_out(work)
+    assert len(sessions) == 1
+
+
+def test_a_failure_without_ctrl_c_is_none(sessions: list[Session]) -> None:
+    def work(spark: Any, report: Any) -> None:
+        raise PySparkException("KeyboardInterrupt in a worker")
+
+    with pytest.raises(InputError, match="Spark gave up"):
+        carried_out(work)

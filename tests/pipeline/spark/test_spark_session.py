@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +31,24 @@ def test_a_client_without_the_token_is_refused(spark) -> None:
         connect(f"sc://localhost:{server.port}", retries=0)
 
 
+def test_a_server_that_accepts_and_never_answers_is_given_up() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"sc://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(
+            InputError, match=rf"no Spark answers at {address}/: nothing came within 0\.5 s; is it Spark C"
+        ):
+            connect(f"{address}/;token=secret", retries=4, patience_s=0.5)
+
+
+def test_where_nobody_listens_is_known_at_once() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(InputError, match=rf"no Spark answers at sc://127\.0\.0\.1:{port}: .*Connection refused"):
+        connect(f"sc://127.0.0.1:{port}", retries=4)
+    with pytest.raises(InputError, match="no Spark answers at http://somewhere"):
+        connect("http://somewhere", retries=4)
+
+
 ORPHAN = """
 import logging, os, threading, time
 logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.FileHandler(LOG)])
@@ -37,7 +56,7 @@ from pipeline.spark.connecting import connect
 from pipeline.spark.local_server import Server
 server = Server(bundled_java=True)
 server.wait()
-spark = connect(server.url, retries=0)
+spark = connect(server.url, retries=0, patience_s=180)
 def busy(batches):
     open(LOG + "-busy", "w").close()
     time.sleep(600)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pyarrow
 import pytest
-from pyarrow import parquet
 
 from pipeline.store.folder import Store
 from pipeline.store.schema import AUDIT_TYPES, RUN_TYPES, arrow_schema
@@ -32,25 +31,14 @@ def modes(path: Path) -> set[str]:
     return {stat.filemode(one.lstat().st_mode) for one in (path, *path.rglob("*"))}
 
 
-def as_spark_writes(staging: Path) -> None:
-    """A table as Java leaves it: with the modes of the umask."""
-    staging.mkdir()
-    staging.chmod(0o755)
-    parquet.write_table(AUDITS, staging / "part-0.parquet")
-    for name in ("_SUCCESS", ".part-0.parquet.crc"):
-        (staging / name).touch()
-    for file in staging.iterdir():
-        file.chmod(0o644)
-
-
 def test_all_that_is_written_is_for_its_owner_alone(
     tmp_path: Path, umask: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SPARK_REMOTE", raising=False)
     store = Store.create(tmp_path / "new" / "root" / "bank", "ensemble", {})
     store.write_part("runs", "all", ROWS)
-    with store.replacing("audits") as staging:
-        as_spark_writes(staging)
+    with store.replacing("audits") as new:
+        new.keep(new.write_part("audits", "all", AUDITS))
     assert modes(tmp_path / "new") == {"drwx------", "-rw-------"}
     store.finish()
     assert modes(tmp_path / "new") == {"drwx------", "-rw-------"}
@@ -69,8 +57,8 @@ def test_a_folder_of_a_version_before_is_closed_when_it_is_written_again(
     assert modes(tmp_path / "bank") == {"drwx------", "-rw-------"}
     again.finish()
     store.path.chmod(0o755)
-    with again.replacing("audits") as staging:  # as summarize and audit do
-        as_spark_writes(staging)
+    with again.replacing("audits") as new:  # as summarize and audit do
+        new.keep(new.write_part("audits", "all", AUDITS))
     assert modes(tmp_path / "bank") == {"drwx------", "-rw-------"}
 
 
@@ -86,7 +74,7 @@ def test_on_a_cluster_the_owner_decides_and_parts_follow_the_folder(
     assert modes(store.path) == {"drwxrwxr-x", "-rw-rw-r--"}
     store.path.chmod(0o2770)
     Store(store.path).write_part("runs", "all", ROWS)  # as a worker does
-    assert modes(store.folder("runs")) == {"drwxrws---", "-rw-rw----"}
+    assert modes(store.path / "runs") == {"drwxrws---", "-rw-rw----"}
     store.finish()
     assert store.path.stat().st_mode & 0o7777 == 0o2770
 
@@ -95,7 +83,7 @@ def test_the_table_of_another_user_is_written_as_far_as_that_user_allows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store.create(tmp_path / "bank", "ensemble", {})
-    store.folder("audits").mkdir()
+    (store.path / "audits").mkdir()
     change = os.chmod
 
     def only_files(path: object, mode: int, **options: bool) -> None:
@@ -103,8 +91,8 @@ def test_the_table_of_another_user_is_written_as_far_as_that_user_allows(
             raise PermissionError(1, "Operation not permitted")
         change(str(path), mode, **options)
 
-    with store.replacing("audits") as staging:
-        as_spark_writes(staging)
-        monkeypatch.setattr(os, "chmod", only_files)
-    store.write_part("audits", "all", AUDITS)
+    monkeypatch.setattr(os, "chmod", only_files)
+    with store.replacing("audits") as new:
+        new.keep(new.write_part("audits", "all", AUDITS))
+    store.write_part("audits", "more", AUDITS)
     assert len(store.parts("audits")) == 2

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from typing import Any
 
 import pyarrow
 import pytest
@@ -14,8 +15,10 @@ from pyarrow import parquet
 
 from pipeline.store.data_root import data_root, folder_path
 from pipeline.store.folder import Store
+from pipeline.store.local_folder import LocalFolder
 from pipeline.store.manifest import FORMAT
 from pipeline.store.schema import CUT_TYPES, RUN_TYPES, TABLES, arrow_schema, spark_schema
+from pipeline.store.tables import GENERATIONS, Tables, Written
 from sim import VERSION
 from sim.core.errors import InputError
 from sim.core.model import EVENT_TYPES
@@ -30,6 +33,16 @@ def events(*runs: int) -> pyarrow.Table:
     return pyarrow.Table.from_pylist(rows, EVENTS)
 
 
+def audits(run: int) -> pyarrow.Table:
+    row = {"run_id": run, "cut_id": "c", "consistent": True}
+    return pyarrow.Table.from_pylist([row], arrow_schema(TABLES["audits"]))
+
+
+def names(store: Store, table: str) -> list[str]:
+    """The names of a table's parts."""
+    return [part.name for part in store.parts(table)]
+
+
 @pytest.fixture
 def store(tmp_path) -> Store:
     return Store.create(tmp_path / "one", "ensemble", {"runs": 2})
@@ -37,8 +50,8 @@ def store(tmp_path) -> Store:
 
 def test_a_part_that_is_not_finished_is_not_seen(store) -> None:
     store.write_part("events", "chunk-0", events(0))
-    (store.folder("events") / "_hidden-chunk-1.parquet").write_bytes(b"PAR1 half")
-    assert [part.name for part in store.parts("events")] == ["chunk-0.parquet"]
+    ((store.path / "events") / "_hidden-chunk-1.parquet").write_bytes(b"PAR1 half")
+    assert names(store, "events") == ["chunk-0"]
     assert store.count("events") == 1
 
 
@@ -46,7 +59,7 @@ def test_a_part_written_again_takes_the_place_of_the_first(store, spark) -> None
     store.write_part("events", "chunk-0", events(0, 1))
     store.write_part("events", "chunk-0", events(0, 1))
     assert store.read(spark, "events").count() == 2
-    assert [path.name for path in store.folder("events").iterdir()] == ["chunk-0.parquet"]
+    assert [path.name for path in (store.path / "events").iterdir()] == ["chunk-0.parquet"]
 
 
 def test_a_write_that_fails_leaves_what_was_there(store, monkeypatch) -> None:
@@ -56,21 +69,67 @@ def test_a_write_that_fails_leaves_what_was_there(store, monkeypatch) -> None:
         store.write_part("events", "chunk-0", events(0, 1, 2))
     monkeypatch.undo()
     assert store.count("events") == 1
-    assert [path.name for path in store.folder("events").iterdir()] == ["chunk-0.parquet"]
+    assert [path.name for path in (store.path / "events").iterdir()] == ["chunk-0.parquet"]
 
 
 def test_a_table_is_replaced_whole_or_not_at_all(store) -> None:
-    store.write_part("audits", "old", pyarrow.table({"run_id": [1]}))
-    with pytest.raises(KeyboardInterrupt), store.replacing("audits") as staging:
-        staging.mkdir()
-        (staging / "new.parquet").write_bytes(b"half")
+    store.write_part("audits", "old", audits(1))
+    with pytest.raises(KeyboardInterrupt), store.replacing("audits") as new:
+        new.keep(new.write_part("audits", "new", audits(2)))
         raise KeyboardInterrupt
-    assert [part.name for part in store.parts("audits")] == ["old.parquet"]
-    with store.replacing("audits") as staging:
-        staging.mkdir()
-        (staging / "new.parquet").write_bytes(b"whole")
-    assert [part.name for part in store.parts("audits")] == ["new.parquet"]
-    assert sorted(path.name for path in store.path.iterdir()) == ["_lock", "audits", "manifest.json"]
+    assert names(store, "audits") == ["old"]
+    with store.replacing("audits") as new:
+        new.keep(new.write_part("audits", "new", audits(2)))
+        assert names(store, "audits") == ["old"]
+    assert names(store, "audits") == ["new"]
+    assert [path.name for path in (store.path / "audits").iterdir()] == [f"new.{new.generation}.parquet"]
+    assert sorted(path.name for path in store.path.iterdir()) == ["_lock", "_tables.json", "audits", "manifest.json"]
+    store.write_part("audits", "later", audits(3))
+    assert names(store, "audits") == ["later", "new"]
+
+
+def test_several_tables_are_replaced_at_once(store, monkeypatch) -> None:
+    """Whoever is killed before the one step that counts has changed nothing; after it, everything."""
+    for table in ("audits", "channels"):
+        store.write_part(table, "old", arrow_schema(TABLES[table]).empty_table())
+    write = LocalFolder.write
+
+    def killed(self: LocalFolder, name: str, content: Any) -> None:
+        if name == GENERATIONS:
+            raise SystemExit
+        write(self, name, content)
+
+    monkeypatch.setattr(Tables, "give_up", lambda *_: None)  # as of a process that is killed
+    monkeypatch.setattr(LocalFolder, "write", killed)
+    with pytest.raises(SystemExit), store.replacing("audits", "channels") as new:
+        new.keep(new.write_part("audits", "new", audits(2)))
+    assert [names(store, table) for table in ("audits", "channels")] == [["old"], ["old"]]
+    monkeypatch.setattr(LocalFolder, "write", write)
+    monkeypatch.setattr(Tables, "_tidy", lambda *_: None)
+    with store.replacing("audits", "channels") as new:
+        new.keep(new.write_part("audits", "new", audits(2)))
+    assert [names(store, table) for table in ("audits", "channels")] == [["new"], ["empty"]]
+    assert store.rows("audits").to_table()["run_id"].to_pylist() == [2]
+    monkeypatch.undo()
+    with store.replacing("audits", "channels"):
+        pass
+    assert len(list((store.path / "audits").iterdir())) == 3, "what others may be writing now is left for a day"
+
+
+def test_what_was_not_kept_is_no_part_and_what_was_kept_has_to_be_there(store) -> None:
+    with store.replacing("audits") as new:
+        new.write_part("audits", "of a task that was tried again", audits(1))
+        new.keep(new.write_part("audits", "new", audits(2)))
+    assert names(store, "audits") == ["new"]
+    for wrong, sentence in (
+        (Written("audits", "elsewhere", 1), "workers have written 1 parts that are not here; name a folder that"),
+        (Written("audits", "cut", 7), "audits/cut has 1 rows and should have 7; try again"),
+    ):
+        with pytest.raises(InputError, match=sentence), store.replacing("audits") as new:
+            new.write_part("audits", "cut", audits(3))
+            new.keep(wrong)
+        assert names(store, "audits") == ["new"]
+        assert len(list((store.path / "audits").iterdir())) == 1
 
 
 def test_a_folder_that_is_there_is_not_written_into(store, tmp_path) -> None:
@@ -93,7 +152,7 @@ def test_a_file_in_the_place_of_a_folder(tmp_path) -> None:
 def test_a_part_that_is_cut_off_is_named(store, spark) -> None:
     store.write_part("events", "chunk-0", events(0))
     store.write_part("events", "chunk-1", events(1))
-    part = store.folder("events") / "chunk-1.parquet"
+    part = (store.path / "events") / "chunk-1.parquet"
     part.write_bytes(part.read_bytes()[:-9])
     with pytest.raises(InputError, match=r"chunk-1\.parquet: is cut off or no Parquet file"):
         store.read(spark, "events")

@@ -14,6 +14,7 @@ SHAPES = {
     "ring": "12 23 34 41",
     "line": "12 21 23 32 34 43",
     "star": "12 13 14 21 31 41",
+    "dag": "12 13 14 23 24 34",
     "complete": "12 13 14 21 23 24 31 32 34 41 42 43",
 }
 
@@ -32,7 +33,8 @@ def test_listed_channels_keep_their_order() -> None:
 @pytest.mark.parametrize("count", [1, 2])
 def test_few_processes(kind: str, count: int) -> None:
     edges = Topology(kind, extra=5).edges(NAMES[:count], 3)
-    assert len(edges) == (0 if kind == "listed" else count * (count - 1))
+    every = count * (count - 1)
+    assert len(edges) == {"listed": 0, "dag": every // 2}.get(kind, every)
 
 
 @given(st.integers(2, 12), st.integers(0, 30), st.integers(0, 99))

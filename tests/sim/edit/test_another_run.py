@@ -22,9 +22,12 @@ from tests.sim.strategies import scenarios
 from tests.sim.tools import edited_by, send, start, system
 
 SMALL = [name for name in library.names() if name != "hundred"]
-TOO_SMALL = {  # two or three messages cannot be of every kind
-    "deadlock", "never_occurred", "termination", "two_banks", "two_banks_early", "widgets",
+TOO_SMALL = {  # two or three messages cannot be of every kind; aligned barriers record no channel
+    "back_pressure", "barriers", "deadlock", "lai_yang_silent", "never_occurred", "partition", "piggybacked",
+    "termination", "two_banks", "two_banks_early", "widgets",
 }  # fmt: skip
+NO_CHANNEL_STATES = {"domino", "stop_the_world"}  # so that part of the question has only one answer
+BARRIERS = {"unaligned", "alignment_timeout"}  # which overtake, and leave no channel empty; aligned ones leave all so
 
 
 def events_of(execution: Execution) -> list[Event]:
@@ -73,7 +76,7 @@ def test_of_every_bundled_scenario_there_are_others_and_they_are_worth_asking(na
     drawn = [another_run(execution, number) for number in range(6)]
     assert all(one != other for one, other in pairwise(drawn))
     assert all(run(one).events != execution.events for one in drawn)
-    assert name in TOO_SMALL or all(is_worth_asking(run(one)) for one in drawn)
+    assert name in TOO_SMALL | NO_CHANNEL_STATES | BARRIERS or all(is_worth_asking(run(one)) for one in drawn)
     assert all(one.title == execution.scenario.title + SUFFIX for one in drawn)
 
 

@@ -72,7 +72,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"do": "delete", "item": {"snapshots": 1}}, "item.snapshots: there is no number 1; this scenario has 1"),
     ({"do": "delete", "item": {"script": -1}}, "at least 0"),
     ({"do": "delete", "item": {"script": "1"}}, "a whole number"),
-    ({"do": "delete", "item": {"script": 1, "snapshots": 0}}, 'expected {"script": n} or {"snapshots": n}'),
+    ({"do": "delete", "item": {"script": 1, "snapshots": 0}}, 'expected {"script": n}, {"snapshots": n} or'),
     ({"do": "delete", "item": [1]}, "item: expected a table"),
     ({"do": "delete", "item": {}}, 'expected {"script": n}'),
     ({"do": "change", "item": A, "to": "P2"}, "an internal event goes to nobody"),

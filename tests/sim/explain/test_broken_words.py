@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sim.core.slip import SLIPS
+from sim.core.slip import FIFO, SLIPS
 from sim.document import library
-from sim.edit.edits import FIFO, apply_edit
+from sim.edit.edits import apply_edit
 from sim.edit.lay_bare import harm, smallest_edit
 from sim.explain.narration import narrate, sentences
 from sim.explain.reasons import explain, reasons, why_channel, why_state

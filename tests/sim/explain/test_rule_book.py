@@ -12,7 +12,7 @@ from sim.core.algorithm import ALGORITHMS, SnapshotAlgorithm
 from sim.core.algorithm_words import Rule, RuleClause
 from sim.core.delays import DelayRule
 from sim.document import library
-from sim.explain.narration import APPLICATION_EVENT, StepText, narrate
+from sim.explain.narration import APPLICATION_EVENT, FAULT, StepText, narrate
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.run.execution import run
 from tests.sim.rule_books import Barrier
@@ -32,7 +32,7 @@ def unnamed(algorithm: type[SnapshotAlgorithm] | SnapshotAlgorithm, told: Iterab
         if not (rule.title and rule.source and rule.clauses and all(text for one in rule.clauses for text in one)):
             yield f"{algorithm.name}: {rule} lacks a title, a source, a name or a text"
     own = {caption.rule for caption in algorithm.captions.values() if caption.rule}
-    shown = {name for text in told for name in text.rules} - {APPLICATION_EVENT}
+    shown = {name for text in told for name in text.rules} - {APPLICATION_EVENT, FAULT}
     yield from (f"{algorithm.name}: {name!r} names no clause" for name in sorted((own | shown) - set(names)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
-from sim.core.algorithm import ALGORITHMS
+from sim.core.algorithm import ALGORITHMS, ALL
 from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.core.topology import Topology
@@ -61,7 +61,9 @@ def test_nothing_else_changes_for_any_rule_book(register, monkeypatch, algorithm
     register(rule_books.Barrier)
     monkeypatch.setattr(packing, "BITS", bits)
     done = same(changed(complete_graph(3, 1), algorithm, not_fifo=False))
-    assert done.found.representatives < 0.51 * done.found.states
+    # Where snapshots begin at sources, the graph is not symmetric; where all start one, each has a place in the script.
+    is_symmetric = done.scenario.topology.kind == "complete" and ALGORITHMS[algorithm].initiators != ALL
+    assert not is_symmetric or done.found.representatives < 0.51 * done.found.states
 
 
 def test_a_star_is_symmetric_in_its_leaves():

@@ -1,0 +1,122 @@
+"""Uncoordinated copies: every process records its state when it likes, and nobody tells anybody.
+
+B. Randell, "System Structure for Software Fault Tolerance", IEEE Transactions on Software Engineering 1(2), 1975;
+"uncoordinated checkpointing" in E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, "A Survey of Rollback-Recovery
+Protocols in Message-Passing Systems", ACM Computing Surveys 34(3), 2002, section 3.2.
+
+1. Each process makes its first copy when it is asked to begin, and then a copy after every so many of its own events. A
+   receipt counts as one event together with what the program answers to it.
+2. There are no markers, no stamps and no control messages, and no channel is recorded.
+
+The last copies of all processes need not be a consistent cut: one may contain the receipt of a message whose send is in
+no copy. After a failure that receiver goes back to an older copy; so what it has sent since is unsent, and the next one
+has to go back: the domino effect. It ends at the recovery line (sim/theory/recovery.py), at worst with everybody in the
+initial state. What is in the channels at the recovery line is in no copy: it is lost, or has to be sent again.
+
+Channels need not be FIFO.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from sim.core.algorithm import ALL, BY_NOTHING, SnapshotAlgorithm
+from sim.core.algorithm_words import Caption, Rule, RuleClause
+from sim.core.effects import Out
+from sim.core.model import Process
+from sim.core.parameters import Parameter
+
+FIRST = RuleClause("A first copy", "A process that is asked to begin makes a copy of its state, and tells nobody.")
+COPY = RuleClause(
+    "Another copy",
+    "A process makes a copy again after every so many events of its own. Nobody looks whether the copies fit together.",
+)
+LINE = RuleClause(
+    "The recovery line",
+    "After a failure everybody goes back to its last copy. Whoever has received a message that is then unsent goes "
+    "back further, until what is left is a consistent cut.",
+)
+SURVEY = (
+    "E. N. Elnozahy, L. Alvisi, Y.-M. Wang and D. B. Johnson, A Survey of Rollback-Recovery Protocols in "
+    "Message-Passing Systems, ACM Computing Surveys 34(3), 2002, section 3.2"
+)
+RANDELL = (
+    "B. Randell, System Structure for Software Fault Tolerance, IEEE Transactions on Software Engineering 1(2), 1975"
+)
+
+
+class Uncoordinated(SnapshotAlgorithm):
+    """Everybody records when it likes."""
+
+    name = "uncoordinated"
+    title = "Uncoordinated copies"
+    source = "Randell 1975; Elnozahy et al. 2002, section 3.2"
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "every": Parameter("whole", 3, "own events of a process from one copy to the next", least=1),
+        "first": Parameter("table", {}, "per process, the events before its second copy (default: every)", least=1),
+    }
+    every: int
+    first: Mapping[str, int]
+    needs_fifo = False
+    records_once = False
+    coordinated = False
+    initiators = ALL
+    closes_by = BY_NOTHING
+    checks: ClassVar[tuple[str, ...]] = ("completion",)
+
+    # ------------------------------------------------------------------ rules
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """Only processes make copies."""
+        for name in self.first:
+            if name not in self.graph.processes:
+                yield (
+                    f"first.{name}",
+                    f"{name!r} is no process; the processes are {', '.join(self.graph.processes[:8])}",
+                )
+
+    def on_initiate(self, process: Process, snapshot: str, out: Out) -> None:
+        """A first copy."""
+        if snapshot not in process.snapshots:
+            out.record(snapshot)
+
+    def on_acted(self, process: Process, out: Out) -> None:
+        """Another copy, of each series that has begun; `process.memory` is the number of events to the next one."""
+        left = self.first.get(process.name, self.every) if process.memory is None else process.memory
+        process.memory = left - 1 or self.every
+        if left == 1:
+            for snapshot in process.snapshots:
+                out.record(snapshot)
+
+    def messages(self) -> int:
+        """None."""
+        return 0
+
+    # ------------------------------------------------------------------ words
+
+    rules: ClassVar[tuple[Rule, ...]] = (
+        Rule("Everybody alone", (FIRST, COPY), SURVEY),
+        Rule("Going back", (LINE,), RANDELL),
+    )
+    captions: ClassVar[Mapping[str, Caption]] = {
+        "initiates": Caption(FIRST.name, "{process} begins with its copies{per}: it {clauses}."),
+        "own": Caption(COPY.name, "Then {process} {clauses}{per}."),
+        "message": Caption(COPY.name, "Then {process} {clauses}{per}."),
+    }
+    clauses: ClassVar[Mapping[str, str]] = {"record": "makes a copy of its state {state}", "done": ""}
+    reasons: ClassVar[Mapping[str, str]] = {
+        "state": "{message} is part of {target}'s last copy: received {receive}, before it (step {second}).",
+        "future": "{message} is in no copy: {source} sent it {send}, after its last copy (step {first}).",
+        "orphan": "{message} is in {target}'s last copy, received {receive} (copy at step {second}). But "
+        "{source} sent it {send}, after its own last copy (step {first}): the two copies are no consistent cut.",
+        "held": "{message} is on its way in {channel}, and in no copy: {source} sent it {send}, before its last copy "
+        "(step {first}), and nobody records channels.",
+        "left_out_by_rule": "{message} is in no copy of its receiver, and nobody records channels: sent {send}. After "
+        "a failure it is lost, or has to be sent again.",
+        "not_recorded": "{process} has made no copy for {snapshot}.",
+        "initiated": "{process} made its last copy for {snapshot} at step {step}, when it liked.",
+        "by_rule": "{process} made its last copy for {snapshot} at step {step}, when it liked.",
+        "never_recorded": "{channel} is not recorded: copies are of processes only.",
+        "still_recorded": "{channel} is not recorded: copies are of processes only.",
+    }

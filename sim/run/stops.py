@@ -1,0 +1,140 @@
+"""When something stood still: a channel that was blocked, full or severed, a process that was paused or down."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sim.core.deadline import in_time
+from sim.core.model import BLOCKED, CRASH, DOWN, FULL, PAUSED, RESTART, RESUMED, ROOM, UNBLOCKED, UP, Event
+from sim.run.execution import Execution, once
+from sim.run.fifo import due
+
+_ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FULL: ROOM, CRASH: RESTART, DOWN: UP}
+
+
+class Stop(NamedTuple):
+    """From its row `begin` to its row `end` (None: to the end of the run) a channel or a process stands still."""
+
+    begin: Event
+    end: Event | None
+
+    @property
+    def kind(self) -> str:
+        """What it is: BLOCKED, PAUSED, FULL, CRASH (a process is down) or DOWN (a channel is severed)."""
+        return self.begin.kind
+
+    @property
+    def process(self) -> str:
+        """The process that takes nothing from the blocked channel, or stands still itself."""
+        return self.begin.process
+
+    @property
+    def channel(self) -> str | None:
+        """The channel that is blocked, full or severed (None: it is the process)."""
+        return self.begin.channel
+
+    @property
+    def snapshot(self) -> str | None:
+        """The snapshot for which it stands still."""
+        return self.begin.snapshot_id
+
+    @property
+    def lasts(self) -> float | None:
+        """How long it stands still (None: to the end of the run)."""
+        return None if self.end is None else self.end.time - self.begin.time
+
+
+@once
+def stops_of(execution: Execution) -> tuple[Stop, ...]:
+    """All stops of a run, in the order of their beginnings."""
+    found: dict[int, Stop] = {}
+    open_at: dict[tuple[str, str], int] = {}  # what ends it, and where -> row of its beginning
+    for row in in_time(execution.events):
+        where = row.channel or row.process
+        if row.kind in _ENDS:
+            open_at[_ENDS[row.kind], where] = row.row
+            found[row.row] = Stop(row, None)
+        elif (begin := open_at.pop((row.kind, where), None)) is not None:
+            found[begin] = found[begin]._replace(end=row)
+    return tuple(found.values())
+
+
+@once
+def ended_by(execution: Execution) -> dict[int, Stop]:
+    """The stops that have ended, by the row of their end."""
+    return {stop.end.row: stop for stop in stops_of(execution) if stop.end is not None}
+
+
+@once
+def others_full(execution: Execution) -> dict[int, tuple[str, ...]]:
+    """By row that tells of room on a channel: the other channels of its sender that are still full."""
+    full: dict[str, list[str]] = {}
+    found: dict[int, tuple[str, ...]] = {}
+    for row in in_time(execution.events):
+        if row.kind in (FULL, ROOM):
+            channel = row.channel or ""
+            own = full.setdefault(channel.partition("->")[0], [])
+            if row.kind == FULL:
+                own.append(channel)
+            else:
+                own.remove(channel)
+                found[row.row] = tuple(own)
+    return found
+
+
+@once
+def freed_at(execution: Execution) -> dict[int, float | None]:
+    """When a channel is open again for the messages that had to wait for that (None: never), by message id.
+
+    They wait behind a message that blocked their channel, until their receiver, of which a channel is full, goes on, or
+    until their channel is mended.
+    """
+    found: dict[int, float] = {}
+    for waits in (_behind_a_block(execution), _until_it_may_come(execution)):
+        for message, end in waits:
+            found[message] = max(found.get(message, 0.0), end)
+    return {message: None if end == math.inf else end for message, end in found.items()}
+
+
+def _behind_a_block(execution: Execution) -> Iterator[tuple[int, float]]:
+    """For each message sent on a channel after a message that blocked it: when the last such block ended."""
+    came = {(own.channel.name, own.receive.step): own.id for own in execution.flights if own.receive is not None}
+    blocks: dict[str, list[tuple[int, float]]] = {}  # by channel: the message that blocked it, and the end
+    for stop in stops_of(execution):
+        channel = stop.channel or ""
+        if stop.kind == BLOCKED and (channel, stop.begin.step) in came:
+            blocks.setdefault(channel, []).append((came[channel, stop.begin.step], _end(stop)))
+    for own in blocks.values():
+        own.sort()
+    for flight in in_time(execution.flights):
+        own = blocks.get(flight.channel.name, [])
+        before = bisect_left(own, (flight.id, 0.0))
+        if before:
+            yield flight.id, own[before - 1][1]
+
+
+def _until_it_may_come(execution: Execution) -> Iterator[tuple[int, float]]:
+    """For each message that was due before its receiver could go on, or its channel was mended: when that was.
+
+    Where there are several such times, the last one before it came.
+    """
+    ends: dict[str, list[float]] = {}  # by process that stands still, and by channel that is severed
+    for stop in stops_of(execution):
+        if stop.kind in (FULL, DOWN):
+            ends.setdefault(stop.process if stop.kind == FULL else stop.channel or "", []).append(_end(stop))
+    for own in ends.values():
+        own.sort()
+    for flight in in_time(execution.flights):
+        came = math.inf if flight.receive is None else flight.receive.time
+        for where in () if flight.is_control else (flight.channel.target_name, flight.channel.name):
+            own = ends.get(where, [])
+            before = bisect_right(own, came)
+            if before and due(execution, flight) < own[before - 1]:
+                yield flight.id, own[before - 1]
+
+
+def _end(stop: Stop) -> float:
+    return math.inf if stop.end is None else stop.end.time

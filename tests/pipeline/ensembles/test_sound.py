@@ -1,0 +1,110 @@
+"""The quick verdict on runs in which nothing is wrong (sim/verify/sound.py): whole rows are those of the slow way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pipeline.ensembles import measure as measuring
+from pipeline.ensembles.cells import cells_of
+from pipeline.ensembles.grid import NO, YES, Grid
+from pipeline.ensembles.measure import Row, measure
+from sim.core.algorithm import ALGORITHMS
+from sim.core.errors import InputError
+from sim.core.slip import SLIPS
+from sim.core.workload import WORKLOADS
+from sim.document import library
+from sim.document.scenario import Scenario
+from sim.edit.edits import apply_edit
+from sim.edit.lay_bare import harm, smallest_edit
+from sim.run.execution import Execution, run
+from sim.verify.sound import sound_snapshots
+from sim.workloads.bank import Bank
+from tests.sim.strategies import scenarios
+from tests.sim.tools import failing
+
+
+def both_ways(execution: Execution) -> tuple[list[Row], list[Row]]:
+    """The rows of a run by the quick way, where it answers, and by the slow way."""
+    quick = measure(execution)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(measuring, "sound_snapshots", lambda execution: None)
+        return quick, measure(replace(execution))
+
+
+@st.composite
+def cells(draw: Any) -> Scenario:
+    """A cell of a random grid, with a seed of its own: every workload, every algorithm, up to three snapshots."""
+    workload = draw(st.sampled_from([name for name in WORKLOADS if WORKLOADS[name].busy(3, 30)]))
+    algorithm = draw(st.sampled_from(list(ALGORITHMS)))
+    fifo = YES if ALGORITHMS[algorithm].needs_fifo else draw(st.sampled_from([YES, NO]))
+    given = {
+        "workload": workload, "algorithm": algorithm, "fifo": fifo,
+        "topology": draw(st.sampled_from(["complete", "ring", "star", "random:2"])),
+        "processes": str(draw(st.integers(2, 5))), "initiators": str(draw(st.integers(1, 2))),
+        "delay": draw(st.sampled_from(["fixed:1", "uniform:1:9", "exponential:4"])),
+        "marker_delay": draw(st.sampled_from(["same", "fixed:30"])),
+        "snapshots": str(draw(st.integers(1, 3))), "runs": "1",
+    }  # fmt: skip
+    try:
+        (cell,) = cells_of(Grid.read(given))
+    except InputError:
+        assume(False)
+    return replace(cell.scenario, seed=draw(st.integers(0, 2**32)))
+
+
+@pytest.mark.parametrize("slip", [None, *SLIPS])
+@given(scenario=cells() | scenarios())
+def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None, scenario: Scenario) -> None:
+    try:
+        execution = run(scenario)
+        if slip is not None:
+            execution = apply_edit(execution, {"do": "break", "rule": slip}, 0.0)
+    except InputError:
+        assume(False)
+    quick, slow = both_ways(execution)
+    assert quick == slow and [list(row) for row in quick] == [list(row) for row in slow]
+
+
+@pytest.mark.parametrize("name", library.names())
+def test_whole_rows_of_the_bundled_scenarios_are_the_same(name: str) -> None:
+    execution = run(library.load(name))
+    quick, slow = both_ways(execution)
+    assert quick == slow
+    assert (sound_snapshots(execution) is None) == any(
+        row["failed"] or row["status"] != "complete" for row in slow if "status" in row
+    )
+
+
+@pytest.mark.parametrize("slip", list(SLIPS))
+def test_broken_runs_go_the_slow_way_with_their_witness(slip: str) -> None:
+    execution = apply_edit(run(library.load(SLIPS[slip].shown_by)), {"do": "break", "rule": slip}, 0.0)
+    if not harm(execution):
+        found = smallest_edit(execution)
+        assert found is not None
+        execution = found.execution
+    assert failing(execution) and sound_snapshots(execution) is None
+    assert any(row["witness"] for row in measure(execution) if row["failed"])
+
+
+def test_goods_that_do_not_add_up_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No broken rule fails this check alone, so the workload is broken: what is in a channel weighs nothing."""
+    monkeypatch.setattr(Bank, "measure_body", lambda workload, body: {})
+    execution = run(library.load("two_banks"))
+    assert sound_snapshots(execution) is None and "conservation: " in measure(execution)[0]["witness"]
+
+
+def test_a_run_in_which_nothing_is_wrong_needs_no_event_table_and_no_clocks() -> None:
+    execution = run(library.load("two_banks"))
+    measure(execution)
+    assert sound_snapshots(execution)
+    assert not {"events", "flights", "history"} & set(vars(execution))
+
+
+def test_a_check_that_is_not_known_here_is_left_to_the_slow_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sim.verify.sound.checks_of", lambda execution: ["completion", "another"])
+    assert sound_snapshots(run(library.load("two_banks"))) is None

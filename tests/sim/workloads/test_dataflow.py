@@ -1,0 +1,103 @@
+"""The dataflow: roles, keys, records that are passed on, and that no record gets lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sim.core.delays import DelayRule
+from sim.core.errors import InputError
+from sim.core.model import APPLICATION_KINDS, RECEIVE, SEND
+from sim.core.topology import Topology
+from sim.document.scenario import Scenario
+from sim.document.validate import validate
+from sim.run.execution import Execution, run
+from sim.workloads.dataflow import Dataflow
+from tests.sim.tools import failing, rows_of, send, start, system
+
+PIPELINE = "s->a s->b a->t b->t"
+
+
+def pipeline(**parameters: Any) -> Scenario:
+    given = {"records": {"s": 6}, "pace": 2.0, "hops": 2, **parameters}
+    return system(
+        "s a b t", PIPELINE, workload="dataflow", parameters=given, algorithm="aligned_barriers",
+        delay=DelayRule("fixed", 1.0), snapshots=(start("s", 7),),
+    )  # fmt: skip
+
+
+def final(execution: Execution) -> dict[str, Any]:
+    return {process.name: process.state for process in execution.final.processes}
+
+
+def test_a_source_emits_its_stock_operators_count_by_key_and_pass_on_sinks_count() -> None:
+    execution = run(pipeline())
+    state = final(execution)
+    assert state["s"] == {"emitted": 6, "of": 6}
+    keys = {name: {key for key in state[name] if key != "passed on"} for name in ("a", "b")}
+    assert not keys["a"] & keys["b"], "records of one key take one way"
+    assert sum(state[name]["passed on"] for name in ("a", "b") if state[name]) == 6
+    assert sum(state["t"].values()) == 6 and len(rows_of(execution, SEND)) == len(rows_of(execution, RECEIVE)) == 12
+    assert failing(execution) == {}
+
+
+def test_without_more_hops_operators_keep_what_they_count() -> None:
+    state = final(run(pipeline(hops=1)))
+    assert state["t"] == {} and sum(sum(state[name].values()) for name in "ab") == 6
+
+
+def test_without_a_pace_a_script_sends_and_nobody_sends_what_it_has_not() -> None:
+    script = (send("s", "a", 1, "x"), send("a", "t", 3, "x"))
+    scenario = system("s a t", "s->a a->t", workload="dataflow", parameters={"records": {"s": 1}}, script=script)
+    assert final(run(scenario)) == {"s": {"emitted": 1, "of": 1}, "a": {"x": 1, "passed on": 1}, "t": {"x": 1}}
+    for more, told in (
+        (send("s", "a", 2, "y"), "s has emitted all its 1 record"),
+        (send("a", "t", 1, "x"), "a has no"),
+    ):
+        with pytest.raises(InputError, match=told):
+            run(system("s a t", "s->a a->t", workload="dataflow", parameters={"records": {"s": 1}},
+                       script=(script[0], more)))  # fmt: skip
+
+
+@pytest.mark.parametrize("body", ["", "emitted", 5, {"key": "a"}, {"key": "a", "hops": -1}, {"key": 1, "hops": 1}])
+def test_a_body_is_a_key(body: Any) -> None:
+    with pytest.raises(InputError, match="a record "):
+        system("s a", "s->a", workload="dataflow", parameters={"records": 3}, script=(send("s", "a", 1, body),))
+
+
+def test_who_has_records_has_a_channel() -> None:
+    scenario = system("s a", "s->a", workload="dataflow")
+    with pytest.raises(InputError, match="a has no outgoing channel for its records; give it one"):
+        validate(replace(scenario, parameters={"records": {"a": 3}}))
+
+
+def test_states_and_bodies_in_words() -> None:
+    words = Dataflow(("s",), 1)
+    states = [{"emitted": 3, "of": 4}, {"y": 2, "g": 2}, {"y": 2, "passed on": 1}, {}]
+    assert [words.state_words(state) for state in states] == [
+        "<3 of 4 emitted>", "<2 y, 2 g>", "<2 y, 1 passed on>", "<no records>",
+    ]  # fmt: skip
+    assert words.body_words({"key": "a", "hops": 1}) == words.body_words("a") == "a"
+
+
+@given(
+    st.sampled_from(["complete", "ring", "line", "star", "dag", "random"]), st.integers(2, 5), st.integers(1, 6),
+    st.integers(1, 4), st.integers(0, 99),
+)  # fmt: skip
+def test_no_record_is_lost_on_any_graph(kind: str, processes: int, records: int, hops: int, seed: int) -> None:
+    """What a snapshot finds, and what is there at the end, is what there was."""
+    names = tuple(f"P{number}" for number in range(1, processes + 1))
+    scenario = Scenario(
+        "test", names, topology=Topology(kind), workload="dataflow", seed=seed,
+        parameters={"records": records, "pace": 3.0, "hops": hops}, delay=DelayRule("uniform", low=1, high=9),
+        snapshots=(start("P1", 5),),
+    )  # fmt: skip
+    execution = run(scenario)
+    workload = execution.engine.workload
+    assert failing(execution) == {}
+    assert sum(workload.measure(state)["records"] for state in final(execution).values()) == records * processes
+    assert len(rows_of(execution, *APPLICATION_KINDS)) <= workload.events()
