@@ -165,6 +165,9 @@ class ExplorerPage:
         """Undo all that a test has done on this page."""
         self.page.set_viewport_size({"width": 1280, "height": 720})  # a test that failed half-way has left another
         self.page.bring_to_front()  # Chromium closes dialogs by Escape in the tab that is seen
+        for view in ("presenting", "predicting"):
+            if self.page.locator(f".cc[data-{view}]").count():
+                self.press("Escape")  # so has it left the presenter view, or Predict
         self.tab("Change")
         if self.edits():
             self.edit("Reset")

@@ -314,7 +314,17 @@ def test_a_click_opens_nothing_and_the_reminder_fades(presented):
 
 def test_predicting_ends_where_presenting_begins(explorer):
     explorer.page.get_by_role("button", name="Predict", exact=True).click()
+    explorer.page.wait_for_selector(".cc[data-predicting]")
     explorer.page.get_by_role("button", name="Present", exact=True).click()
     explorer.page.wait_for_selector(".cc[data-presenting]:not([data-predicting])")
     explorer.press("Escape")
     explorer.page.wait_for_selector(".cc:not([data-presenting])")
+
+
+def test_a_question_that_comes_after_presenting_began_is_not_asked(explorer):
+    press_both = """root => ["predict", "present"].forEach(tool => root.querySelector(`[data-tool=${tool}]`).click())"""
+    explorer.root.evaluate(press_both)
+    explorer.page.wait_for_selector(".cc[data-presenting]:not([data-pending])")
+    explorer.press("Escape")
+    explorer.page.wait_for_selector(".cc:not([data-presenting])")
+    assert not explorer.page.locator(".cc[data-predicting]").count()

@@ -39,8 +39,7 @@ export class Predictor {
   }
 
   toggle() {
-    if (this.phase) this.leave();
-    else if (this.isAwaited) this.isAwaited = false;
+    if (this.phase || this.isAwaited) this.leave();
     else this.enter();
   }
 
@@ -68,7 +67,9 @@ export class Predictor {
     (this.handles.first ?? this.panel.querySelector("button"))?.focus({ preventScroll: true });
   }
 
+  /** End it, or no longer wait for the question. */
   leave() {
+    this.isAwaited = false;
     if (!this.phase) return;
     const { explorer } = this;
     const wasHidden = this.isHidden;
