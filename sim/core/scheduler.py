@@ -4,9 +4,9 @@ A scheduler is a generator of (time, action). The run performs the action, sets 
 list of messages that the action sent into the generator. Every scheduler chooses among the actions that
 `Engine.is_enabled` allows.
 
-Services start before anything else. Ties in time: faults, script, then the workload's turns, then initiations, then
-deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the order
-of sending.
+Services start before anything else. Ties in time: script, then the workload's turns, then initiations, then faults,
+then deliveries, then control messages, then timers; then the listed order (of script lines, of channels); then the
+order of sending.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from sim.core.model import (
     Timer,
 )
 
-START, FAULT, SCRIPT, TURN, INITIATION, DELIVERY, CONTROL_DELIVERY, ALARM = range(8)
+START, SCRIPT, TURN, INITIATION, FAULT, DELIVERY, CONTROL_DELIVERY, ALARM = range(8)
 Choice = tuple[float, Action]
 Choices = Generator[Choice, Sequence[Message], None]
 Entry = tuple[float, int, int, int, Action | Message | Timer | None]  # time, rank, order, id, what (None: a turn)
