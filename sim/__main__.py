@@ -125,7 +125,7 @@ def _explore(arguments: argparse.Namespace) -> int:
     progress = Progress()
     done = exploration(
         explore_command.asked(arguments), own_order=arguments.own_order, symmetry=arguments.symmetry,
-        most_states=arguments.max_states, progress=progress,
+        most_states=arguments.max_states, progress=progress, may=explore_command.may_happen(arguments),
     )  # fmt: skip
     progress.end()
     return explore_command.tell(done, arguments)

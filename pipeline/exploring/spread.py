@@ -35,6 +35,7 @@ from sim.explore.replay import replayed
 from sim.explore.report import Exploration
 from sim.explore.search import Explored
 from sim.explore.space import Space, Wider
+from sim.explore.world import NO_FAULTS, MayHappen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,13 +59,15 @@ def explored(
     most_states: int,
     progress: Progress = silent,
     session: SparkSession | None = None,
+    may: MayHappen = NO_FAULTS,
 ) -> Exploration:
     """All runs of a scenario without time, as `sim.explore.report.exploration` finds them, on Spark.
 
     place: empty, and reached by all workers. Ctrl-C ends it early, with a problem. `session` and what is raised: as in
     `carried_out`.
     """
-    space = Space(scenario.engine(), own_order=own_order)
+    may.check(scenario)
+    space = Space(may.engine(scenario), own_order=own_order, may=may)
     search = SpreadSearch(space, place, parts, most_states)
 
     def go_on(spark: SparkSession, report: Progress) -> None:

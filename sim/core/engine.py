@@ -67,7 +67,10 @@ class Engine:
         workload: Workload,
         algorithm: SnapshotAlgorithm,
         agenda: tuple[AgendaItem, ...] = (),
+        *,
+        has_faults: bool = False,
     ) -> None:
+        """`has_faults`: faults may happen that the agenda does not plan."""
         self.processes = processes
         self.channels = channels
         self.workload = workload
@@ -84,7 +87,7 @@ class Engine:
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
         self.world = len(self.nodes)  # the number of whom faults are planned for
-        self.has_faults = any(type(item.action) in FAULTS for item in agenda)
+        self.has_faults = has_faults or any(type(item.action) in FAULTS for item in agenda)
         self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
         for item in agenda:
             if item.rank is None:

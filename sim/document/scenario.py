@@ -191,9 +191,10 @@ class Scenario:
         found: ScriptLine | Initiation | FaultLine = getattr(self, key)[number]
         return found
 
-    def engine(self) -> Engine:
-        """A new engine for this scenario."""
-        return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
+    def engine(self, *, has_faults: bool = False) -> Engine:
+        """A new engine for this scenario; `has_faults`: faults may happen that it does not plan."""
+        workload, rules = self._workload(), self.rule_book()
+        return Engine(self.processes, self.channels, workload, rules, self.agenda, has_faults=has_faults)
 
     @property
     def headline(self) -> str:

@@ -11,6 +11,7 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.document.writing import dumps
 from sim.explore.report import Exploration, changed, complete_graph
+from sim.explore.world import MayHappen
 
 
 def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
@@ -27,6 +28,11 @@ def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
         "--own-order", action="store_true",
         help="only each process's own script lines keep their order (default: all of them, as in one run)",
     )  # fmt: skip
+    command.add_argument(
+        "--crashes", type=int, default=0, metavar="N",
+        help="so many crashes in a run, of any process at any moment (default: 0)",
+    )  # fmt: skip
+    command.add_argument("--restarts", action="store_true", help="a process that has crashed may start again")
     command.add_argument(
         "--max-states", type=int, default=most_states, metavar="M", help=f"stop when there are more ({most_states:,})"
     )
@@ -45,6 +51,11 @@ def asked(arguments: argparse.Namespace) -> Scenario:
     else:
         scenario = library.find(arguments.scenario)
     return changed(scenario, arguments.algorithm, not_fifo=arguments.not_fifo)
+
+
+def may_happen(arguments: argparse.Namespace) -> MayHappen:
+    """The faults that may happen at any moment."""
+    return MayHappen(arguments.crashes, arguments.restarts)
 
 
 def tell(done: Exploration, arguments: argparse.Namespace) -> int:

@@ -13,19 +13,22 @@ from sim.core.model import (
     APP,
     MARKER,
     Action,
+    Crash,
     Deliver,
+    Fault,
     Fire,
     Initiate,
     Internal,
     Message,
     Process,
+    Restart,
     Send,
+    Sever,
     State,
 )
 from sim.core.notation import captions
-from sim.core.scheduler import choice_name
 from sim.explore.judging import Judge
-from sim.explore.replay import action_of
+from sim.explore.replay import action_of, name_of
 from sim.explore.search import Explored
 
 MOST_NODES = 300
@@ -73,7 +76,7 @@ def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
     engine, states, edges = found.space.engine, {0: found.space.engine.initial()}, []
     for source, target, node, given in _steps(found, number_of):
         action = action_of(engine, states[source], node, found.space.machines[node].inputs.things[given])
-        told = choice_name(engine, states[source], action), _action_in_words(engine, action)
+        told = name_of(engine, states[source], action), _action_in_words(engine, action)
         edges.append(Edge(source, target, *told))
         if target not in states:
             states[target], _ = engine.step(states[source], action)
@@ -124,7 +127,18 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
     return Node(depth, tuple(complete), wrong, processes, channels)
 
 
+def _fault_in_words(engine: Engine, fault: Fault) -> str:
+    if isinstance(fault, Crash | Restart):
+        return f"{engine.processes[fault.process]} {'crashes' if isinstance(fault, Crash) else 'starts again'}"
+    names = ", ".join(channel.name for channel in fault.channels)
+    return (
+        f"{names} {'is' if len(fault.channels) == 1 else 'are'} {'severed' if isinstance(fault, Sever) else 'mended'}"
+    )
+
+
 def _action_in_words(engine: Engine, action: Action) -> str:
+    if isinstance(action, Fault):
+        return _fault_in_words(engine, action)
     process = engine.nodes[engine.actor(action)]
     if isinstance(action, Deliver):
         the = "" if action.message.kind == APP else "the "
@@ -143,6 +157,8 @@ def _action_in_words(engine: Engine, action: Action) -> str:
 
 
 def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, str]) -> str:
+    if not process.alive:
+        return "is down"
     told: list[Any] = [engine.workload.state_words(process.state)]
     if told[0] is None:
         planned = sum(item.process == process.number for item in engine.agenda)

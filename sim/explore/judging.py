@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.model import APP
-from sim.explore.machine import Local, Numbers, frozen
+from sim.explore.local import ANY_CHANNEL, Local, frozen
+from sim.explore.machine import Numbers
 from sim.explore.packing import Ints, Keys, Ways, distinct, merged, packing_of
 from sim.explore.space import Move, Space
+from sim.explore.world import WorldLocal
 
 COMPLETION, CONSISTENCY, CHANNEL_STATES, CONSERVATION = "completion", "consistency", "channel_states", "conservation"
 NONE = -1  # a process that has not completed its part
@@ -46,16 +48,21 @@ def judged(algorithm: SnapshotAlgorithm) -> set[str]:
 
 
 def _is_done(name: str, own: Local) -> bool:
-    part = own.process.snapshots.get(name)
-    return part is not None and part.done
+    return own.is_done(name)
 
 
 def _is_over(name: str, own: Local) -> bool:
-    return name in own.process.aborted or _is_done(name, own)
+    return name in own.process.aborted or own.is_done(name)
 
 
-def _has_orphan(name: str, own: Local) -> bool:
-    return name in own.orphans
+def _discarded(name: str, own: Local) -> int:
+    return own.discarded.get(name, 0)
+
+
+def _early(channel: int, name: str, own: Local) -> int:
+    """The parts for which a red message came too early on a channel, each as one bit."""
+    parts = {part for other, where, part in own.early if other == name and where in (channel, ANY_CHANNEL)}
+    return sum(1 << part for part in parts)
 
 
 class Judge:
@@ -68,7 +75,7 @@ class Judge:
         self.parts = Numbers()
         self.parts.number(None, None)  # of who has recorded nothing
         self._kept: dict[tuple[str, str, int], NDArray[np.int64]] = {}
-        self._wrong: dict[tuple[str, int, int, int], bool] = {}
+        self._wrong: dict[tuple[str, int, int, int, int], bool] = {}
         self._completed: dict[str, list[tuple[Keys, Ways]]] = {}  # states after a step that completes a snapshot
         self.snapshots: Counter[Recorded] = Counter()
         self.worst: dict[str, int] = {}
@@ -114,11 +121,20 @@ class Judge:
                     yield check, fails & (check in self.checks)
 
     def _is_incomplete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
-        """Whether a snapshot is not over everywhere."""
-        over = np.ones(len(keys), bool)
+        """Whether a snapshot is not over everywhere, although no fault stands in its way."""
+        in_the_way = self._in_the_world(keys, lambda world: world.takes_away or bool(world.severed))
+        is_over = np.ones(len(keys), bool)
         for node in range(len(self.engine.processes)):
-            over &= self._told("over", name, node, _is_over)[self.space.packing.column(keys, node)] > 0
-        return ~over
+            is_over &= self._told("over", name, node, _is_over)[self.space.packing.column(keys, node)] > 0
+        return ~(in_the_way | is_over)
+
+    def _in_the_world(self, keys: Keys, holds: Callable[[WorldLocal], bool]) -> NDArray[np.bool_]:
+        """In which states something holds of the world."""
+        world = self.space.world
+        if world is None:
+            return np.zeros(len(keys), bool)
+        held: NDArray[np.bool_] = np.array([holds(own) for own in world.locals.things])
+        return held[self.space.packing.column(keys, world.number)]
 
     def _note(self, check: str, keys: Keys) -> None:
         if len(keys) and check in self.checks:
@@ -147,16 +163,17 @@ class Judge:
         """For each check: in which of these states, in which a snapshot is complete, it does not hold."""
         packing = self.space.packing
         columns = [packing.column(keys, node) for node in range(len(self.engine.processes))]
-        orphan = np.zeros(len(keys), bool)
-        for node, column in enumerate(columns):
-            orphan |= self._told("orphan", name, node, _has_orphan)[column] > 0
-        yield CONSISTENCY, orphan
-        wrong = np.zeros(len(keys), bool)
+        sent = [self._told("discarded", name, node, _discarded)[column] for node, column in enumerate(columns)]
+        orphan, wrong = np.zeros(len(keys), bool), np.zeros(len(keys), bool)
         for channel in self.engine.channels:
-            contents = packing.column(keys, self.space.column_of[channel.number])
-            wrong |= self._wrong_channel(name, channel.number, columns[channel.target], contents)
+            number, target, part = channel.number, columns[channel.target], sent[channel.source]
+            early = self._told(f"early {number}", name, channel.target, partial(_early, number))
+            orphan |= (early[target] >> part & 1) > 0
+            contents = packing.column(keys, self.space.column_of[number])
+            wrong |= self._wrong_channel(name, number, target, part, contents)
+        yield CONSISTENCY, orphan
         yield CHANNEL_STATES, wrong
-        yield CONSERVATION, self._lost(name, columns)
+        yield CONSERVATION, self._lost(name, columns) & ~self._in_the_world(keys, lambda world: world.takes_away)
 
     def count(self, name: str, columns: Sequence[Ints], ways: Ways) -> None:
         """Count the runs to each recorded state; those differ in fewer things than the states of the system."""
@@ -183,30 +200,37 @@ class Judge:
 
     def _part(self, name: str, own: Local) -> int:
         """The number of what a process recorded, with its incoming channels."""
-        part = own.process.snapshots.get(name)
+        part = own.part(name)
         if part is None:
             return 0
         kept = {channel.name: [message.body for message in messages] for channel, messages in part.kept.items()}
         told = Part(own.process.name, part.state, {channel: bodies for channel, bodies in kept.items() if bodies})
         return self.parts.number(told.told(), told)
 
-    def _wrong_channel(self, name: str, number: int, locals_: Ints, contents: Ints) -> NDArray[np.bool_]:
-        """Whether a channel was recorded otherwise than the messages that crossed the cut on it."""
-        pairs = locals_.astype(np.int64) << 32 | contents
-        different = distinct(pairs)
-        found = [self._is_wrong(name, number, pair >> 32, pair & 0xFFFFFFFF) for pair in different.tolist()]
-        return np.array(found)[np.searchsorted(different, pairs)]
+    def _wrong_channel(self, name: str, number: int, locals_: Ints, parts: Ints, contents: Ints) -> NDArray[np.bool_]:
+        """Whether a channel was recorded otherwise than the messages that crossed the cut on it.
 
-    def _is_wrong(self, name: str, number: int, local: int, content: int) -> bool:
-        key = name, number, local, content
+        By state: the local state of its target, the number of the part that its source has recorded, and its content.
+        """
+        of_a_part = (parts.astype(np.int64) << 24 | locals_) << 32 | contents
+        different = distinct(of_a_part)
+        triples = ((own >> 32 & 0xFFFFFF, own >> 56, own & 0xFFFFFFFF) for own in different.tolist())
+        found = [self._is_wrong(name, number, *triple) for triple in triples]
+        return np.array(found)[np.searchsorted(different, of_a_part)]
+
+    def _is_wrong(self, name: str, number: int, local: int, part: int, content: int) -> bool:
+        key = name, number, local, part, content
         if key not in self._wrong:
             channel = self.engine.channels[number]
             machine = self.space.machines[channel.target]
             own: Local = machine.locals.things[local]
-            kept = [machine.plain(m) for m in own.process.snapshots[name].kept.get(channel, ())]
+            recorded = own.part(name)
+            assert recorded is not None
+            kept = [machine.plain(m) for m in recorded.kept.get(channel, ())]
             queue = [self.space.tokens.things[token] for token in self.space.contents[number].numbers.things[content]]
-            white = [machine.plain(m) for m, red in queue if m.kind == APP and name not in red]
-            crossed = [*own.late.get((name, number), ()), *white]
+            white = [machine.plain(m) for m, red in queue if m.kind == APP and (name, part) not in red]
+            late = own.late.get((name, number), ())
+            crossed = [*(body for body, sent_for in late if sent_for != part), *white]
             self._wrong[key] = kept != crossed if channel.fifo else Counter(kept) != Counter(crossed)
         return self._wrong[key]
 
@@ -224,7 +248,7 @@ class Judge:
         return lost
 
     def _amount(self, good: str, name: str, own: Local) -> int:
-        part, workload = own.process.snapshots.get(name), self.engine.workload
+        part, workload = own.part(name), self.engine.workload
         if part is None:
             return 0
         bodies = [workload.measure_body(m.body).get(good, 0) for kept in part.kept.values() for m in kept]

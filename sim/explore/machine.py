@@ -4,60 +4,44 @@ The rule books and the engine are those of every page, unchanged: `Engine.perfor
 which only this node and its input are there. A local state, a message and an outcome each become a small number, so
 every rule is carried out once for each pair of a local state and an input.
 
-Rules are pure and may read neither ids of messages nor counts of events, so two local states are one if they agree in
-all else. Left out of the key: ids, labels, `index`, `inside`, `sent_index`. A message is told with the snapshots that
-its sender had recorded ("red for S1"), and a local state with the white messages that it received after it recorded:
-both say what a snapshot should have recorded (Dijkstra, EWD864a), and no rule sees them.
+A message is told with the snapshots that its sender had recorded ("red for S1"), and a local state with what it
+received before and after it recorded (sim/explore/local.py): both say what a snapshot should have recorded (Dijkstra,
+EWD864a), and no rule sees them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sim.core.engine import Engine
+from sim.core.faults import may_happen
 from sim.core.model import (
     APP,
+    FAULTS,
     Action,
     Channel,
+    Crash,
     Deliver,
     Fire,
     Hear,
     Initiate,
     Message,
     Process,
+    Restart,
     Start,
     State,
     Timer,
 )
 from sim.core.workload import Refused
+from sim.explore.local import Local, Red, frozen
 from sim.explore.packing import Ints, Keys, distinct
 
 UNKNOWN, IMPOSSIBLE = -2, -1  # in a table of outcomes
-PLAIN = {type(None), bool, int, float, str}
 ROOM = 64  # local states and inputs for which a table has room at first
-
-
-def frozen(value: Any) -> Hashable:
-    """A value of plain data as one that can be a key; equal values give equal keys."""
-    kind = type(value)
-    if kind in PLAIN:
-        return kind, value
-    if isinstance(value, (tuple, list)):
-        return tuple([frozen(own) for own in value])
-    if kind is Channel:
-        return Channel, value.number
-    if kind is Message:
-        return Message, value.kind, value.snapshot, frozen(value.body), frozen(value.stamp)
-    if isinstance(value, (dict, Mapping)):
-        return dict, frozenset([(frozen(key), frozen(own)) for key, own in value.items()])
-    if isinstance(value, (set, frozenset)):
-        return set, frozenset([frozen(own) for own in value])
-    raise TypeError(f"a state holds {value!r}; plain data is needed, such as numbers, texts, lists and tables")
 
 
 class Numbers:
@@ -84,50 +68,24 @@ class Outcome(NamedTuple):
     happened: frozenset[str | None]
 
 
-@dataclass
-class Local:
-    """A local state: the process with its timers, and what it received.
-
-    late: the white messages that came after it recorded, by snapshot and channel.
-    """
-
-    process: Process
-    timers: dict[str, Timer] = field(default_factory=dict)
-    late: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
-    orphans: frozenset[str] = frozenset()  # snapshots for which it received a red message before it recorded
-    done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
-    age: int = 0  # the number of inputs that it took to come here, in one run
-
-    def key(self, *, counts_events: bool) -> Hashable:
-        """Equal for local states that no rule and no check can tell apart."""
-        own = self.process
-        snapshots = {
-            name: (part.state, {channel: kept for channel, kept in part.kept.items() if kept}, part.closed, part.done)
-            for name, part in own.snapshots.items()
-        }
-        timers = {name: (timer.after, timer.snapshot) for name, timer in self.timers.items()}
-        fields = (
-            own.state, own.turn, own.position, own.paused, own.blocked, snapshots, own.listening, own.aborted,
-            own.memory, timers,
-        )  # fmt: skip
-        return (
-            frozen(fields), frozenset(self.late.items()), self.orphans, self.done, own.index if counts_events else None
-        )  # fmt: skip
-
-
 class Machine:
     """One node: its local states, its inputs, and the table of outcomes, filled where it is asked for.
 
     An input is ("item", number), ("turn", place), ("deliver" or "hear", channel, token, overtaken tokens), ("fire",
-    name) or ("start",).
+    name), ("start",), ("crash",) or ("restart",).
     """
 
     def __init__(
-        self, engine: Engine, number: int, tokens: Numbers, bodies: Numbers, column_of: Mapping[int, int]
-    ) -> None:
-        """`tokens` numbers all messages, `bodies` them without their colours; `column_of` says where a channel is."""
+        self, engine: Engine, number: int, tokens: Numbers, bodies: Numbers, column_of: Mapping[int, int],
+        *, records_again: bool = False,
+    ) -> None:  # fmt: skip
+        """`tokens` numbers all messages, `bodies` them without their colours; `column_of` says where a channel is.
+
+        records_again: a process may crash, start again, and record a second time.
+        """
         self.engine, self.number = engine, number
         self.tokens, self.bodies, self.column_of = tokens, bodies, column_of
+        self.records_again = records_again
         self.locals, self.inputs, self.outcomes = Numbers(), Numbers(), Numbers()
         self.table: Ints = np.full((ROOM, ROOM), UNKNOWN, np.int32)
         self.counts_events = any(re.fullmatch(r".+\.[0-9]+", label or "") for label in engine.awaited)  # such as P1.3
@@ -138,6 +96,10 @@ class Machine:
         self._kept: dict[int | None, Ints] = {}
         self._columns: set[int] = set()
         self._looked_at = 0
+
+    def initial(self, process: Process) -> Local:
+        """The local state in which a process begins."""
+        return Local(process)
 
     def local(self, state: Local) -> int:
         """The number of a local state."""
@@ -231,7 +193,10 @@ class Machine:
     def _alone(self, process: Process, timers: Mapping[str, Timer]) -> State:
         """A state in which only this node is."""
         count = len(self.engine.processes)
-        state = State([process] * count, [[] for _ in self.engine.channels], [process] * len(self.engine.services))
+        services = [process] * len(self.engine.services)
+        if self.engine.has_faults:
+            services.append(Process("the world", self.engine.world, None))
+        state = State([process] * count, [[] for _ in self.engine.channels], services)
         state.timers = {(self.number, name): timer for name, timer in timers.items()}
         state.waiting = frozenset(range(len(self.engine.agenda)))
         return state
@@ -243,18 +208,26 @@ class Machine:
             return Start(self.number) if process.turn == 0 else None
         if kind == "fire":
             return Fire(before.timers[given[0]]) if given[0] in before.timers else None
+        if kind in ("crash", "restart"):
+            return self._if_it_may(Crash(self.number) if kind == "crash" else Restart(self.number), state)
         if kind == "item":
             item = self.engine.agenda[given[0]]
+            if type(item.action) in FAULTS:
+                return self._if_it_may(item.action, state)
             is_next = item.rank == process.position if item.after is None else item.number not in before.done
-            is_free = not process.paused or type(item.action) is Initiate
+            is_free = process.alive and (not process.paused or type(item.action) is Initiate)
             return item.action if is_next and is_free else None
         if kind == "turn":
-            options = () if process.paused else self.engine.workload.options(process)
+            options = self.engine.workload.options(process) if process.alive and not process.paused else ()
             return options[given[0]] if given[0] < len(options) else None
         channel: Channel = given[0]
         if channel in process.blocked:
             return None
         return self._delivery(kind, channel, given[1], given[2], state)
+
+    @staticmethod
+    def _if_it_may(fault: Any, state: State) -> Action | None:
+        return fault if may_happen(state, fault) else None
 
     def _delivery(self, kind: str, channel: Channel, token: int, overtaken: Sequence[int], state: State) -> Action:
         messages = [self._message(channel, own) for own in (*overtaken, token)]
@@ -273,37 +246,33 @@ class Machine:
         self, before: Local, process: Process, state: State, sent: Sequence[Message], parts: Sequence[Any]
     ) -> Outcome:
         timers = {name: timer for (_, name), timer in state.timers.items()}
-        after = Local(process, timers, before.late, before.orphans, before.done, before.age + 1)
-        if parts[0] == "item" and self.engine.agenda[parts[1]].after is not None:
-            after.done |= {parts[1]}
-        if parts[0] == "deliver":
-            self._receive(after, parts[1], parts[2])
+        account = before.late, before.early, before.discarded, before.stored, before.ended
+        after = Local(process, timers, *account, before.done, before.age + 1)
+        if before.process.alive and not process.alive:
+            after.crashed(before.process, records_again=self.records_again)
+        after.recorded(process.snapshots.keys() - before.process.snapshots.keys())
+        if parts[0] == "item":
+            item = self.engine.agenda[parts[1]]
+            after.done |= {item.number} if item.after is not None and item.process == self.number else set()
+        if parts[0] == "deliver" and process.alive and self.judges_cuts:
+            message, red = self.tokens.things[parts[2]]
+            if message.kind == APP:
+                after.received(parts[1].number, self.plain(message), red, records_again=self.records_again)
         by_column: dict[int, list[int]] = {}
         for message in sent:
-            is_coloured = message.kind == APP and self.judges_cuts
-            red = frozenset(process.snapshots) if is_coloured else frozenset()
+            red = after.red if message.kind == APP and self.judges_cuts else frozenset()
             by_column.setdefault(self.column_of[message.channel.number], []).append(self.token(message, red))
         queues = tuple((column, tuple(own)) for column, own in sorted(by_column.items()))
+        return Outcome(self.aged(after), queues, state.happened)
+
+    def aged(self, after: Local) -> int:
+        """The number of a local state, which may have been reached by fewer or by more inputs before."""
         number = self.local(after)
         self.is_levelled &= self.locals.things[number].age == after.age
-        return Outcome(number, queues, state.happened)
+        return number
 
-    def _receive(self, after: Local, channel: Channel, token: int) -> None:
-        """Note what a correct snapshot has to say of a message that was received: it is in no process's state."""
-        message, red = self.tokens.things[token]
-        if message.kind != APP or not self.judges_cuts:
-            return
-        recorded = frozenset(after.process.snapshots)
-        after.orphans |= red - recorded
-        late = {
-            (name, channel.number): (*after.late.get((name, channel.number), ()), self.plain(message))
-            for name in recorded - red
-        }
-        if late:
-            after.late = {**after.late, **late}
-
-    def token(self, message: Message, red: frozenset[str]) -> int:
-        """The number of a message whose sender had recorded these snapshots."""
+    def token(self, message: Message, red: Red) -> int:
+        """The number of a message that is red for these parts."""
         label = message.receive_label if message.receive_label in self.engine.awaited else None
         return self.tokens.number((frozen(message), red, label), (message, red))
 

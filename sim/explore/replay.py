@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sim.core.engine import Engine
-from sim.core.model import Action, Deliver, Fire, Hear, Start, State
-from sim.core.scheduler import choice_name
-from sim.document.scenario import Scenario, SchedulerChoice
+from sim.core.model import FAULTS, Action, Crash, Deliver, Fire, Hear, Restart, Start, State
+from sim.core.scheduler import choice_name, fault_name
+from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
 from sim.explore.space import Space
 
 
@@ -18,8 +18,35 @@ def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) 
 
 
 def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
-    """The scenario with choices, by their names. Delays mean nothing in it, as it has no time."""
-    return replace(scenario, scheduler=SchedulerChoice("manual", order=names), delays={}, cuts=(), walk=(), expect={})
+    """The scenario with choices, by their names. Delays mean nothing in it, as it has no time.
+
+    Where it plans no faults, it gets a line for each fault that was chosen, at the time of that step.
+    """
+    faults = list(scenario.faults)
+    if not faults:
+        names, faults = _planned(names)
+    choice = SchedulerChoice("manual", order=names)
+    return replace(scenario, scheduler=choice, faults=tuple(faults), delays={}, cuts=(), walk=(), expect={})
+
+
+def _planned(names: tuple[str, ...]) -> tuple[tuple[str, ...], list[FaultLine]]:
+    """Lines for the faults among some choices; and these, with faults of the same name numbered."""
+    order, faults = [], list[FaultLine]()
+    for step, name in enumerate(names, start=1):
+        kind, _, process = name.partition(" ")
+        if kind in ("crash", "restart"):
+            before = sum((own.kind, own.process) == (kind, process) for own in faults)
+            faults.append(FaultLine(kind, process, (), float(step)))
+            name = f"{name} #{before + 1}" if before else name
+        order.append(name)
+    return tuple(order), faults
+
+
+def name_of(engine: Engine, state: State, action: Action) -> str:
+    """The name of a choice; of a fault that the scenario does not plan, what happens."""
+    if type(action) in FAULTS and action.item is None:
+        return fault_name(engine, action)
+    return choice_name(engine, state, action)
 
 
 def _names(space: Space, path: Sequence[tuple[int, int]]) -> Iterator[str]:
@@ -27,7 +54,7 @@ def _names(space: Space, path: Sequence[tuple[int, int]]) -> Iterator[str]:
     state = engine.initial()
     for node, given in path:
         action = action_of(engine, state, node, space.machines[node].inputs.things[given])
-        yield choice_name(engine, state, action)
+        yield name_of(engine, state, action)
         engine.perform(state, action, [])
 
 
@@ -36,6 +63,8 @@ def action_of(engine: Engine, state: State, node: int, parts: tuple[object, ...]
     kind = parts[0]
     if kind == "start":
         return Start(node)
+    if kind in ("crash", "restart"):
+        return Crash(node) if kind == "crash" else Restart(node)
     if kind == "fire":
         return Fire(state.timers[node, str(parts[1])])
     if kind == "item":

@@ -19,6 +19,7 @@ from sim.explore.replay import replayed
 from sim.explore.search import MOST_STATES, Explored, explore, path_to
 from sim.explore.space import Space
 from sim.explore.symmetry import Symmetry
+from sim.explore.world import NO_FAULTS, MayHappen
 
 FEWEST, MOST_PROCESSES = 2, 8
 MOST_RECORDED, MOST_LISTED = 1_000, 20  # snapshots in the document, and in words
@@ -114,6 +115,8 @@ class Exploration:
             yield from (f"  {number:3}  {choice}" for number, choice in enumerate(self.runs[check].scheduler.order, 1))
         if not found.worst and found.complete:
             yield "every check holds in every run" if self.scenario.snapshots else "no run takes a snapshot"
+        if self.found.space.world is not None:
+            yield "of runs that lose a state or a message, only complete snapshots were checked, and not conservation"
         if not self.scenario.rules.coordinated:
             yield "consistency and channel states were not checked: nobody coordinates what is recorded"
         elif not self.scenario.rules.records_once:
@@ -160,10 +163,14 @@ def counted(count: int, what: str) -> str:
 
 def exploration(
     scenario: Scenario, *, own_order: bool = False, symmetry: bool = False, most_states: int = MOST_STATES,
-    progress: Callable[[Explored], None] = lambda found: None,
+    progress: Callable[[Explored], None] = lambda found: None, may: MayHappen = NO_FAULTS,
 ) -> Exploration:  # fmt: skip
-    """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's its own."""
-    space = Space(scenario.engine(), own_order=own_order)
+    """All runs of a scenario without time. Script lines keep their order, or (`own_order`) each process's own.
+
+    may: the faults that may happen at any moment. Raises InputError where the scenario does not go with them.
+    """
+    may.check(scenario)
+    space = Space(may.engine(scenario), own_order=own_order, may=may)
     found = explore(space, most_states, progress, Symmetry(scenario, space) if symmetry else None)
     runs = {check: replayed(scenario, space, path_to(found, depth, key)) for check, (depth, key) in found.worst.items()}
     return Exploration(scenario, found, runs)

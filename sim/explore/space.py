@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from sim.core.engine import Engine
-from sim.core.errors import InputError
-from sim.core.model import APP, MARKER, Channel, Initiate
-from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers
+from sim.core.model import APP, MARKER, Channel, Crash, Initiate, Restart
+from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Machine, Numbers
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
+from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
 
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
@@ -124,21 +124,27 @@ class Level:
 class Space:
     """The states of one system, and the steps between them."""
 
-    def __init__(self, engine: Engine, *, own_order: bool) -> None:
-        """`own_order`: only each process's own lines of the script keep their order. Raises InputError for faults."""
-        if engine.has_faults:
-            raise InputError("faults: every run is explored without faults as yet; leave them out")
-        self.engine = engine
-        nodes = len(engine.nodes)
+    def __init__(self, engine: Engine, *, own_order: bool, may: MayHappen = NO_FAULTS) -> None:
+        """`own_order`: only each process's own lines of the script keep their order.
+
+        may: the faults that may happen at any moment; the engine has been made for them.
+        """
+        self.engine, self.may = engine, may
         control = [] if not engine.algorithm.uses_control else [
             engine.control_channel(source, target)
-            for source in range(nodes) for target in engine.nodes if engine.number_of[target] != source
+            for source in range(len(engine.nodes)) for target in engine.nodes if engine.number_of[target] != source
         ]  # fmt: skip
+        nodes = len(engine.nodes) + engine.has_faults
         self.channels: list[Channel] = [*engine.channels, *control]
         self.column_of = {channel.number: nodes + place for place, channel in enumerate(self.channels)}
         self.tokens, self.bodies, self.happened = Numbers(), Numbers(), Numbers()
         self.happened.number(frozenset(), frozenset())
-        self.machines = [Machine(engine, number, self.tokens, self.bodies, self.column_of) for number in range(nodes)]
+        shared = self.tokens, self.bodies, self.column_of
+        again = may_record_again(engine, may)
+        self.machines = [Machine(engine, own, *shared, records_again=again) for own in range(len(engine.nodes))]
+        self.world = World(engine, *shared, may) if engine.has_faults else None
+        if self.world is not None:
+            self.machines.append(self.world)
         goes_ahead = engine.algorithm.goes_ahead
         self.contents = [Contents(self.tokens, channel, goes_ahead) for channel in self.channels]
         self.is_control = [place >= len(engine.channels) for place in range(len(self.channels))]
@@ -155,7 +161,7 @@ class Space:
         """The one state at which all runs begin."""
         state = self.engine.initial()
         for machine, process in zip(self.machines, [*state.processes, *state.services], strict=True):
-            assert machine.local(Local(process)) == 0
+            assert machine.local(machine.initial(process)) == 0
         return self.packing.packed([np.zeros(1, np.int32)] * self.columns)
 
     # ------------------------------------------------------------------ one level
@@ -169,8 +175,9 @@ class Space:
         """For each kind of step: the states that take it, and where it leads, key by key."""
         level = Level(self.packing, keys)
         starting = [move for move in self._starts(level) if len(move.places)]
-        nodes = range(len(self.machines))
-        for move in starting or chain.from_iterable(self._moves(node, level) for node in nodes):
+        nodes = range(len(self.engine.nodes))
+        others = chain.from_iterable(self._moves(node, level) for node in nodes)
+        for move in starting or chain(others, self._faults(level)):
             yield move, self._after(level, move)
 
     def _starts(self, level: Level) -> Iterator[Move]:
@@ -216,8 +223,9 @@ class Space:
         for place, channel in enumerate(self.channels):
             if channel.target == node:
                 is_stopped = None if self.is_control[place] else stopped
+                severed = self._severed(level, channel)
                 for move in self._deliveries(node, level, locals_, kinds, place):
-                    yield _unless(is_stopped, move, self._goes_ahead)
+                    yield _unless(severed, _unless(is_stopped, move, self._goes_ahead))
 
     def _stopped(self, node: int, level: Level) -> Bits | None:
         """In which states of a level a channel of a process is full (None: in none, whatever they are)."""
@@ -229,6 +237,13 @@ class Space:
                 own = full[level.column(len(self.machines) + place)]
                 stopped = own if stopped is None else stopped | own
         return stopped
+
+    def _severed(self, level: Level, channel: Channel) -> Bits | None:
+        """In which states of a level a channel is severed (None: in none, whatever they are)."""
+        if self.world is None:
+            return None
+        severed = np.array([channel in local.severed for local in self.world.locals.things])
+        return severed[level.column(self.world.number)] if severed.any() else None
 
     def _count(self, queue: Sequence[int]) -> int:
         return sum(self.tokens.things[token][0].kind == APP for token in queue)
@@ -243,19 +258,56 @@ class Space:
         if machine.number >= len(self.engine.processes):
             return 0
         options = self.engine.workload.options
-        return max(len(options(local.process)) for local in machine.locals.things)
+        return max((len(options(own.process)) for own in machine.locals.things if own.process.alive), default=0)
 
     def _item(self, node: int, level: Level, number: int) -> Move:
+        item, places = self.engine.agenda[number], self._planned(level, number)
+        locals_, kinds = classes(level.column(node).take(places), len(self.machines[node].locals.things))
+        more = {self.at_order: np.ones(len(locals_), np.int64)} if self.order and item.after is None else {}
+        move = self._taken(node, locals_, kinds, self.machines[node].input("item", number), more)
+        move.places = places.take(move.places)
+        return move
+
+    def _planned(self, level: Level, number: int) -> Keys:
+        """The places of the states in which it is the turn of an agenda item, or its event has happened."""
         item = self.engine.agenda[number]
         may = np.ones(len(level.keys), bool)
         if item.after is not None:
             may = np.array([item.after in labels for labels in self.happened.things])[level.column(self.at_happened)]
         elif self.order:
             may = level.column(self.at_order) == self.order.index(number)
-        places = np.flatnonzero(may)
-        locals_, kinds = classes(level.column(node).take(places), len(self.machines[node].locals.things))
-        more = {self.at_order: np.ones(len(locals_), np.int64)} if self.order and item.after is None else {}
-        move = self._taken(node, locals_, kinds, self.machines[node].input("item", number), more)
+        return np.flatnonzero(may)
+
+    def _faults(self, level: Level) -> Iterator[Move]:
+        """What the world may do: what the scenario plans, and the faults that may happen at any moment."""
+        if self.world is None:
+            return
+        for item in self.engine.agenda:
+            if isinstance(item.action, Crash | Restart):
+                yield self._fault(item.action.process, level, self._planned(level, item.number), "item", item.number)
+            elif item.process == self.world.number:
+                yield self._item(self.world.number, level, item.number)
+        kinds = (["crash"] if self.may.crashes else []) + (["restart"] if self.may.restarts else [])
+        for kind in kinds:
+            for node in range(len(self.engine.processes)):
+                yield self._fault(node, level, np.arange(len(level.keys)), kind)
+
+    def _fault(self, node: int, level: Level, places: Keys, kind: str, *item: int) -> Move:
+        """A process crashes or starts again: a step of the process and the world at once."""
+        assert self.world is not None
+        machine, world = self.machines[node], self.world
+        known, column = len(world.locals.things), level.column(world.number).take(places)
+        pairs, kinds = classes(level.column(node).take(places) * known + column, len(machine.locals.things) * known)
+        locals_, before = np.divmod(pairs, known)
+        outcomes = world.outcomes_of(before, world.input(kind, *item))
+        is_possible = outcomes != IMPOSSIBLE
+        inputs = np.where(is_possible, machine.input(kind, *item), IMPOSSIBLE)
+        after = before.copy()
+        after[is_possible] = world.next_locals()[outcomes[is_possible]]
+        more = {world.number: after - before}
+        if self.order and item and self.engine.agenda[item[0]].after is None:
+            more[self.at_order] = np.ones(len(pairs), np.int64)
+        move = self._taken(node, locals_, kinds, inputs, more)
         move.places = places.take(move.places)
         return move
 

@@ -25,7 +25,8 @@ from sim.core.errors import InputError
 from sim.core.model import Channel, Internal, Message, Process, Send
 from sim.document.scenario import Scenario
 from sim.explore.judging import Part, Recorded
-from sim.explore.machine import Local, Numbers, Outcome, frozen
+from sim.explore.local import ANY_CHANNEL, Local, frozen
+from sim.explore.machine import Numbers, Outcome
 from sim.explore.packing import Ints, Keys
 from sim.explore.space import Space
 
@@ -38,7 +39,7 @@ class Renaming:
 
     def __init__(self, space: Space, places: Sequence[int]) -> None:
         self.space, self.places, engine = space, tuple(places), space.engine
-        self._texts = {own: engine.nodes[place] for own, place in zip(engine.nodes, places, strict=True)}
+        self._texts = {own: engine.nodes[place] for own, place in zip(engine.nodes, places, strict=False)}
         by_ends = {
             (channel.source, channel.target, place >= len(engine.channels)): channel
             for place, channel in enumerate(space.channels)
@@ -82,7 +83,8 @@ class Renaming:
         twin = initial.process.copy()
         twin.state, twin.memory = self.value(own.state), self.value(own.memory)
         twin.index, twin.position, twin.turn = own.index, own.position, own.turn
-        twin.paused, twin.blocked, twin.aborted = own.paused, self.value(own.blocked), own.aborted
+        twin.alive, twin.paused = own.alive, own.paused
+        twin.blocked, twin.aborted = self.value(own.blocked), own.aborted
         twin.snapshots = {name: self.value(part) for name, part in own.snapshots.items()}
         twin.listening = {self._channels[channel.number]: names for channel, names in own.listening.items()}
         return twin
@@ -93,10 +95,15 @@ class Renaming:
             for name, timer in own.timers.items()
         }
         late = {
-            (name, self._channels[channel].number): tuple(map(self._body, bodies))
+            (name, self._channels[channel].number): tuple((self._body(body), part) for body, part in bodies)
             for (name, channel), bodies in own.late.items()
         }
-        return Local(self._process(own.process), timers, late, own.orphans, own.done)
+        early = frozenset(
+            (name, channel if channel == ANY_CHANNEL else self._channels[channel].number, part)
+            for name, channel, part in own.early
+        )
+        stored = {name: self.value(part) for name, part in own.stored.items()}
+        return Local(self._process(own.process), timers, late, early, own.discarded, stored, own.ended, own.done)
 
     def part(self, own: Part) -> Part:
         """What a process recorded."""
@@ -105,7 +112,9 @@ class Renaming:
     # ------------------------------------------------------------------ their numbers
 
     def local(self, node: int, number: int) -> int:
-        """The number of a local state of a node, at the node that takes its place."""
+        """The number of a local state of a node, at the node that takes its place. The world names nobody it moves."""
+        if self.space.world is not None and node == self.space.world.number:
+            return number
         table = self._tables[node]
         if number < len(table):
             return int(table[number])
@@ -324,6 +333,7 @@ def interchangeable(scenario: Scenario, space: Space) -> list[list[int]]:
         scenario.algorithm_parameters, scenario.parameters,
         *((line.process, line.to, line.after, line.body, line.label, line.receive_label) for line in scenario.script),
         *((start.process, start.after, start.snapshot) for start in scenario.snapshots),
+        *((fault.process, fault.channels, fault.after) for fault in scenario.faults),
     ]))  # fmt: skip
     classes: list[list[int]] = []
     acting = {item.process for item in engine.agenda}

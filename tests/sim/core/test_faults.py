@@ -19,7 +19,6 @@ from sim.edit.edit_words import describe_edit
 from sim.explain.choices import all_choices
 from sim.explain.narration import narrate, sentences
 from sim.explain.reasons import explain, reasons_over_steps
-from sim.explore.report import exploration
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
@@ -199,11 +198,6 @@ def test_an_algorithm_that_does_not_allow_for_crashes_says_so() -> None:
     with pytest.raises(InputError, match="the rules of Lai-Yang do not allow for a crash as yet"):
         edited_by(A_CRASH, {"do": "algorithm", "kind": "lai_yang"}, 0.0)
     assert run(edited_by(PARTITION, {"do": "algorithm", "kind": "lai_yang"}, 0.0))
-
-
-def test_every_run_is_not_explored_with_faults_as_yet() -> None:
-    with pytest.raises(InputError, match="faults: every run is explored without faults as yet"):
-        exploration(PARTITION)
 
 
 @st.composite

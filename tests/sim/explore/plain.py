@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sim.core.engine import Engine
 from sim.core.model import Action, State
 from sim.document.scenario import Scenario
-from sim.explore.machine import frozen
+from sim.explore.local import frozen
 
 
 class Plain(NamedTuple):

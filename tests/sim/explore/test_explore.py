@@ -27,7 +27,7 @@ from sim.document.files import parse_toml
 from sim.document.scenario import Initiation, Scenario
 from sim.exchange import cos418
 from sim.explore import packing, search
-from sim.explore.machine import frozen
+from sim.explore.local import frozen
 from sim.explore.report import Snapshot, changed, complete_graph, exploration, ways_in_words
 from sim.explore.search import explore
 from sim.explore.space import Space

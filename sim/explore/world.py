@@ -1,0 +1,122 @@
+"""What the world does to a system: the faults that a scenario plans, and those that may happen at any moment.
+
+The world is one more node. Its local state says which channels are severed, which faults have happened, and how many
+more may. A crash is a step of the process that crashes, and changes the world's local state as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sim.core.engine import Engine
+from sim.core.errors import InputError
+from sim.core.model import FAULTS, Channel, Crash, Process, Restart
+from sim.document.scenario import Scenario
+from sim.explore.local import Local
+from sim.explore.machine import IMPOSSIBLE, Machine, Numbers, Outcome
+
+
+@dataclass(frozen=True)
+class MayHappen:
+    """The faults that may happen at any moment, besides those that the scenario plans.
+
+    crashes: so many in a run, of any process that is up. restarts: whether a process that is down may start again.
+    """
+
+    crashes: int = 0
+    restarts: bool = False
+
+    def check(self, scenario: Scenario) -> None:
+        """Raises InputError where that makes no sense."""
+        if self.crashes < 0:
+            raise InputError(f"--crashes {self.crashes}: give a number of crashes, 0 or more")
+        if self.restarts and not self.crashes:
+            raise InputError("--restarts: only a process that has crashed can start again; give --crashes as well")
+        if self.crashes and scenario.faults:
+            raise InputError("--crashes: the scenario has faults of its own; leave them or --crashes out")
+        if self.crashes and scenario.snapshots and not scenario.rules.allows_crashes:
+            rules = f"the rules of {scenario.rules.title} do not allow for a crash as yet"
+            raise InputError(f"--crashes: {rules}; leave it out, or use Chandy-Lamport's")
+
+    def engine(self, scenario: Scenario) -> Engine:
+        """An engine for the scenario in which this may happen."""
+        return scenario.engine(has_faults=self.crashes > 0)
+
+
+NO_FAULTS = MayHappen()
+
+
+def may_record_again(engine: Engine, may: MayHappen) -> bool:
+    """Whether a process may start again, and then record for a snapshot a second time."""
+    return may.restarts or any(type(item.action) is Restart for item in engine.agenda)
+
+
+@dataclass
+class WorldLocal(Local):
+    """The local state of the world.
+
+    crashes: how many more may happen at any moment. takes_away: whether a state or a message may be lost by now.
+    """
+
+    severed: frozenset[Channel] = frozenset()
+    crashes: int = 0
+    takes_away: bool = False
+
+    def key(self, *, counts_events: bool) -> Hashable:
+        """Equal for local states that lead to the same."""
+        position = self.process.position, self.done
+        return position, frozenset(channel.number for channel in self.severed), self.crashes, self.takes_away
+
+
+class World(Machine):
+    """The world as a node. An input is ("item", number), or that some process does something: ("crash",), ("restart",).
+
+    The other half of a crash is the outcome at the process. The age of a run's local states counts it there.
+    """
+
+    def __init__(
+        self, engine: Engine, tokens: Numbers, bodies: Numbers, column_of: Mapping[int, int], may: MayHappen
+    ) -> None:
+        super().__init__(engine, engine.world, tokens, bodies, column_of)
+        self.may = may
+
+    def initial(self, process: Process) -> WorldLocal:
+        """Before anything has happened."""
+        return WorldLocal(process, crashes=self.may.crashes)
+
+    def _carried_out(self, local: int, given: int) -> int:
+        self.executed.append((local, given))
+        before: WorldLocal = self.locals.things[local]
+        kind, *parts = self.inputs.things[given]
+        if kind == "item":
+            after = self._planned(before, parts[0])
+        elif kind == "crash":
+            after = replace(before, crashes=before.crashes - 1, takes_away=True) if before.crashes else None
+        else:
+            after = before if self.may.restarts else None
+        if after is None:
+            return IMPOSSIBLE
+        outcome = Outcome(self.aged(after), (), frozenset())
+        return self.outcomes.number(outcome, outcome)
+
+    def _planned(self, before: WorldLocal, number: int) -> WorldLocal | None:
+        """The local state after a fault that the scenario plans, as the engine carries it out."""
+        item = self.engine.agenda[number]
+        is_next = item.rank == before.process.position if item.after is None else number not in before.done
+        state = self.engine.initial()
+        state.services[-1] = process = before.process.copy()
+        state.severed = before.severed
+        fault: Any = item.action
+        if type(fault) not in FAULTS or not is_next:
+            return None
+        is_of_process = isinstance(fault, Crash | Restart)
+        if not is_of_process and not self._if_it_may(fault, state):
+            return None
+        self.engine.perform(state, fault, [])
+        return replace(
+            before, process=process, severed=state.severed, age=before.age + (not is_of_process),
+            done=before.done | ({number} if item.after is not None else set()),
+            takes_away=before.takes_away or isinstance(fault, Crash),
+        )  # fmt: skip

@@ -1,0 +1,70 @@
+"""Every run with crashes: what the engine alone reaches, and what checks of a replayed run say of the same states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from sim.core.errors import InputError
+from sim.document import library
+from sim.document.files import parse_toml
+from sim.document.writing import dumps
+from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.world import MayHappen
+from sim.run.execution import run
+from sim.verify.checks import verdicts_of
+from tests.sim.explore.plain import explored
+
+ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
+
+
+@pytest.mark.parametrize(
+    ("sends", "states", "transitions"), [(1, 211, 405)],
+)  # fmt: skip
+def test_two_processes_and_one_crash(sends, states, transitions):
+    """Whoever crashes, and stays down: every complete snapshot is right."""
+    done = exploration(complete_graph(2, sends), may=ONE_CRASH)
+    assert (done.found.states, done.found.transitions, done.found.complete) == (states, transitions, True)
+    assert done.shortest() == []
+
+
+def test_a_process_that_starts_again_may_record_a_second_time_and_then_the_snapshot_is_wrong():
+    """P1 forgets that it has recorded; what it sends before it records again crosses the cut, and nobody records it."""
+    done = exploration(complete_graph(2, 1), may=AND_BACK)
+    assert done.shortest() == [("channel_states", 6)]
+    execution = run(parse_toml(dumps(done.runs["channel_states"]), "wrong"))
+    failed = {own.check for own in verdicts_of(execution)["S1"] if own.holds is False}
+    assert execution.steps == 6 and "channel_states" in failed
+
+
+def test_a_slip_is_found_with_a_crash_too():
+    done = exploration(changed(complete_graph(2, 1), "deaf_initiator", not_fifo=False), may=ONE_CRASH)
+    for check, steps in done.shortest():
+        execution = run(done.runs[check])
+        assert execution.steps == steps
+        assert check in {own.check for own in verdicts_of(execution)["S1"] if own.holds is False}
+    assert done.runs
+
+
+@pytest.mark.parametrize("own_order", [False, True])
+def test_faults_of_the_scenario_are_lines_of_the_world(own_order):
+    """A partition takes nothing away, so the local states of the account are those of the engine."""
+    found = exploration(library.load("partition"), own_order=own_order).found
+    plain = explored(library.load("partition"), own_order=own_order)
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+
+
+@pytest.mark.parametrize(
+    ("scenario", "may", "complaint"),
+    [
+        (complete_graph(2, 1), MayHappen(-1), "--crashes -1: give a number of crashes, 0 or more"),
+        (complete_graph(2, 1), MayHappen(0, restarts=True), "--restarts: only a process that has crashed"),
+        (library.load("crash"), ONE_CRASH, "--crashes: the scenario has faults of its own"),
+        (replace(complete_graph(2, 1), algorithm="lai_yang"), ONE_CRASH, "--crashes: the rules of Lai-Yang do not"),
+    ],
+)
+def test_bad_input_gets_one_sentence(scenario, may, complaint):
+    with pytest.raises(InputError) as problem:
+        exploration(scenario, may=may)
+    assert str(problem.value).startswith(complaint)
