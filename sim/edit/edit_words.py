@@ -81,7 +81,7 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
     if edit["kind"] in OF_PROCESSES:
-        return f"{edit['process']} {'crashes' if edit['kind'] == 'crash' else 'starts again'}{at}"
+        return f"{edit['process']} {OF_PROCESSES[edit['kind']]}{at}"
     names = [caption(before.processes, name) for name in edit["channels"]]
     are = "is" if len(names) == 1 else "are"
     return f"{words.listing(names)} {are} {'severed' if edit['kind'] == 'sever' else 'mended'}{at}"
