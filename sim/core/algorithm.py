@@ -146,6 +146,9 @@ class SnapshotAlgorithm(Parametrised):
     def on_restart(self, process: Process, out: Out) -> None:
         """`process` has started again after a crash, or has joined the system: it remembers nothing."""
 
+    def on_leave(self, process: Process, out: Out) -> None:
+        """`process` is about to leave the system."""
+
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""
 

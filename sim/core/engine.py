@@ -339,6 +339,8 @@ class Engine:
             self.rules.fire(process, action.timer)
         elif type(action) in FAULTS:
             self._advance(process, action.item)
+            if isinstance(action, Leave):
+                self.rules.leave(state.processes[action.process])
             carry_out(state, action, self.channels, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
             if isinstance(action, Restart | Join):
                 self.rules.begin_again(state.processes[action.process])

@@ -104,7 +104,7 @@ def lose(message: Message, emit: Emit) -> None:
 def _end(state: State, process: Process) -> None:
     """Take all that `process` holds away."""
     state.timers = {key: timer for key, timer in state.timers.items() if key[0] != process.number}
-    process.alive, process.state, process.memory = False, None, None
+    process.alive, process.state, process.memory, process.coordination = False, None, None, None
     process.paused, process.blocked = False, frozenset()
     process.snapshots, process.listening, process.aborted = {}, {}, frozenset()
 

@@ -32,17 +32,18 @@ BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed
 FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has taken a message from it
 # What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost.
 CRASH, RESTART, DOWN, UP, LOST = "crash", "restart", "down", "up", "lost"
+DECISION = "decision"  # a coordinator decides how a snapshot ended
 JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no longer part of it
 # In event tables of others, as yet: a process goes back to its first events; a message is fenced off.
 RESTORE, FENCED = "restore", "fenced"
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
-SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # a service has no other events
+SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED, DECISION})  # a service has no other events
 SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event -> kind of message sent
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
-    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE,
+    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION,
 )  # fmt: skip
 
 
@@ -132,8 +133,8 @@ class Process:
     """
 
     __slots__ = (
-        "aborted", "alive", "blocked", "incoming", "index", "listening", "memory", "name", "number", "outgoing",
-        "paused", "position", "present", "snapshots", "state", "turn",
+        "aborted", "alive", "blocked", "coordination", "incoming", "index", "listening", "memory", "name", "number",
+        "outgoing", "paused", "position", "present", "snapshots", "state", "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -153,6 +154,7 @@ class Process:
         self.listening: dict[Channel, tuple[str, ...]] = {}  # channel -> snapshots that record its messages
         self.aborted: frozenset[str] = frozenset()  # snapshots that this process aborted
         self.memory: Any = None  # the algorithm's own notes
+        self.coordination: Any = None  # likewise, for the coordinator
 
     def copy(self) -> Process:
         """A second process with the same values; rebinding its fields does not change this one."""
@@ -160,7 +162,7 @@ class Process:
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
         twin.alive, twin.present, twin.paused, twin.blocked = self.alive, self.present, self.paused, self.blocked
-        twin.snapshots = self.snapshots
+        twin.snapshots, twin.coordination = self.snapshots, self.coordination
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         return twin
 

@@ -33,6 +33,7 @@ from sim.document.scenario import (
 )
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
+from sim.services.settings import PARAMETERS as COORDINATOR
 
 MOST_BYTES = 1_000_000
 
@@ -104,6 +105,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         workload=kind,
         parameters=read_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
+        coordinator=_coordinator(table) if "coordinator" in table.values else None,
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
         marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
@@ -118,6 +120,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         origin=origin,
     )
     table.take("marker_delay", dict, {}, "a table [marker_delay]")
+    table.expects("coordinator")
     table.done()
     return scenario
 
@@ -323,6 +326,10 @@ def _fault(entry: Table) -> FaultLine:
     fault = FaultLine(kind, process, channels, _time(entry), entry.optional("after"))
     entry.done()
     return fault
+
+
+def _coordinator(table: Table) -> dict[str, Any]:
+    return read_parameters(table.table("coordinator"), COORDINATOR)
 
 
 def _cut(entry: Table) -> NamedCut:

@@ -36,10 +36,13 @@ from sim.core.slip import SLIPS
 from sim.core.tick import Tick
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.core.workload import WORKLOADS, Workload
+from sim.services.coordinator import coordinated
+from sim.services.member import Member
+from sim.services.settings import PARAMETERS, Settings
 
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
-STATUSES = ("complete", "recording", "aborted")
+STATUSES = ("complete", "recording", "aborted", "expired", "failed")
 MOST_PROCESSES = 1_000
 ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
 FAULT_KINDS: Mapping[str, type[Fault]] = {
@@ -155,6 +158,7 @@ class Scenario:
     workload: str = "scripted"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
+    coordinator: Mapping[str, Any] | None = None
     seed: int = 0
     delay: DelayRule = field(default_factory=DelayRule)
     marker_delay: DelayRule | None = None
@@ -212,11 +216,34 @@ class Scenario:
     def rules(self) -> type[SnapshotAlgorithm]:
         """The class of the rule book: the algorithm's with its options, or the broken one that `breaks` names."""
         own = broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
-        return own.with_options(self.algorithm_parameters)
+        rules = own.with_options(self.algorithm_parameters)
+        if self.coordinator is None:
+            return rules
+        is_eager = any(self.coordinator.get(key) for key in ("heartbeat", "interval"))
+        return coordinated(rules, is_eager=is_eager)
 
     def rule_book(self) -> SnapshotAlgorithm:
         """The rule book, with this graph and its parameters."""
-        return self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
+        book = self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
+        if isinstance(book, Member):
+            book.settings = self._settings(book)
+        return book
+
+    def _settings(self, book: Member) -> Settings:
+        """What the coordinator is told."""
+        given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
+        planned = (own.at for own in (*self.script, *self.snapshots, *self.faults))
+        tries = 1 + given["retries"]
+        end = max(planned, default=0.0) + tries * (given["timeout"] + given["minimum_pause"])
+        targets = {channel.target for channel in self.channels}
+        sources = [name for number, name in enumerate(self.processes) if number not in targets]
+        numbers = [int(own.snapshot[1:]) for own in self.snapshots if is_snapshot_number(own.snapshot)]
+        return Settings(
+            **{**given, "until": given["until"] or end},
+            members=tuple(name for name in self.processes if name not in self.absent),
+            sources=tuple(sources) if book.needs_sources else (),
+            numbered=max(numbers, default=0),
+        )
 
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
@@ -305,6 +332,11 @@ def _ranked(planned: list[tuple[Action, float, str | None]], world: int) -> tupl
         AgendaItem(number, actors[number], action, time, after, rank_of.get(number))
         for number, (action, time, after) in enumerate(planned)
     )
+
+
+def is_snapshot_number(name: str) -> bool:
+    """Whether a name is one of S1, S2, ..., which a coordinator gives."""
+    return name[:1] == "S" and name[1:].isascii() and name[1:].isdigit() and len(name) < 9
 
 
 def free_snapshot_id(scenario: Scenario) -> str:

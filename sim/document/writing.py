@@ -29,6 +29,8 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     document["topology"] = _topology_out(scenario.topology)
     if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
+    if scenario.coordinator is not None:
+        document["coordinator"] = dict(scenario.coordinator)
     document["workload"] = {"kind": scenario.workload, **scenario.parameters}
     if scenario.scheduler != plain.scheduler:
         document["scheduler"] = _scheduler_out(scenario.scheduler)

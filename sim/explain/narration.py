@@ -16,6 +16,7 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    DECISION,
     FULL,
     INTERNAL,
     MARKER_CARRIED,
@@ -45,6 +46,7 @@ from sim.explain.standstills import back_pressure_in_words, standstill_fields
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.snapshots import Snapshot, snapshots_of
+from sim.services.words import decision_words
 
 START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
 
@@ -283,6 +285,8 @@ class Narrator:
             yield "record", {"state": self._recorded_state(record)}
         if STATE_CHANGED in on:
             yield "changed", {"state": self._recorded_state(by_kind[STATE_CHANGED][-1])}
+        for row in by_kind.get(DECISION, ()):
+            yield "decided", {"decision": decision_words(row.snapshot_id or "", self.execution.body_of(row))}
         if NOTED in on:
             yield "noted", {"note": self.algorithm.note_words(self.execution.body_of(by_kind[NOTED][-1]))}
         knows_first = self._knows_first([row.kind for row in rows])

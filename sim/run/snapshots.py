@@ -18,10 +18,12 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_SEND,
     CRASH,
+    DECISION,
     JOIN,
     LEAVE,
     MARKER_CARRIED,
     MARKER_SEND,
+    NOTED,
     RECEIVED,
     RECORD,
     RECORDED,
@@ -34,7 +36,8 @@ from sim.core.model import (
 from sim.document.scenario import STATUSES
 from sim.run.execution import Execution, once
 
-COMPLETE, RECORDING, ABORTED = STATUSES
+COMPLETE, RECORDING, ABORTED, EXPIRED, FAILED = STATUSES
+GIVEN_UP = frozenset({ABORTED, EXPIRED, FAILED})
 
 
 class RecordedState(NamedTuple):
@@ -64,6 +67,9 @@ class RecordedMessage(NamedTuple):
 class Snapshot:
     """One snapshot of one execution. Processes and channels are given by name.
 
+    `status` is complete, recording (not complete when the run ends) or aborted; with a coordinator it is what that has
+    decided, for a `reason` if it is expired or failed, of which `detail` says more. `triggered` is the step in which
+    somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision).
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
@@ -91,6 +97,10 @@ class Snapshot:
     controls: int
     carried: int = 0
     collected: int | None = None
+    reason: str = ""
+    detail: str = ""
+    triggered: int | None = None
+    decided: int | None = None
 
     @property
     def frontier(self) -> dict[str, int]:
@@ -113,6 +123,7 @@ class Snapshot:
             "algorithm": algorithm,
             "initiators": list(self.initiators),
             "status": self.status,
+            **({"reason": self.reason} if self.reason else {}),
             "processes": {
                 name: {"state": local.state, "events": list(self.events[name])} for name, local in self.local.items()
             },
@@ -205,6 +216,7 @@ class _EventTable(NamedTuple):
         aborted: int | None = None
         collected: int | None = None
         starts: list[tuple[str, int]] = []
+        begun, decision = self._coordinated(rows)
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             process, channel = row.process, row.channel or ""
             if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind in (CRASH, LEAVE) and process not in done):
@@ -228,21 +240,32 @@ class _EventTable(NamedTuple):
                 collected = row.step
             elif row.kind == SNAPSHOT_ABORTED and aborted is None:
                 aborted = row.step
-        members = self._members(rows, local)
+        members = tuple(begun["among"]) if begun else self._members(rows, local)
         channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
         is_complete = aborted is None and all(process in done for process in members)
+        completed = max(done.values()) if is_complete else None
+        status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
+        if decision is not None:
+            status = self.body_of(decision)["outcome"]
+            completed, aborted = (decision.step, None) if status == COMPLETE else (None, aborted or decision.step)
+        elif begun:
+            status, completed = RECORDING, None
         return Snapshot(
             id=name,
-            initiators=self._initiators(rows, starts),
-            status=ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING,
+            initiators=tuple(begun["starts"]) if begun else self._initiators(rows, starts),
+            status=status,
+            reason=self.body_of(decision)["reason"] if decision is not None else "",
+            detail=self.body_of(decision)["detail"] if decision is not None else "",
+            triggered=rows[0].step if begun else None,
+            decided=decision.step if decision is not None else None,
             local={process: local[process] for process in self.processes if process in local},
             events={process: tuple(self.labels[process][: part.inside]) for process, part in local.items()},
             channels={channel: tuple(kept.get(channel, ())) for channel in channels if channel in closed},
             open={name: tuple(kept[name]) for name in kept if name in channels and name not in closed},
             closed=closed,
             began=min((step for _, step in starts), default=None),
-            completed=max(done.values()) if is_complete else None,
-            slowest=max(done, key=done.__getitem__) if is_complete else None,
+            completed=completed,
+            slowest=max(done, key=done.__getitem__) if completed is not None else None,
             aborted=aborted,
             members=members,
             markers=sum(row.kind == MARKER_SEND for row in rows),
@@ -250,6 +273,12 @@ class _EventTable(NamedTuple):
             carried=sum(row.kind == MARKER_CARRIED for row in rows),
             collected=collected,
         )
+
+    def _coordinated(self, rows: Sequence[Event]) -> tuple[dict[str, Any] | None, Event | None]:
+        """What a coordinator noted when it started the snapshot, and its decision (None: there is none)."""
+        notes = (self.body_of(row) for row in rows if row.kind == NOTED and row.process not in self.processes)
+        begun = next((body for body in notes if isinstance(body, dict) and "among" in body), None)
+        return begun, next((row for row in rows if row.kind == DECISION), None)
 
     def _members(self, rows: Sequence[Event], local: Container[str]) -> tuple[str, ...]:
         """Who was there when the snapshot of `rows` began, and who has recorded, in the order of the processes."""

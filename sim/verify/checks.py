@@ -15,7 +15,7 @@ from sim.core.log import to_json
 from sim.core.model import CRASH, LEAVE, LOST, MARKER_CARRIED
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
-from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
+from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
 
 CHECKS = (
     "completion",  # every process has recorded, and every channel is closed
@@ -65,7 +65,7 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     is_complete = snapshot.status == COMPLETE
     adds_up = is_complete and not loses_something(execution) and _holds_everything(execution, snapshot)
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
-    if snapshot.status == ABORTED or not ready:
+    if snapshot.status in GIVEN_UP or not ready:
         return Verdict(check, None)
     deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)

@@ -16,6 +16,7 @@ from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.model import (
     CHANNEL_CLOSED,
     CRASH,
+    DECISION,
     JOIN,
     LEAVE,
     LOST,
@@ -86,7 +87,8 @@ def verdicts_from_table(
         "channel_states": None if missing else _misrecorded(events, cut, contents, everybody, channels, lost),
         "conservation": _lost(rows, contents, conserved, processes) if adds_up and not missing else None,
     }
-    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
+    outcomes = [json.loads(row.body or "{}")["outcome"] for row in own if row.kind == DECISION]
+    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own) or outcomes not in ([], ["complete"])
     return [
         _verdict(check, None if is_aborted else witnesses)
         for check, witnesses in found.items()
