@@ -77,6 +77,7 @@ class SnapshotAlgorithm(Parametrised):
     overtakes = False  # its markers may overtake application messages; `goes_ahead` says which
     pauses = False  # it may pause processes
     allows_crashes = False  # its rules work on where a process has crashed, and forgotten all
+    allows_coordinator = False  # a coordinator may start its snapshots, and end them at any moment
     records_once = True  # if not, a process may record again for a snapshot; the last recording counts
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
     initiator_listens = True  # if not, a process that starts a snapshot records no channel

@@ -220,7 +220,7 @@ class Scenario:
         if self.coordinator is None:
             return rules
         is_eager = any(self.coordinator.get(key) for key in ("heartbeat", "interval"))
-        return coordinated(rules, is_eager=is_eager)
+        return coordinated(rules, is_eager=is_eager)  # type: ignore[arg-type]  # classes are hashable
 
     def rule_book(self) -> SnapshotAlgorithm:
         """The rule book, with this graph and its parameters."""
@@ -232,7 +232,7 @@ class Scenario:
     def _settings(self, book: Member) -> Settings:
         """What the coordinator is told."""
         given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
-        planned = (own.at for own in (*self.script, *self.snapshots, *self.faults))
+        planned = [own.at for key in ITEM_KEYS for own in getattr(self, key)]
         tries = 1 + given["retries"]
         end = max(planned, default=0.0) + tries * (given["timeout"] + given["minimum_pause"])
         targets = {channel.target for channel in self.channels}

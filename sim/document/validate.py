@@ -15,10 +15,13 @@ from sim.core.model import CONTROL, MARKER
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
 from sim.core.workload import WORKLOADS, Refused
-from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine
+from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine, is_snapshot_number
 from sim.document.toml_table import is_plain
+from sim.services.settings import FAIL, STOP
+from sim.services.words import NAME
 
 MOST_CHANNELS = 100_000
+LEAST_GAP = 0.1  # time units from one heartbeat of the coordinator's to the next, and so of its other times
 
 
 def validate(scenario: Scenario) -> None:
@@ -141,8 +144,24 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
     if algorithm.overtakes and scenario.scheduler.kind == "tick":
         problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"
         yield scenario.at("scheduler.kind"), f'{problem} overtake; use another scheduler, such as "timed"'
+    if scenario.coordinator is not None:
+        yield from _coordinator(scenario)
     for key, problem in scenario.rule_book().problems():
         yield scenario.at(f"algorithm.{key}"), problem
+
+
+def _coordinator(scenario: Scenario) -> Iterator[Problem]:
+    rules, given = scenario.rules, scenario.coordinator or {}
+    if not rules.allows_coordinator:
+        advice = "take [coordinator] away, or use Chandy-Lamport's without options"
+        yield scenario.at("coordinator"), f"the rules of {rules.title} do not work with a coordinator as yet; {advice}"
+    for key in ("timeout", "heartbeat", "interval"):
+        none = "" if key == "timeout" else "0 (none) or "
+        if given.get(key, LEAST_GAP) < LEAST_GAP and not (none and given[key] == 0):
+            advice = f"expected {none}a number of at least {LEAST_GAP:g}, not {given[key]:g}"
+            yield scenario.at(f"coordinator.{key}"), advice
+    if given.get("when_held", FAIL) not in (FAIL, STOP):
+        yield scenario.at("coordinator.when_held"), f'expected "{FAIL}" or "{STOP}", not {given["when_held"]!r}'
 
 
 def _script(scenario: Scenario) -> Iterator[Problem]:
@@ -183,7 +202,7 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
     if scenario.rules.one_initiator:
         yield from _one_initiator(scenario, starts, first)
-    if kind == COORDINATOR or scenario.rule_book().reaches_all():
+    if kind == COORDINATOR or scenario.coordinator is not None or scenario.rule_book().reaches_all():
         return
     advice = "add a channel" if scenario.rules.one_initiator else "add an initiator or a channel"
     edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
@@ -267,7 +286,8 @@ def may_initiate(scenario: Scenario) -> list[str]:
     if algorithm.initiators == COORDINATOR:
         return [service.name for service in algorithm.services]
     targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
-    return [process for process in scenario.processes if process not in targets]
+    services = [] if scenario.coordinator is None else [NAME]
+    return [process for process in scenario.processes if process not in targets] + services
 
 
 def fitting_initiations(scenario: Scenario) -> tuple[Initiation, ...]:
@@ -369,7 +389,11 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
                 yield where, f"{reference.channel!r} is no way of control messages; write it as P1->P2"
         elif reference.channel not in names:
             yield where, f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
-        elif reference.kind == MARKER and reference.snapshot not in snapshots:
+        elif (
+            reference.kind == MARKER
+            and reference.snapshot not in snapshots
+            and not (scenario.coordinator is not None and is_snapshot_number(reference.snapshot or ""))
+        ):
             known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
             yield where, f"no snapshot is called {reference.snapshot!r}; {known}"
 

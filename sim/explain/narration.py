@@ -96,7 +96,10 @@ class Narrator:
         ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
         # (process, snapshot) -> number of the row that ended it there
         self.ended: dict[tuple[str, str | None], int] = {}
+        self.recorded_at: dict[tuple[str, str | None], int] = {}  # likewise, of its first recording
         for event in execution.events:
+            if event.kind == RECORD:
+                self.recorded_at.setdefault((event.process, event.snapshot_id), event.row)
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
@@ -315,9 +318,11 @@ class Narrator:
                 yield key, {"channels": words.listing(on[kind])}
         if RESUMED in on:
             yield "resume", standstill_fields(self.execution, by_kind[RESUMED][-1])
-        for kind, key in ((SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
-            if kind in on:
-                yield key, {}
+        if SNAPSHOT_COMPLETE in on:
+            yield "done", {}
+        for row in by_kind.get(SNAPSHOT_ABORTED, ()):
+            recorded = self.recorded_at.get((row.process, row.snapshot_id), row.row)
+            yield "abort" if recorded < row.row else "ignore", {"snapshot": row.snapshot_id or ""}
         if COLLECTED in on and not knows_first:
             yield "collected", {}
 

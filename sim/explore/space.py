@@ -126,6 +126,8 @@ class Space:
 
     def __init__(self, engine: Engine, *, own_order: bool) -> None:
         """`own_order`: only each process's own lines of the script keep their order. Raises InputError for faults."""
+        if isinstance(engine.algorithm, Member):
+            raise InputError("coordinator: every run is explored without a coordinator as yet; leave it out")
         if engine.has_faults:
             raise InputError("faults: every run is explored without faults as yet; leave them out")
         self.engine = engine

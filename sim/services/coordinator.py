@@ -23,7 +23,7 @@ does not fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -32,9 +32,9 @@ from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
 from sim.services.member import BYE, DONE, FULL, HERE, LAST, Member
 from sim.services.settings import Settings
-from sim.services.words import COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords
+from sim.services.words import COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords, listing
 
-_TIMEOUT, _WATCH, _PAUSE, _INTERVAL = "timeout", "watch", "pause", "interval"
+_TIMEOUT, _WATCH, _PAUSE, _INTERVAL = "timeout", "silence", "pause", "interval"
 
 
 class Request(NamedTuple):
@@ -100,9 +100,9 @@ class Coordinator(Service):
             self._here(service, source, out)
         elif snapshot is None:
             if body == LAST or source not in notes.members:
-                out.cancel_timer(f"{_WATCH} {source}")
+                out.cancel_timer(f"{_WATCH} of {source}")
             else:
-                out.set_timer(f"{_WATCH} {source}", self.settings.silence)
+                out.set_timer(f"{_WATCH} of {source}", self.settings.silence)
         elif body == DONE:
             self._done(service, snapshot, source, out)
         elif isinstance(body, Mapping) and FULL in body:
@@ -117,10 +117,10 @@ class Coordinator(Service):
         notes = self._notes(service)
         if kind == _TIMEOUT:
             missing = [name for name in notes.under_way[who].members if name not in notes.under_way[who].done]
-            reason = f"no word from {_listing(missing)} within {self.settings.timeout:g}"
+            reason = f"no word from {listing(missing)} within {self.settings.timeout:g}"
             self._decide(service, who, EXPIRED, reason, "", out)
         elif kind == _WATCH:
-            self._gone(service, who, f"has sent no heartbeat for {self.settings.silence:g}", out)
+            self._gone(service, who.removeprefix("of "), f"has sent no heartbeat for {self.settings.silence:g}", out)
         elif kind == _PAUSE:
             service.memory = notes._replace(rests=False)
             self._start_next(service, out)
@@ -208,11 +208,10 @@ class Coordinator(Service):
         )  # fmt: skip
         out.cancel_timer(f"{_TIMEOUT} {snapshot}")
         out.decide(snapshot, outcome, reason, detail)
-        told = tuple(dict.fromkeys((*own.members, *notes.members)))
-        for process in told:
+        for process in own.members:
             out.tell(process, {"decided": outcome}, snapshot)
         for old in complete[: len(complete) - len(kept)]:
-            for process in told:
+            for process in self.algorithm.graph.processes:
                 out.tell(process, {"forget": old}, old)
         if self.settings.minimum_pause > 0:
             out.set_timer(_PAUSE, self.settings.minimum_pause)
@@ -242,7 +241,7 @@ class Coordinator(Service):
     def _welcome(self, service: Process, process: str, out: Out) -> None:
         out.tell(process, {"welcome": list(self._notes(service).ended)})
         if self.settings.heartbeat:
-            out.set_timer(f"{_WATCH} {process}", self.settings.silence)
+            out.set_timer(f"{_WATCH} of {process}", self.settings.silence)
 
     def _here(self, service: Process, source: str, out: Out) -> None:
         """A process has joined, or has started again."""
@@ -258,7 +257,7 @@ class Coordinator(Service):
         self._welcome(service, source, out)
 
     def _gone(self, service: Process, source: str, how: str, out: Out) -> None:
-        out.cancel_timer(f"{_WATCH} {source}")
+        out.cancel_timer(f"{_WATCH} of {source}")
         notes = self._notes(service)
         if source in notes.members:
             self._change(service, tuple(name for name in notes.members if name != source), f"{source} {how}", out)
@@ -279,11 +278,6 @@ class EagerCoordinator(Coordinator):
     def on_start(self, service: Process, out: Out) -> None:
         """The run begins."""
         self.on_begin(service, out)
-
-
-def _listing(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 @lru_cache(maxsize=64)

@@ -167,9 +167,7 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
     def _take_part(self, process: Process, ended: list[str], out: Out) -> None:
         """The coordinator has answered. What has ended is over for this process, too."""
         for snapshot in ended:
-            if snapshot in process.snapshots:
-                out.abort(snapshot)
-        process.aborted |= frozenset(name for name in ended if name not in process.snapshots)
+            out.abort(snapshot)
         own = self._part(process)
         if own.waits:
             out.resume()

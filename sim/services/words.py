@@ -35,8 +35,8 @@ BEATS = RuleClause(
     "says so. When the members change, the snapshot under way has failed, and the next begins among those present.",
 )
 PAPER = (
-    "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB 10(12), "
-    "2017, section 3"
+    "P. Carbone, S. Ewen, G. Fora, S. Haridi, S. Richter and K. Tzoumas, State Management in Apache Flink, PVLDB "
+    "10(12), 2017, section 3"
 )
 RULES = (
     Rule("The coordinator", (STARTS, REPORTS, DECIDES, DISCARDS), PAPER),
@@ -50,14 +50,19 @@ _TOLD = "{source} tells {process} {content}"
 _PREFIX = "coordinator_"
 _CAPTIONS: Mapping[str, Caption] = {
     "asks": Caption(STARTS.name, "{process} asks the coordinator for snapshot {snapshot}."),
-    "initiates": Caption(STARTS.name, "The scenario asks for snapshot {snapshot}: {process} {clauses}."),
-    "starts": Caption(STARTS.name, f"{_TOLD}{{per}}: {{process}} {{clauses}}."),
+    "initiates": Caption(STARTS.name, "{process} starts {snapshot}: it {clauses}."),
+    "starts": Caption(STARTS.name, "{source} asks {process} for {snapshot}: {process} {clauses}."),
+    "waits": Caption(STARTS.name, "{source} asks {process} for {snapshot}: it has to wait."),
     "done": Caption(REPORTS.name, f"{_TOLD}{{per}}: {{process}} waits for the others."),
     "decides": Caption(DECIDES.name, f"{_TOLD}{{per}}: {{process}} {{clauses}}."),
     "late": Caption(DECIDES.name, f"{_TOLD}{{per}}, but that snapshot has ended: nothing happens."),
-    "discards": Caption(DISCARDS.name, f"{_TOLD}: {{process}} {{clauses}}."),
-    "kept": Caption(DECIDES.name, f"{_TOLD}: it keeps its part."),
-    "over": Caption(DECIDES.name, "{timer}: {process} {clauses}."),
+    "discards": Caption(
+        DISCARDS.name, "{source} tells {process} that {snapshot} is not complete: {process} {clauses}."
+    ),
+    "kept": Caption(DECIDES.name, "{source} tells {process} that {snapshot} is complete: {process} keeps its part."),
+    "forgets": Caption(STARTS.name, "{source} tells {process} that {snapshot} is old: {process} {clauses}."),
+    "over": Caption(DECIDES.name, "The time of {snapshot} is over: {process} {clauses}."),
+    "silent": Caption(BEATS.name, "The {timer} has lasted too long: {process} {clauses}."),
     "pause": Caption(STARTS.name, "The pause is over: {process} {clauses}."),
     "interval": Caption(STARTS.name, "It is time for a snapshot: {process} {clauses}."),
     "beat": Caption(BEATS.name, "{process} sends a heartbeat to the coordinator."),
@@ -75,7 +80,7 @@ class CoordinatedWords(SnapshotAlgorithm):
 
     situations: ClassVar[tuple[str, ...]] = tuple(_PREFIX + key for key in _CAPTIONS)
     control_message = "message"
-    control = "different things"
+    control = "what follows"
 
     @classmethod
     def on_top_of(cls, rules: type[SnapshotAlgorithm]) -> dict[str, Any]:
@@ -85,7 +90,8 @@ class CoordinatedWords(SnapshotAlgorithm):
             "rules": (*rules.rules, *RULES),
             "situations": (*rules.situations, *captions),
             "captions": {**rules.captions, **captions},
-            "clauses": {"decided": "decides that {decision}", **rules.clauses},
+            "clauses": rules.clauses,
+            "checks": (*rules.checks, "one_outcome"),
         }
 
     def situation(self, key: str, rows: Sequence[Event]) -> str:
@@ -99,7 +105,8 @@ class CoordinatedWords(SnapshotAlgorithm):
         ends = (first.channel or "").split("->")
         if first.process == NAME:
             if first.kind == TIMER:
-                return {"pause": "pause", "interval": "interval"}.get(first.label or "", "over")
+                name = (first.label or "").partition(" ")[0]
+                return {"pause": "pause", "interval": "interval", "timeout": "over"}.get(name, "silent")
             if first.kind != CONTROL_RECEIVE:
                 return "initiates" if NOTED in kinds or first.snapshot_id else "welcomes"
             if what in ("alive", "last"):
@@ -108,7 +115,9 @@ class CoordinatedWords(SnapshotAlgorithm):
                 return "members"
             if DECISION in kinds:
                 return "decides"
-            return "late" if what == "full" else "done" if what == "done" else "starts"
+            if what == "ask":
+                return "starts" if NOTED in kinds else "waits"
+            return "late" if what == "full" else "done"
         if NAME not in ends and what != "stand":
             return None
         if first.kind == CONTROL_SEND:
@@ -117,7 +126,7 @@ class CoordinatedWords(SnapshotAlgorithm):
             return None
         if what == "decided":
             return "kept" if f'"{COMPLETE}"' in (first.body or "") else "discards"
-        return {"stand": "stands", "welcome": "members", "forget": "discards"}.get(what)
+        return {"stand": "stands", "welcome": "members", "forget": "forgets"}.get(what)
 
     def control_words(self, body: Any, channel: str) -> str:
         """What the coordinator and a process tell each other; else the algorithm's words."""
@@ -140,10 +149,19 @@ class CoordinatedWords(SnapshotAlgorithm):
         return super().control_words(body, channel)
 
     def note_words(self, body: Any) -> str:
-        """Who starts a snapshot, and who takes part; else the algorithm's words."""
-        if not (isinstance(body, Mapping) and "starts" in body):
+        """Who takes part in a snapshot, if not all; that one is kept no longer; else the algorithm's words."""
+        if body == "forgets":
+            return "discards its part"
+        if not (isinstance(body, Mapping) and "among" in body):
             return super().note_words(body)
-        return f"has it started by {' and '.join(body['starts'])}, among {', '.join(body['among'])}"
+        is_all = len(body["among"]) == len(self.graph.processes)
+        return "" if is_all else f"counts on {listing(body['among'])}"
+
+
+def listing(names: Sequence[str]) -> str:
+    """`P1`, `P1 and P2`, `P1, P2 and P3`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def decision_words(snapshot: str, body: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
-from sim.core.model import CRASH, LEAVE, LOST, MARKER_CARRIED
+from sim.core.model import CRASH, DECISION, LEAVE, LOST, MARKER_CARRIED
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
@@ -22,6 +22,7 @@ CHECKS = (
     "one_marker",  # every channel carried exactly one marker; at most one if the snapshot is not complete
     "consistency",  # no message was received inside the cut and sent outside it
     "channel_states",  # every channel's recorded messages are those that cross the cut, in their order
+    "one_outcome",  # a snapshot that is given up is given up by all: nobody who is up keeps a part of it
     "conservation",  # what is conserved adds up, in the recorded processes and channels
 )
 
@@ -65,7 +66,7 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     is_complete = snapshot.status == COMPLETE
     adds_up = is_complete and not loses_something(execution) and _holds_everything(execution, snapshot)
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
-    if snapshot.status in GIVEN_UP or not ready:
+    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready:
         return Verdict(check, None)
     deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)
@@ -127,6 +128,16 @@ def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
     return None
 
 
+def _one_outcome(execution: Execution, snapshot: Snapshot) -> Witness:
+    decisions = sum(row.kind == DECISION and row.snapshot_id == snapshot.id for row in execution.events)
+    if decisions > 1:
+        return f"{snapshot.id} is decided {decisions} times"
+    up = {process.name for process in execution.final.processes if process.alive}
+    if snapshot.status in GIVEN_UP:
+        return next((f"{name} keeps its part" for name in snapshot.local if name in up), None)
+    return None
+
+
 def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
     history = execution.history
     frontier = history.with_causes_elsewhere(snapshot.frontier)
@@ -178,5 +189,5 @@ def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
 
 _WITNESS_OF: dict[str, Callable[[Execution, Snapshot], Witness]] = {
     "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
-    "channel_states": _channel_states, "conservation": _conservation,
+    "channel_states": _channel_states, "conservation": _conservation, "one_outcome": _one_outcome,
 }  # fmt: skip

@@ -50,6 +50,8 @@ def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds."""
     deadline.check()
     checks = checks_of(execution)
+    if execution.engine.has_faults or execution.scenario.coordinator is not None:
+        return None
     if not _HOLDS.keys() >= set(checks):
         return None
     messages, rows_of = _read_log(execution)

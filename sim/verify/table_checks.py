@@ -22,9 +22,11 @@ from sim.core.model import (
     LOST,
     MARKER_CARRIED,
     MARKER_SEND,
+    NOTED,
     RECEIVE,
     RECORD,
     RECORDED,
+    RESTART,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -89,8 +91,15 @@ def verdicts_from_table(
     }
     outcomes = [json.loads(row.body or "{}")["outcome"] for row in own if row.kind == DECISION]
     is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own) or outcomes not in ([], ["complete"])
+    if len(outcomes) > 1:
+        found["one_outcome"] = [f"{snapshot} is decided {len(outcomes)} times"]
+    else:
+        down = _not_up(events, everybody, absent)
+        keepers = [name for name in everybody if name in cut and name not in down] if is_aborted else []
+        found["one_outcome"] = [f"{name} keeps its part" for name in keepers]
+    found["conservation"] = found.pop("conservation")  # the last one
     return [
-        _verdict(check, None if is_aborted else witnesses)
+        _verdict(check, None if is_aborted and check != "one_outcome" else witnesses)
         for check, witnesses in found.items()
         if check in algorithm.checks and (check != "conservation" or all_there)
     ]
@@ -103,7 +112,14 @@ def _members(
     absent: Collection[str],
     cut: Container[str],
 ) -> list[str]:
-    """Who takes part in the snapshot with the rows `own`: who is there at its first row, and who has recorded."""
+    """Who takes part in the snapshot with the rows `own`: whom a coordinator has named when it started it.
+
+    Without one, who is there at the first row, and who has recorded.
+    """
+    named = (json.loads(row.body or "null") for row in own if row.kind == NOTED and row.process not in processes)
+    for body in named:
+        if isinstance(body, dict) and "among" in body:
+            return [process for process in processes if process in body["among"]]
     began = own[0].row if own else 0
     gone = {*absent}
     for row in events[: began + 1]:
@@ -112,6 +128,17 @@ def _members(
         elif row.kind == JOIN:
             gone.discard(row.process)
     return [process for process in processes if process not in gone or process in cut]
+
+
+def _not_up(events: Sequence[Event], processes: Sequence[str], absent: Collection[str]) -> set[str]:
+    """Who is down or not there when the run ends."""
+    found = {name for name in processes if name in absent}
+    for row in events:
+        if row.kind in (CRASH, LEAVE):
+            found.add(row.process)
+        elif row.kind in (RESTART, JOIN):
+            found.discard(row.process)
+    return found
 
 
 def _has_dealings(events: Sequence[Event], others: frozenset[str], cut: Mapping[str, int]) -> bool:

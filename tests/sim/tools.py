@@ -50,7 +50,8 @@ def conserved_by(workload: Workload) -> Conserved:
 def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Workload) -> dict[str, list[Verdict]]:
     """The verdicts on every snapshot of the scenario, from the event table alone."""
     channels = [channel.name for channel in scenario.channels]
-    asked = dict.fromkeys(initiation.snapshot for initiation in scenario.snapshots)
+    begun = [row.snapshot_id for row in events if row.snapshot_id is not None]
+    asked = dict.fromkeys([*(own.snapshot for own in scenario.snapshots), *begun])
     conserved = conserved_by(workload)
     rule_book = scenario.rule_book()
     names = scenario.processes
