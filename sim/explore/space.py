@@ -20,6 +20,7 @@ from sim.core.errors import InputError
 from sim.core.model import APP, MARKER, Channel, Initiate
 from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Local, Machine, Numbers
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
+from sim.services.member import Member
 
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
