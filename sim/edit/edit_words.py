@@ -82,6 +82,9 @@ def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
     if edit["kind"] in OF_PROCESSES:
         return f"{edit['process']} {'crashes' if edit['kind'] == 'crash' else 'starts again'}{at}"
+    if "groups" in edit:
+        sides = " | ".join(words.listing(group) for group in edit["groups"])
+        return f"the network is {'split' if edit['kind'] == 'sever' else 'healed'}{at}: {sides}"
     names = [caption(before.processes, name) for name in edit["channels"]]
     are = "is" if len(names) == 1 else "are"
     return f"{words.listing(names)} {are} {'severed' if edit['kind'] == 'sever' else 'mended'}{at}"

@@ -5,7 +5,8 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
-    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels"
+    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels",
+                                                            or with "groups": all channels that join two of them
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
@@ -208,12 +209,31 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Something that the world does. Under the manual scheduler it is the last one of its kind."""
     kind = table.choice("kind", FAULT_KINDS, "")
     process = _who(table, "process") if kind in OF_PROCESSES else None
-    channels = () if kind in OF_PROCESSES else table.texts("channels")
+    channels = () if kind in OF_PROCESSES else _channels_meant(scenario, table)
     at = table.number("at", now)
     if scenario.scheduler.kind == "manual":
         at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
     fault = FaultLine(kind, process, channels, at, where="the new fault")
     return replace(scenario, faults=(*scenario.faults, fault))
+
+
+def _channels_meant(scenario: Scenario, table: Table) -> tuple[str, ...]:
+    """The channels that a fault names, or those that join two of the groups that it names: [["P1"], ["P2", "P3"]]."""
+    if "groups" not in table.values:
+        return table.texts("channels")
+    group_of: dict[str, int] = {}
+    for number, group in enumerate(table.take("groups", list, [], "a list of groups of processes")):
+        for name in Table({"groups": group}, "").texts("groups"):
+            if name not in scenario.processes:
+                raise table.fail("groups", f"{name!r} is no process; {nearest(name, scenario.processes)}")
+            if group_of.setdefault(name, number) != number:
+                raise table.fail("groups", f"{name} is in two of them; a split puts each process on one side")
+    sides = ((channel.name, group_of.get(channel.source_name), group_of.get(channel.target_name))
+             for channel in scenario.channels)  # fmt: skip
+    found = tuple(name for name, one, other in sides if None not in (one, other) and one != other)
+    if not found:
+        raise table.fail("groups", "no channel joins two of them; give groups that channels join")
+    return found
 
 
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:

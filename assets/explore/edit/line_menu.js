@@ -3,6 +3,7 @@
 import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
 import { fold, hide, move, onShow } from "../run/arrangement.js";
+import { stopsAt } from "../run/faults.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
@@ -49,7 +50,8 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
-      this.entry(...this.crashOrRestart(process, lane, at)),
+      this.entry(...this.crashOrRestart(process, at)),
+      this.severFromHere(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
     this.arranging.setAttribute("aria-label", `Lane of ${process}`);
@@ -68,13 +70,25 @@ export class LineMenu extends Popup {
   }
 
   /** What may be added where a process is up: a crash; where it is down: that it starts again. */
-  crashOrRestart(process, lane, at) {
-    const { scene, step } = this.manipulation;
-    const holds = ({ since, ended, from, until }) =>
-      this.time == null ? from <= step && (until == null || step < until) : since <= this.time && (ended == null || this.time < ended);
-    const isDown = scene.stops.some((stop) => stop.kind === "crash" && stop.lane === lane && holds(stop));
+  crashOrRestart(process, at) {
+    const isDown = stopsAt(this.manipulation.scene, this.moment()).some(({ kind, lane }) => kind === "crash" && lane === this.lane);
     const kind = isDown ? "restart" : "crash";
     return [`${isDown ? "Start again" : "Crash"}${at}`, () => ({ do: "fault", kind, process })];
+  }
+
+  /** The time that the entries name. */
+  moment() {
+    return { step: this.manipulation.step, time: this.time };
+  }
+
+  /** The entry after which another process is chosen; none where no channel joins this one to any. */
+  severFromHere(process) {
+    if (!this.manipulation.scene.channels.some(({ source, target }) => source === process || target === process)) return "";
+    const onclick = (event) => {
+      this.close();
+      this.manipulation.severing.begin(this.lane, this.moment(), event.detail === 0);
+    };
+    return el("button", { type: "button", role: "menuitem", tabindex: "-1", onclick }, "Sever from here to …");
   }
 
   /** The buttons that change only the view: hide, fold or move the process. */
@@ -134,13 +148,16 @@ export class LaneButtons {
   }
 
   show() {
-    const { scene } = this.manipulation;
-    refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
+    const { scene, severing } = this.manipulation;
+    const signature = JSON.stringify([scene.processes, severing.lane]);
+    refill(this.node, signature, () => scene.processes.map((name, lane) => this.button(name, lane)));
     this.refresh();
   }
 
   button(name, lane) {
-    const label = `${name}: at the time of this step send, add an event or start a snapshot; hide, fold or move the process`;
+    const { severing, scene } = this.manipulation;
+    const isEnd = severing.joins(lane);
+    const label = isEnd ? `${name}: sever channels between ${scene.processes[severing.lane]} and ${name}` : `${name}: at the time of this step send, add an event or start a snapshot; hide, fold or move the process`;
     const onclick = (event) => {
       const { left, top } = this.manipulation.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
@@ -148,7 +165,8 @@ export class LaneButtons {
       const giveBack = () => this.node.children[lane];
       this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
-    return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: `${name}: send, add an event, start a snapshot, hide`, onclick });
+    const title = isEnd ? label : `${name}: send, add an event, start a snapshot, hide`;
+    return el("button", { type: "button", class: "cc-lane", "data-end": isEnd, "aria-label": label, title, onclick });
   }
 
   /** Put the buttons over the names that Plotly has written above the lines, or to their left. */
