@@ -15,7 +15,7 @@ from diagrams.scene import Scene
 from sim.core import deadline
 from sim.core.algorithm import BY_NOTHING
 from sim.core.deadline import in_time
-from sim.core.model import APP, CRASH, RECORD, SNAPSHOT_ABORTED
+from sim.core.model import APP, CRASH, LEAVE, RECORD, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
@@ -27,7 +27,7 @@ from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
-LOST_BY_CRASH = "lost in a crash"
+LOST_BY_CRASH, LOST_BY_LEAVING = "lost in a crash", "gone with the process"
 
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
@@ -179,6 +179,8 @@ def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) 
     for event in scene.execution.events:
         if told and (event.kind, event.process) == (CRASH, process) and event.step < step:
             told.append([event.step, LOST_BY_CRASH])
+        elif told and (event.kind, event.process) == (LEAVE, process) and event.step < step:
+            told.append([event.step, LOST_BY_LEAVING])
         if (event.kind, event.process, event.snapshot_id) == (RECORD, process, snapshot.id) and event.step < step:
             own = [inside.label or "" for inside in scene.execution.history.of[process][: event.index]]
             told.append([event.step, scene.whole_run.words.state(scene.execution.body_of(event), own)])
@@ -189,8 +191,8 @@ def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> tuple[int, s
     """The step at which a process aborted a snapshot that it had recorded, or crashed, and what that is called."""
     recorded = False
     for event in scene.execution.events:
-        if event.process == process and event.kind == CRASH and recorded:
-            return event.step, LOST_BY_CRASH
+        if event.process == process and event.kind in (CRASH, LEAVE) and recorded:
+            return event.step, LOST_BY_CRASH if event.kind == CRASH else LOST_BY_LEAVING
         if event.process == process and event.snapshot_id == snapshot.id:
             recorded = recorded or event.kind == RECORD
             if event.kind == SNAPSHOT_ABORTED:

@@ -22,6 +22,8 @@ from sim.core.model import (
     DOWN,
     FULL,
     INTERNAL,
+    JOIN,
+    LEAVE,
     LOST,
     MARKER_SEND,
     NOTED,
@@ -147,7 +149,8 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
 _REMARKS = {
     TIMER: "timer {row.label} goes off", BLOCKED: "takes nothing more from {channel}",
     UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
-    CRASH: "crashes", RESTART: "starts again", DOWN: "{channel} is severed", UP: "{channel} is mended",
+    CRASH: "crashes", RESTART: "starts again", JOIN: "joins", LEAVE: "leaves",
+    DOWN: "{channel} is severed", UP: "{channel} is mended",
     LOST: "is down: what comes on {channel} is lost", FULL: "has filled {channel} and stands still",
     ROOM: "makes room on {channel}",
     COLLECTED: "has every part of {row.snapshot_id}",

@@ -143,6 +143,9 @@ class SnapshotAlgorithm(Parametrised):
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has recorded for `snapshot` and closed every incoming channel."""
 
+    def on_restart(self, process: Process, out: Out) -> None:
+        """`process` has started again after a crash, or has joined the system: it remembers nothing."""
+
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""
 

@@ -113,6 +113,7 @@ class Rules:
         self._on_acted = self._hook("on_acted")
         self._on_done = self._hook("on_done")
         self._on_abort = self._hook("on_abort")
+        self._on_restart = self._hook("on_restart")
         self._copies_states = algorithm.copies_states
         self._after_send = workload.after_send
         self._after_receive = workload.after_receive
@@ -235,6 +236,12 @@ class Rules:
         self._rule_book(process).on_timer(process, timer, self._out)
         self._carry_out(process)
         self._snapshot = None
+
+    def begin_again(self, process: Process) -> None:
+        """`process` has started again after a crash, or has joined."""
+        if self._on_restart is not None:
+            self._on_restart(process, self._out)
+            self._carry_out(process)
 
     def drop_effects(self) -> None:
         """Forget the effects that a refused action has asked for."""
@@ -375,8 +382,12 @@ class Rules:
     def _done_if_closed(self, process: Process, snapshot: str) -> None:
         """Complete `snapshot` at a process that has recorded and closed every incoming channel."""
         local = process.snapshots[snapshot]
-        if local.done or (self.algorithm.closes_by != BY_NOTHING and len(local.closed) < len(process.incoming)):
+        if local.done:
             return
+        if self.algorithm.closes_by != BY_NOTHING:
+            missing = len(process.incoming) - len(local.closed)
+            if missing > 0 or not local.closed.issuperset(process.incoming):
+                return
         process.snapshots = {**process.snapshots, snapshot: local._replace(done=True)}
         self._emit_row(process, SNAPSHOT_COMPLETE, snapshot)
         if self._on_done is not None:

@@ -96,6 +96,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         group=table.text("group", "My scenarios"),
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
+        absent=table.texts("absent"),
         not_fifo=table.texts("not_fifo"),
         breaks=breaks,
         algorithm=kind_of_algorithm,

@@ -23,6 +23,8 @@ from sim.core.model import (
     Fault,
     Initiate,
     Internal,
+    Join,
+    Leave,
     Mend,
     Restart,
     Send,
@@ -40,8 +42,11 @@ ORIENTATIONS = ("down", "right")
 STATUSES = ("complete", "recording", "aborted")
 MOST_PROCESSES = 1_000
 ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
-FAULT_KINDS: Mapping[str, type[Fault]] = {"crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend}
-OF_PROCESSES = frozenset({"crash", "restart"})  # the other kinds are of channels
+FAULT_KINDS: Mapping[str, type[Fault]] = {
+    "crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend, "join": Join, "leave": Leave,
+}  # fmt: skip
+# The kinds that are about a process, and what it does then. The others are about channels.
+OF_PROCESSES = {"crash": "crashes", "restart": "starts again", "join": "joins", "leave": "leaves"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,8 @@ class Initiation:
 class FaultLine:
     """What the world does at time `at`, or `at` time units after the event labelled `after`.
 
-    `kind` is one of FAULT_KINDS: a process crashes or starts again, or channels (by name) are severed or mended.
+    `kind` is one of FAULT_KINDS: a process crashes, starts again, joins or leaves, or channels (by name) are severed or
+    mended.
     """
 
     kind: str
@@ -128,9 +134,9 @@ class SchedulerChoice:
 class Scenario:
     """A small and complete description of an execution. Equal scenarios give identical events.
 
-    `not_fifo` names the channels that are not FIFO; EVERY_CHANNEL as its only entry: none is.
-    `breaks` names the slips that the run makes on purpose (sim/core/slip.py). `origin` is the name of its file; every
-    error about the scenario begins with it.
+    `absent` names the processes that are not there at first, and `not_fifo` the channels that are not FIFO;
+    EVERY_CHANNEL as its only entry: none is. `breaks` names the slips that the run makes on purpose (sim/core/slip.py).
+    `origin` is the name of its file; every error about the scenario begins with it.
     """
 
     name: str
@@ -141,6 +147,7 @@ class Scenario:
     group: str = "My scenarios"
     orientation: str = "down"
     topology: Topology = field(default_factory=Topology)
+    absent: tuple[str, ...] = ()
     not_fifo: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     algorithm: str = "chandy_lamport"
@@ -193,7 +200,7 @@ class Scenario:
 
     def engine(self) -> Engine:
         """A new engine for this scenario."""
-        return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda)
+        return Engine(self.processes, self.channels, self._workload(), self.rule_book(), self.agenda, self.absent)
 
     @property
     def headline(self) -> str:

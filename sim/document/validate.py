@@ -200,6 +200,12 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
 def _faults(scenario: Scenario) -> Iterator[Problem]:
     """Every fault is about somebody, is one that the algorithm allows, and of those with a time changes something."""
     names = {channel.name for channel in scenario.channels}
+    for process in scenario.absent:
+        if process not in scenario.processes:
+            yield scenario.at("absent"), f"{process!r} is no process; {_known(scenario)}"
+    if scenario.absent and scenario.snapshots and not scenario.rules.allows_crashes:
+        what = f"the rules of {scenario.rules.title} do not allow for processes that join"
+        yield scenario.at("absent"), f"{what}; leave `absent` out, or use Chandy-Lamport's"
     first = len(scenario.script) + len(scenario.snapshots)
     timed: list[tuple[float, str, FaultLine]] = []
     for number, fault in enumerate(scenario.faults, start=first):
@@ -208,23 +214,33 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
             yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
         if fault.process is not None and scenario.snapshots and not scenario.rules.allows_crashes:
             advice = "take the faults of processes away, or use Chandy-Lamport's"
-            yield where, f"the rules of {scenario.rules.title} do not allow for a crash as yet; {advice}"
+            what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
+            yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
         if fault.after is None:
             timed.append((fault.at, where, fault))
     if len(timed) == len(scenario.faults):  # else nobody knows before the run in which order they happen
-        yield from _changing_nothing(timed)
+        yield from _changing_nothing(timed, set(scenario.absent))
 
 
-def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]]) -> Iterator[Problem]:
-    """The faults that change nothing, such as a restart before a crash."""
-    down: set[str] = set()
+def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]], absent: set[str]) -> Iterator[Problem]:
+    """The faults that change nothing, such as a restart before a crash. `absent`: who is not there at first."""
+    down: set[str] = set()  # processes that are down, channels that are severed
     for at, where, fault in sorted(timed, key=lambda own: own[0]):
         about = {fault.process} if fault.process else set(fault.channels)
         who, state = (fault.process, "down") if fault.process else (" and ".join(fault.channels), "severed")
-        if fault.kind in ("crash", "sever"):
+        if fault.kind == "join":
+            if not about <= absent:
+                yield where, f"{who} is there already at {at:g}; only a process under `absent`, or one that left, joins"
+            absent -= about
+        elif about & absent:
+            yield where, f"{who} is not there at {at:g}; it has to join first"
+        elif fault.kind == "leave":
+            absent |= about
+            down -= about
+        elif fault.kind in ("crash", "sever"):
             if about <= down:
                 yield where, f"{who} is {state} already at {at:g}; give another time, or leave one out"
             down |= about

@@ -23,10 +23,9 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     for key in ("title", "story", "source", "group", "orientation", "seed"):
         if getattr(scenario, key) != getattr(plain, key):
             document[key] = getattr(scenario, key)
-    if scenario.not_fifo:
-        document["not_fifo"] = list(scenario.not_fifo)
-    if scenario.breaks:
-        document["breaks"] = list(scenario.breaks)
+    for key in ("absent", "not_fifo", "breaks"):
+        if getattr(scenario, key):
+            document[key] = list(getattr(scenario, key))
     document["topology"] = _topology_out(scenario.topology)
     if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}

@@ -81,7 +81,7 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
     if edit["kind"] in OF_PROCESSES:
-        return f"{edit['process']} {'crashes' if edit['kind'] == 'crash' else 'starts again'}{at}"
+        return f"{edit['process']} {OF_PROCESSES[edit['kind']]}{at}"
     if "groups" in edit:
         sides = " | ".join(words.listing(group) for group in edit["groups"])
         return f"the network is {'split' if edit['kind'] == 'sever' else 'healed'}{at}: {sides}"

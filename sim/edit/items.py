@@ -62,7 +62,7 @@ def name_of(planned: Planned) -> str:
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
     if isinstance(planned, FaultLine):
-        what = {"crash": "crash", "restart": "restart", "sever": "severing", "mend": "mending"}[planned.kind]
+        what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
         after = "" if planned.after is None else f" after {planned.after}"
         return f"the {what} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:

@@ -50,7 +50,7 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
-      this.entry(...this.crashOrRestart(process, at)),
+      ...this.fates(process, at),
       this.severFromHere(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
@@ -69,11 +69,12 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** What may be added where a process is up: a crash; where it is down: that it starts again. */
-  crashOrRestart(process, at) {
-    const isDown = stopsAt(this.manipulation.scene, this.moment()).some(({ kind, lane }) => kind === "crash" && lane === this.lane);
-    const kind = isDown ? "restart" : "crash";
-    return [`${isDown ? "Start again" : "Crash"}${at}`, () => ({ do: "fault", kind, process })];
+  /** What may become of a process: it crashes or leaves; where it is down, it starts again; where it is not there, it joins. */
+  fates(process, at) {
+    const kinds = stopsAt(this.manipulation.scene, this.moment()).filter(({ lane }) => lane === this.lane).map(({ kind }) => kind);
+    const entry = (words, kind) => this.entry(`${words}${at}`, () => ({ do: "fault", kind, process }));
+    if (kinds.includes("leave")) return [entry("Join", "join")];
+    return [kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"), entry("Leave", "leave")];
   }
 
   /** The time that the entries name. */
