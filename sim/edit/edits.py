@@ -31,7 +31,7 @@ about the original run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
 from typing import Any
@@ -214,7 +214,37 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
     if scenario.scheduler.kind == "manual":
         at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
     fault = FaultLine(kind, process, channels, at, where="the new fault")
-    return replace(scenario, faults=(*scenario.faults, fault))
+    faults, place = list(scenario.faults), _made_idle(scenario.faults, fault)
+    if place is None:
+        faults.append(fault)
+    else:
+        faults[place] = fault
+    return replace(scenario, faults=tuple(faults))
+
+
+def _about(fault: FaultLine) -> set[str]:
+    """What a fault is about: its process, or its channels."""
+    return set(fault.channels) or {fault.process or ""}
+
+
+def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
+    """The number of the later fault that changes nothing any more once `fault` is there: it gives up its place.
+
+    It is the next one of this kind, is about nothing else, and nothing undoes `fault` before it.
+    """
+    about = _about(fault)
+    later = sorted(
+        (own.at, number)
+        for number, own in enumerate(faults)
+        if own.after is None and own.at > fault.at and about & _about(own)
+    )
+    for _, number in later:
+        own = faults[number]
+        if own.kind != fault.kind:
+            return None
+        if _about(own) <= about:
+            return number
+    return None
 
 
 def _channels_meant(scenario: Scenario, table: Table) -> tuple[str, ...]:
