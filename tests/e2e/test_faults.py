@@ -189,3 +189,17 @@ def test_nothing_is_cut_off_on_any_screen(fresh_explorer, color_scheme):
         page.get_by_role("menuitem", name="Sever from here to …").click()
         look("from here", ".cc-severing")
     assert not found
+
+
+def test_a_channel_of_a_network_too_large_to_draw_is_severed_in_the_list(fresh_tab):
+    fresh_tab.open("?scenario=hundred")
+    page = fresh_tab.page
+    fresh_tab.tab("Network")
+    channel = page.get_by_role("button", name="sever or mend it").first
+    channel.click()
+    entries = page.locator(".cc-channel-menu [role=menuitem]")
+    entries.first.click()
+    page.wait_for_selector(".cc:not([data-pending])")
+    assert "severed" in page.locator(".cc-neighbours li").first.inner_text()
+    fresh_tab.tab("Change")
+    assert "is severed at 0" in fresh_tab.edits()[0]

@@ -20,8 +20,8 @@ export class Manipulation {
     this.layer = el("div", { class: "cc-overlay" });
     this.diagram.node.after(this.layer);
     this.pendingValues = new PendingValues((edit) => explorer.submit(edit));
-    this.network = new NetworkChannels(this);
     this.manual = new ManualMode(this);
+    this.network = new NetworkChannels(this);
     this.handles = new Handles(this);
     this.lanes = new LaneButtons(this);
     this.toolbar = new Toolbar(this);

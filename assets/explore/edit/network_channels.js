@@ -17,9 +17,10 @@ export class NetworkChannels {
     this.picture = shape("svg", {}, this.lines, this.nodes);
     this.view = manipulation.explorer.tabs.network;
     this.view.onChoice = (chosen) => this.choose(chosen);
+    this.view.neighbours.onChannel = (channel, event) => this.openListed(channel, event);
     this.nodes.addEventListener("click", ({ target }) => this.view.split.toggle(target.dataset.process));
     this.layer = el("div", { class: "cc-network-channels" }, this.picture);
-    this.plot.after(this.layer);
+    this.plot.after(this.layer); // below the buttons of choices, which come after it
     this.lines.addEventListener("click", (event) => this.open(event.target.closest("[data-channel]"), event));
     this.lines.addEventListener("keydown", (event) => this.key(event));
     this.lines.addEventListener("focusin", (event) => this.enter(event.target));
@@ -29,7 +30,7 @@ export class NetworkChannels {
 
   show() {
     const { channels, topology } = this.manipulation.scene;
-    this.layer.hidden = !topology.figure;
+    this.picture.toggleAttribute("hidden", !topology.figure);
     if (!topology.figure) return;
     const own = channels.map(({ name, caption, source, target }) => ({ name, caption, source, target }));
     refill(this.lines, JSON.stringify(own), () => own.map((channel, rank) => this.line(channel, rank)));
@@ -70,14 +71,26 @@ export class NetworkChannels {
 
   open(line, { clientX, clientY, detail }) {
     if (!line) return;
-    const { manipulation } = this;
     const { left, top } = this.layer.getBoundingClientRect();
     const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => Number(line.getAttribute(name)));
     const isByKey = detail === 0;
     const point = isByKey ? [(x1 + x2) / 2, (y1 + y2) / 2] : [clientX - left, clientY - top];
-    const { source, target } = manipulation.scene.channels.find(({ name }) => name === line.dataset.channel);
-    const giveBack = () => (line.isConnected ? line : null);
-    manipulation.openChannelMenu([source, target], momentOf(manipulation.scene, manipulation.step), point, { layer: this.layer, byKeyboard: isByKey, giveBack });
+    const channel = this.manipulation.scene.channels.find(({ name }) => name === line.dataset.channel);
+    this.openMenu(channel, point, isByKey, line);
+  }
+
+  /** The menu of a channel in the list that stands for the picture of a large network. */
+  openListed(channel, { currentTarget: button, detail }) {
+    const { scrollTop, clientWidth, clientHeight } = this.view.node;
+    this.layer.style.cssText = `left: 0; top: ${scrollTop}px; width: ${clientWidth}px; height: ${clientHeight}px`;
+    const [own, around] = [button, this.layer].map((node) => node.getBoundingClientRect());
+    this.openMenu(channel, [own.right - around.left, own.bottom - around.top], detail === 0, button);
+  }
+
+  openMenu({ source, target }, point, byKeyboard, opener) {
+    const { manipulation } = this;
+    const giveBack = () => (opener.isConnected ? opener : null);
+    manipulation.openChannelMenu([source, target], momentOf(manipulation.scene, manipulation.step), point, { layer: this.layer, byKeyboard, giveBack });
   }
 
   key(event) {
