@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.e2e.conftest import ExplorerPage
 from tests.e2e.layout import RESIZED, SIZES, faults
 
 C12 = '.cc-network-channels line[data-channel="P1->P2"]'
@@ -28,16 +29,19 @@ def open_network(hand, step):
     hand.page.wait_for_function(f"document.querySelector({C12!r}).getBoundingClientRect().width > 0")
 
 
-def click_channel(hand, selector):
-    """Click a channel, a third of its way on, where none of its messages is in these tests."""
-    ends = hand.page.locator(selector).evaluate(
+def third_of(page, selector):
+    """A point of a channel, a third of its way on, where none of its messages is in these tests."""
+    return page.locator(selector).evaluate(
         """(line) => {
           const { left, top } = line.ownerSVGElement.getBoundingClientRect();
           const [x1, y1, x2, y2] = ["x1", "y1", "x2", "y2"].map((name) => Number(line.getAttribute(name)));
           return [left + x1 + (x2 - x1) / 3, top + y1 + (y2 - y1) / 3];
         }"""
     )
-    hand.mouse.click(*ends)
+
+
+def click_channel(hand, selector):
+    hand.mouse.click(*third_of(hand.page, selector))
 
 
 def test_a_click_on_a_channel_severs_it_and_what_is_offered_changes_something(hand):
@@ -203,3 +207,40 @@ def test_a_channel_of_a_network_too_large_to_draw_is_severed_in_the_list(fresh_t
     assert "severed" in page.locator(".cc-neighbours li").first.inner_text()
     fresh_tab.tab("Change")
     assert "is severed at 0" in fresh_tab.edits()[0]
+
+
+def test_fingers_sever_a_channel_and_split_the_network(browser, app_url):
+    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    explorer = ExplorerPage(context.new_page(), app_url)
+    explorer.open()
+    page = explorer.page
+    explorer.tab("Network")
+    page.locator(".cc-topology .main-svg").first.wait_for()
+    page.locator(C12).scroll_into_view_if_needed()
+    page.touchscreen.tap(*third_of(page, C12))
+    page.locator(".cc-channel-menu").get_by_role("menuitem", name="Sever P1->P2").tap()
+    page.wait_for_selector(".cc:not([data-pending])")
+    page.get_by_role("button", name="Split the network …").first.tap()
+    page.locator('.cc-network-channels circle[data-process="P3"]').tap()
+    page.get_by_role("button", name="Split at 0").tap()
+    page.wait_for_selector(".cc:not([data-pending])")
+    explorer.tab("Change")
+    assert explorer.edits() == ["C12 is severed at 0", "the network is split at 0: P3 | P1 and P2"]
+    context.close()
+    assert not explorer.trouble.found
+
+
+def test_a_process_leaves_and_joins_by_the_menu_of_its_line(hand):
+    page = hand.page
+
+    def entries():
+        page.get_by_role("button", name="P3: at the time of this step").click()
+        return [text for text in page.get_by_role("menuitem").all_inner_texts() if " at " in text][4:]
+
+    go(hand, 3)
+    assert entries() == ["Crash at 426", "Leave at 426"]
+    hand.press(page.get_by_role("menuitem", name="Leave at 426"))
+    assert entries() == ["Join at 426"]
+    hand.press(page.get_by_role("menuitem", name="Join at 426"))
+    assert hand.edits() == ["P3 leaves at 426", "P3 joins at 426"]
+    assert hand.handle("P3 leaves").count() == hand.handle("P3 joins").count() == 1
