@@ -158,7 +158,7 @@ export class LaneButtons {
   button(name, lane) {
     const { severing, scene } = this.manipulation;
     const isEnd = severing.joins(lane);
-    const label = isEnd ? `${name}: sever channels between ${scene.processes[severing.lane]} and ${name}` : `${name}: at the time of this step send, add an event or start a snapshot; hide, fold or move the process`;
+    const label = isEnd ? `${name}: sever channels between ${scene.processes[severing.lane]} and ${name}` : `${name}: at the time of this step send, add an event, start a snapshot or let it fail; hide, fold or move the process`;
     const onclick = (event) => {
       const { left, top } = this.manipulation.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
@@ -166,7 +166,7 @@ export class LaneButtons {
       const giveBack = () => this.node.children[lane];
       this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
-    const title = isEnd ? label : `${name}: send, add an event, start a snapshot, hide`;
+    const title = isEnd ? label : `${name}: send, add an event, start a snapshot, fail, hide`;
     return el("button", { type: "button", class: "cc-lane", "data-end": isEnd, "aria-label": label, title, onclick });
   }
 
