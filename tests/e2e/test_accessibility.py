@@ -81,7 +81,7 @@ def test_dialogs(fresh_explorer, button, color_scheme):
 @pytest.mark.parametrize("color_scheme", SCHEMES)
 def test_faults_by_key(fresh_tab, color_scheme):
     """The menus of a line and of a channel, the choice of another process, and of one side of a split; the split."""
-    fresh_tab.open("?scenario=partition&step=4")
+    fresh_tab.open("?scenario=partition&step=3")
     page, found = fresh_tab.page, []
     fresh_tab.tab("Network")
     page.locator(".cc-network-channels line").first.focus()
