@@ -14,9 +14,11 @@ from diagrams.canvas import plain
 from diagrams.elements import Recording
 from diagrams.lettering import width_of
 from diagrams.scene import Scene
+from diagrams.sides import boundaries
 from diagrams.stops import LOOKS
 from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED
 from sim.run.snapshots import Snapshot
+from sim.run.splits import splits_of
 
 MOST_DRAWN = 20  # processes
 MOST_CAPTIONS, LONGEST_CAPTION = 12, 10
@@ -92,6 +94,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
              "text": [plain(e["caption"]) for e in edges], "textfont": {"size": 12, "color": "@faint"}}
         )  # fmt: skip
     size = _size(scene.processes)
+    data += [trace for trace in boundaries(splits_of(scene.execution), nodes, size / UNIT / 2) if trace["x"]]
     data.append(_nodes(nodes, size))
     data += [_recorded(scene, nodes, size, rank) for rank in range(len(scene.snapshots))]
     still = [_striped(scene, edges, kind) for kind in (BLOCKED, FULL, DOWN)]

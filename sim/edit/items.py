@@ -17,6 +17,7 @@ from sim.core.model import INTERNAL, SEND, Event, label_of
 from sim.core.workload import WORKLOADS
 from sim.document.scenario import ITEM_KEYS, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
+from sim.explain.words import listing
 from sim.run.execution import Execution
 from sim.run.references import all_references
 
@@ -63,7 +64,7 @@ def name_of(planned: Planned) -> str:
     if isinstance(planned, FaultLine):
         what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
         after = "" if planned.after is None else f" after {planned.after}"
-        return f"the {what} of {planned.process or ' and '.join(planned.channels)} at {planned.at:g}{after}"
+        return f"the {what} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:
         return planned.label
     what = "event" if planned.to is None else "message"
