@@ -111,8 +111,18 @@ def test_a_drawn_outage_that_meets_one_of_a_line_is_left_out() -> None:
 
 
 def test_where_a_line_waits_for_an_event_nothing_is_drawn() -> None:
-    waiting = replace(BUSY, faults=(fault("crash", "P2", 1, "P1.1"),))
+    waiting = replace(BUSY, faults=(fault("crash", "P2", 500, "P1.1"),))
     assert about(waiting, "P2") == [*waiting.faults] and about(waiting, "P3") == about(BUSY, "P3")
+
+
+def test_what_is_severed_twice_is_severed_until_it_is_mended() -> None:
+    sever, mend, *later = about(BUSY, "P2->P1")
+    lines = (
+        fault("sever", "P2->P1", 0.1), fault("sever", "P1->P2 P2->P1", 0.2), fault("mend", "P1->P2 P2->P1", mend.at + 0.1),
+    )  # fmt: skip
+    both = replace(BUSY, faults=lines)
+    validate(both)
+    assert sever not in both.all_faults and about(both, "P2->P1")[3:] == later
 
 
 def test_a_line_that_mends_more_than_is_severed_leaves_no_drawn_fault_undone() -> None:
