@@ -118,7 +118,8 @@ def test_where_a_line_waits_for_an_event_nothing_is_drawn() -> None:
 def test_what_is_severed_twice_is_severed_until_it_is_mended() -> None:
     sever, mend, *later = about(BUSY, "P2->P1")
     lines = (
-        fault("sever", "P2->P1", 0.1), fault("sever", "P1->P2 P2->P1", 0.2), fault("mend", "P1->P2 P2->P1", mend.at + 0.1),
+        fault("sever", "P2->P1", 0.1), fault("sever", "P1->P2 P2->P1", 0.2),
+        fault("mend", "P1->P2 P2->P1", mend.at + 0.1),
     )  # fmt: skip
     both = replace(BUSY, faults=lines)
     validate(both)
