@@ -23,7 +23,7 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     in each application message, in the order of sending.
     """
     workload = execution.engine.workload
-    held = [workload.measure(process.state) for process in execution.engine.initial().processes]
+    held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []

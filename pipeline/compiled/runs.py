@@ -88,6 +88,7 @@ class Compiled:
                 continue
             events, steps, messages, peak, *_ = of_run
             run = {"events": events, "steps": steps, "duration": duration, "messages": messages, "in_flight_peak": peak}
+            run |= {"faults": 0, "lost": 0}
             rows = []
             for number in sorted(range(len(ids)), key=lambda number: of_snapshots[number][0]):  # as they began
                 _, recorded, size, markers, slowest, _ = of_snapshots[number]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sim.core.model import APP, CONTROL, MARKER
 from sim.core.parameters import Parameter
 from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
+from sim.document.fault_rates import FaultRates
 from sim.document.scenario import (
     FAULT_KINDS,
     MOST_PROCESSES,
@@ -114,6 +116,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
         faults=tuple(_fault(entry) for entry in table.tables("faults")),
+        fault_rates=_fault_rates(table.table("fault_rates")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
         walk=tuple(_walk_step(entry) for entry in table.tables("walk")),
         expect=_expect(table.table("expect")),
@@ -330,6 +333,12 @@ def _fault(entry: Table) -> FaultLine:
 
 def _coordinator(table: Table) -> dict[str, Any]:
     return read_parameters(table.table("coordinator"), COORDINATOR)
+
+
+def _fault_rates(table: Table) -> FaultRates:
+    rates = FaultRates(**{name: table.number(name, usual) for name, usual in asdict(FaultRates()).items()})
+    table.done()
+    return rates
 
 
 def _cut(entry: Table) -> NamedCut:

@@ -6,8 +6,9 @@ function. sim/document/files.py reads its file format; sim/document/validate.py 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -36,6 +37,7 @@ from sim.core.slip import SLIPS
 from sim.core.tick import Tick
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.core.workload import WORKLOADS, Workload
+from sim.document.fault_rates import FaultRates, Outage
 from sim.services.coordinator import coordinated
 from sim.services.member import Member
 from sim.services.settings import PARAMETERS, Settings
@@ -167,6 +169,7 @@ class Scenario:
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
     faults: tuple[FaultLine, ...] = ()
+    fault_rates: FaultRates = field(default_factory=FaultRates)
     cuts: tuple[NamedCut, ...] = ()
     walk: tuple[WalkStep, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
@@ -188,9 +191,12 @@ class Scenario:
         return self.planned(item).where or self.at(f"{key}[{number + 1}]")
 
     def place(self, item: int) -> tuple[str, int]:
-        """The key of agenda item number `item`, "script", "snapshots" or "faults", and its number there, from 0."""
+        """The key of agenda item number `item`, "script", "snapshots" or "faults", and its number there, from 0.
+
+        The drawn faults have the numbers after those of [[faults]]: they would have them if they were written down.
+        """
         for key in ITEM_KEYS:
-            count = len(getattr(self, key))
+            count = len(self.items(key))
             if item < count:
                 return key, item
             item -= count
@@ -199,8 +205,43 @@ class Scenario:
     def planned(self, item: int) -> ScriptLine | Initiation | FaultLine:
         """What agenda item number `item` is in the scenario."""
         key, number = self.place(item)
-        found: ScriptLine | Initiation | FaultLine = getattr(self, key)[number]
+        return self.items(key)[number]
+
+    def items(self, key: str) -> tuple[ScriptLine | Initiation | FaultLine, ...]:
+        """The items under one of ITEM_KEYS; the faults with those that are drawn."""
+        found: tuple[ScriptLine | Initiation | FaultLine, ...]
+        found = self.all_faults if key == "faults" else getattr(self, key)
         return found
+
+    @cached_property
+    def all_faults(self) -> tuple[FaultLine, ...]:
+        """The lines of [[faults]], and then the faults drawn by [fault_rates], in order of time.
+
+        Lines say when a process or channel fails, whatever the rates say: a drawn outage that meets one of theirs is
+        left out, and where a line waits for an event, so that nobody knows its time before the run, none is drawn.
+        """
+        drawn = [own for process in self.processes for own in self._drawn("crash", "restart", process)]
+        if self.fault_rates.sever:
+            drawn += (own for channel in self.channels for own in self._drawn("sever", "mend", channel.name))
+        return (*self.faults, *sorted(drawn, key=lambda fault: fault.at))
+
+    def written_down(self) -> Scenario:
+        """The same run with every drawn fault as a line of [[faults]], for edits to change."""
+        return replace(self, faults=self.all_faults, fault_rates=FaultRates())
+
+    def _drawn(self, fails: str, heals: str, name: str) -> Iterator[FaultLine]:
+        """The drawn faults of one process or channel, in order of time."""
+        lines = [fault for fault in self.faults if name == fault.process or name in fault.channels]
+        if any(fault.after is not None for fault in lines):
+            return
+        taken, rates = _outages(lines, fails), self.fault_rates
+        of_process = fails in OF_PROCESSES
+        process, channels = (name, ()) if of_process else (None, (name,))
+        for outage in rates.of_process(self.seed, name) if of_process else rates.of_channel(self.seed, name):
+            if not any(outage.meets(*other) for other in taken):
+                yield FaultLine(fails, process, channels, outage.begin)
+                if outage.end < math.inf:
+                    yield FaultLine(heals, process, channels, outage.end)
 
     def engine(self) -> Engine:
         """A new engine for this scenario."""
@@ -232,7 +273,7 @@ class Scenario:
     def _settings(self, book: Member) -> Settings:
         """What the coordinator is told."""
         given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
-        planned = [own.at for key in ITEM_KEYS for own in getattr(self, key)]
+        planned = [own.at for key in ITEM_KEYS for own in self.items(key)]
         tries = 1 + given["retries"]
         end = max(planned, default=0.0) + tries * (given["timeout"] + given["minimum_pause"])
         targets = {channel.target for channel in self.channels}
@@ -267,7 +308,7 @@ class Scenario:
 
     @cached_property
     def agenda(self) -> tuple[AgendaItem, ...]:
-        """The script lines, the initiations, then the faults.
+        """The script lines, the initiations, then the faults, drawn ones included.
 
         The timed items of each process are ranked by (time, number), and so are the faults among themselves.
         """
@@ -288,11 +329,23 @@ class Scenario:
         for start in self.snapshots:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
-        for fault in self.faults:
+        for fault in self.all_faults:
             channels = tuple(channel_of[name] for name in fault.channels)
             about: Any = channels if fault.process is None else number_of[fault.process]
             planned.append((FAULT_KINDS[fault.kind](about, len(planned)), fault.at, fault.after))
         return _ranked(planned, len(number_of))
+
+
+def _outages(lines: Iterable[FaultLine], fails: str) -> list[Outage]:
+    """When lines say that one process is down, or one channel severed; `fails` is the kind that begins it."""
+    found: list[Outage] = []
+    for fault in sorted(lines, key=lambda own: own.at):
+        is_down = bool(found) and found[-1].end == math.inf
+        if not is_down:  # a line that mends several channels may be about one that is not severed
+            found.append(Outage(fault.at, math.inf if fault.kind == fails else fault.at))
+        elif fault.kind != fails:
+            found[-1] = Outage(found[-1].begin, fault.at)
+    return found
 
 
 def broken_rules(breaks: Iterable[str]) -> type[SnapshotAlgorithm] | None:

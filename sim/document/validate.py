@@ -22,6 +22,7 @@ from sim.services.words import NAME
 
 MOST_CHANNELS = 100_000
 LEAST_GAP = 0.1  # time units from one heartbeat of the coordinator's to the next, and so of its other times
+MOST_DRAWN = 100_000  # faults, in the mean
 
 
 def validate(scenario: Scenario) -> None:
@@ -33,6 +34,7 @@ def validate(scenario: Scenario) -> None:
         _algorithm,
         _script,
         _initiations,
+        _fault_rates,
         _faults,
         _waiting,
         _delays,
@@ -216,6 +218,24 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; {advice}"
 
 
+def _fault_rates(scenario: Scenario) -> Iterator[Problem]:
+    """The algorithm allows for crashes at random, and there are not too many faults."""
+    rates = scenario.fault_rates
+    if rates.crash:
+        yield from _crashes(scenario, scenario.at("fault_rates.crash"))
+    count = rates.expected(len(scenario.processes), len(scenario.channels))
+    if count > MOST_DRAWN:
+        problem = f"these rates come to about {count:,.0f} faults; {MOST_DRAWN:,} are the most"
+        yield scenario.at("fault_rates"), f"{problem}, so give lower rates, or an earlier `until`"
+
+
+def _crashes(scenario: Scenario, where: str, what: str = "a crash") -> Iterator[Problem]:
+    """The problem if processes fail, and the algorithm does not allow for it."""
+    if scenario.snapshots and not scenario.rules.allows_crashes:
+        advice = "take the faults of processes away, or use Chandy-Lamport's"
+        yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
+
+
 def _faults(scenario: Scenario) -> Iterator[Problem]:
     """Every fault is about somebody, is one that the algorithm allows, and of those with a time changes something."""
     names = {channel.name for channel in scenario.channels}
@@ -231,10 +251,9 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
         where = scenario.where(number)
         if fault.process is not None and fault.process not in scenario.processes:
             yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
-        if fault.process is not None and scenario.snapshots and not scenario.rules.allows_crashes:
-            advice = "take the faults of processes away, or use Chandy-Lamport's"
+        if fault.process is not None:
             what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
-            yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
+            yield from _crashes(scenario, where, what)
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"

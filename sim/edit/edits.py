@@ -206,7 +206,11 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Something that the world does. Under the manual scheduler it is the last one of its kind."""
+    """Something that the world does. Under the manual scheduler it is the last one of its kind.
+
+    The drawn faults become lines, so that nothing but this one changes.
+    """
+    scenario = scenario.written_down()
     kind = table.choice("kind", FAULT_KINDS, "")
     process = _who(table, "process") if kind in OF_PROCESSES else None
     channels = () if kind in OF_PROCESSES else _channels_meant(scenario, table)

@@ -33,8 +33,7 @@ class Item(NamedTuple):
 
     def of(self, scenario: Scenario) -> Planned:
         """What this item names in `scenario`: a script line, an initiation or a fault."""
-        planned: Planned = getattr(scenario, self.key)[self.number]
-        return planned
+        return scenario.items(self.key)[self.number]
 
 
 def read_inner(table: Table, key: str, advice: str) -> Table:
@@ -51,7 +50,7 @@ def read_item(scenario: Scenario, table: Table) -> Item:
         raise table.fail("item", 'expected {"script": n}, {"snapshots": n} or {"faults": n}')
     (key,) = given.values
     number = given.whole(key, 0)
-    count = len(getattr(scenario, key))
+    count = len(scenario.items(key))
     if number >= count:
         raise given.fail(key, f"there is no number {number}; this scenario has {count} of them, counted from 0")
     return Item(key, number)
@@ -115,7 +114,9 @@ def _read(scenario: Scenario, table: Table, key: str) -> Any:
 
 
 def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
-    """`scenario` with `planned` (one item or none) instead of `item`."""
+    """`scenario` with `planned` (one item or none) instead of `item`. To change a fault, drawn ones become lines."""
+    if item.key == "faults":
+        scenario = scenario.written_down()
     entries: list[Any] = list(getattr(scenario, item.key))
     entries[item.number : item.number + 1] = planned
     changed: dict[str, Any] = {item.key: tuple(entries)}

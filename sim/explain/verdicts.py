@@ -27,6 +27,10 @@ _WORDS = {
         "Channel states", "The state of each channel is the messages that cross the cut, in their order.",
         "A wrong channel state",
     ),
+    "one_outcome": (
+        "One outcome", "Everybody has the same part in how it ended: nobody keeps a part of what is given up.",
+        "More than one outcome",
+    ),
     "conservation": (
         "Conservation", "Nothing is lost or counted twice: {sum}.", "Not conserved"
     ),

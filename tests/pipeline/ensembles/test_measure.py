@@ -36,6 +36,7 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     assert row == {
         # three sends and three receives; two recordings, one of them with the receipt of a marker; another receipt
         "events": 6, "steps": 9, "duration": 11.0, "messages": 3, "in_flight_peak": 3,
+        "faults": 0, "lost": 0,
         "snapshot_id": "S1", "initiators": 1, "status": "complete",
         "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2, "slowest": "P2",
         "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "conservation": True,
@@ -58,7 +59,8 @@ def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
 def test_a_run_without_snapshots_is_a_row_all_the_same() -> None:
     (row,) = measure(run(parse_toml(BY_HAND.rpartition("snapshots")[0], "none")))
     assert row == {
-        "events": 6, "steps": 6, "duration": 11.0, "messages": 3, "in_flight_peak": 3, "failed": False,
+        "events": 6, "steps": 6, "duration": 11.0, "messages": 3, "in_flight_peak": 3, "faults": 0, "lost": 0,
+        "failed": False,
     }  # fmt: skip
 
 
@@ -73,6 +75,7 @@ def test_a_scenario_in_columns() -> None:
         "workload": "bank", "topology": "complete", "processes": 2, "channels": 2, "fifo": True,
         "algorithm": "chandy_lamport", "delay": "fixed:5", "marker_delay": "uniform:3:3", "mean_delay": 5.0,
         "mean_marker_delay": 3.0, "parameters": '{"balance": 100}',
+        "crash": 0.0, "restart": 0.0, "sever": 0.0, "mend": 0.0, "faults_until": 100.0,
     }  # fmt: skip
     unordered = BY_HAND.rpartition("snapshots")[0] + 'not_fifo = ["P1->P2"]'
     assert describe(parse_toml(unordered, "unordered"))["fifo"] is False
@@ -106,6 +109,8 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "duration": execution.times[-1],
         "messages": sum(1 for event in events if event.kind == SEND),
         "in_flight_peak": peak(events),
+        "faults": sum(1 for event in events if event.kind in ("crash", "restart", "down", "up")),
+        "lost": sum(1 for event in events if event.kind == "lost"),
         "snapshot_id": snapshot,
         "initiators": len([start for start in execution.scenario.snapshots if start.snapshot == snapshot]),
         "status": "complete" if complete else "recording",
