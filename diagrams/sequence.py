@@ -19,6 +19,7 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_SEND,
     CRASH,
+    DECISION,
     DOWN,
     FULL,
     INTERNAL,
@@ -153,6 +154,6 @@ _REMARKS = {
     DOWN: "{channel} is severed", UP: "{channel} is mended",
     LOST: "is down: what comes on {channel} is lost", FULL: "has filled {channel} and stands still",
     ROOM: "makes room on {channel}",
-    COLLECTED: "has every part of {row.snapshot_id}",
+    COLLECTED: "has every part of {row.snapshot_id}", DECISION: "decides how {row.snapshot_id} ended",
     SNAPSHOT_ABORTED: "gives up {row.snapshot_id}", STATE_CHANGED: "changes what it recorded for {row.snapshot_id}",
 }  # fmt: skip

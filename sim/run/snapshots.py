@@ -67,9 +67,11 @@ class RecordedMessage(NamedTuple):
 class Snapshot:
     """One snapshot of one execution. Processes and channels are given by name.
 
-    `status` is complete, recording (not complete when the run ends) or aborted; with a coordinator it is what that has
+    `status` is complete, recording (not complete when the run ends) or aborted. With a coordinator it is what that has
     decided, for a `reason` if it is expired or failed, of which `detail` says more. `triggered` is the step in which
-    somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision).
+    somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision). `torn` is
+    the first process that lost a part that was not done, in a crash (empty: none did).
+
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
@@ -99,6 +101,7 @@ class Snapshot:
     collected: int | None = None
     reason: str = ""
     detail: str = ""
+    torn: str = ""
     triggered: int | None = None
     decided: int | None = None
 
@@ -195,7 +198,8 @@ class _EventTable(NamedTuple):
     """What all snapshots of one event table share. `labels`: the application events of each process, in order.
 
     `ends` holds the rows of crashes and departures: a process discards what it has recorded then, unless its part is
-    done. `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
+    done. It remembers nothing, so it may record once more; but its markers have come and gone, and the snapshot is
+    never complete. `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
     """
 
     processes: Sequence[str]
@@ -216,12 +220,14 @@ class _EventTable(NamedTuple):
         aborted: int | None = None
         collected: int | None = None
         starts: list[tuple[str, int]] = []
+        torn = ""  # the first process whose part was not done and is lost in a crash
         begun, decision = self._coordinated(rows)
         for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             process, channel = row.process, row.channel or ""
             if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind in (CRASH, LEAVE) and process not in done):
                 _discard(process, kept, closed, done)
-                local.pop(process, None)
+                if local.pop(process, None) is not None and row.kind in (CRASH, LEAVE):
+                    torn = torn or process
             if row.kind == RECORD:
                 state = self.body_of(row)
                 local[process] = RecordedState(state, row.index or 0, row.step, state)
@@ -242,7 +248,7 @@ class _EventTable(NamedTuple):
                 aborted = row.step
         members = tuple(begun["among"]) if begun else self._members(rows, local)
         channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
-        is_complete = aborted is None and all(process in done for process in members)
+        is_complete = aborted is None and not torn and all(process in done for process in members)
         completed = max(done.values()) if is_complete else None
         status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
         if decision is not None:
@@ -256,6 +262,7 @@ class _EventTable(NamedTuple):
             status=status,
             reason=self.body_of(decision)["reason"] if decision is not None else "",
             detail=self.body_of(decision)["detail"] if decision is not None else "",
+            torn=torn,
             triggered=rows[0].step if begun else None,
             decided=decision.step if decision is not None else None,
             local={process: local[process] for process in self.processes if process in local},

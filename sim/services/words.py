@@ -53,6 +53,8 @@ _CAPTIONS: Mapping[str, Caption] = {
     "initiates": Caption(STARTS.name, "{process} starts {snapshot}: it {clauses}."),
     "starts": Caption(STARTS.name, "{source} asks {process} for {snapshot}: {process} {clauses}."),
     "waits": Caption(STARTS.name, "{source} asks {process} for {snapshot}: it has to wait."),
+    "begins": Caption(STARTS.name, "{source} tells {process} to start {snapshot}: {process} {clauses}."),
+    "full": Caption(DECIDES.name, "{process} {clauses}{per}."),
     "done": Caption(REPORTS.name, f"{_TOLD}{{per}}: {{process}} waits for the others."),
     "decides": Caption(DECIDES.name, f"{_TOLD}{{per}}: {{process}} {{clauses}}."),
     "late": Caption(DECIDES.name, f"{_TOLD}{{per}}, but that snapshot has ended: nothing happens."),
@@ -101,7 +103,7 @@ class CoordinatedWords(SnapshotAlgorithm):
 
     def _own_situation(self, key: str, rows: Sequence[Event]) -> str | None:
         first, kinds = rows[0], {row.kind for row in rows}
-        what = (first.body or "").strip('"{').partition('"')[0]
+        what = _says(first)
         ends = (first.channel or "").split("->")
         if first.process == NAME:
             if first.kind == TIMER:
@@ -118,6 +120,8 @@ class CoordinatedWords(SnapshotAlgorithm):
             if what == "ask":
                 return "starts" if NOTED in kinds else "waits"
             return "late" if what == "full" else "done"
+        if any(row.kind == CONTROL_SEND and _says(row) in ("full", "stand") for row in rows):
+            return "full"
         if NAME not in ends and what != "stand":
             return None
         if first.kind == CONTROL_SEND:
@@ -126,7 +130,7 @@ class CoordinatedWords(SnapshotAlgorithm):
             return None
         if what == "decided":
             return "kept" if f'"{COMPLETE}"' in (first.body or "") else "discards"
-        return {"stand": "stands", "welcome": "members", "forget": "forgets"}.get(what)
+        return {"stand": "stands", "welcome": "members", "forget": "forgets", "start": "begins"}.get(what)
 
     def control_words(self, body: Any, channel: str) -> str:
         """What the coordinator and a process tell each other; else the algorithm's words."""
@@ -156,6 +160,11 @@ class CoordinatedWords(SnapshotAlgorithm):
             return super().note_words(body)
         is_all = len(body["among"]) == len(self.graph.processes)
         return "" if is_all else f"counts on {listing(body['among'])}"
+
+
+def _says(row: Event) -> str:
+    """What the control message of a row says, or the first key of it."""
+    return (row.body or "").strip('"{').partition('"')[0]
 
 
 def listing(names: Sequence[str]) -> str:

@@ -100,6 +100,8 @@ def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
             return f"{process} has not recorded"
     if snapshot.status == COMPLETE:
         return None
+    if snapshot.torn:
+        return f"{snapshot.torn} has lost its part in a crash"
     channels = _channels(execution, snapshot)
     still_open = (_caption(execution, name) for name in channels if name not in snapshot.channels)
     return next((f"{name} is not closed" for name in still_open), "it is not done")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
@@ -80,6 +80,7 @@ def verdicts_from_table(
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
+    missing += [f"{name} has lost its part in a crash" for name in _torn(own, crashes)]
     if algorithm.closes_by != BY_NOTHING:
         missing += [f"{caption(everybody, name)} is not closed" for name in channels if name not in closed]
     found = {
@@ -103,6 +104,15 @@ def verdicts_from_table(
         for check, witnesses in found.items()
         if check in algorithm.checks and (check != "conservation" or all_there)
     ]
+
+
+def _torn(rows: Sequence[Event], crashes: Sequence[Event]) -> Iterator[str]:
+    """Who had recorded and was not done when it crashed or left."""
+    for crash in crashes:
+        own = [row.kind for row in rows if row.process == crash.process and row.row < crash.row]
+        parts = [kind for kind in own if kind in (RECORD, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED)]
+        if parts and parts[-1] == RECORD:
+            yield crash.process
 
 
 def _members(

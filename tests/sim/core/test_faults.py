@@ -78,7 +78,7 @@ class TestCrash:
         snapshot = only_snapshot(execution)
         assert (snapshot.status, snapshot.local["P2"].step) == ("recording", rows_of(execution, RECORD)[-1].step)
         assert [row.time for row in rows_of(execution, RECORD) if row.process == "P2"] == [3, 10]
-        assert failing(execution)["S1:completion"] == "C12 is not closed"
+        assert failing(execution)["S1:completion"] == "P2 has lost its part in a crash"
 
     def test_between_the_crash_and_the_late_marker_it_has_recorded_nothing(self):
         held = run(replace(A_CRASH, delays={}, snapshots=A_CRASH.snapshots))
