@@ -15,6 +15,7 @@ from sim.core import deadline
 from sim.core.log import KIND
 from sim.core.model import (
     CRASH,
+    LEAVE,
     LOST,
     MARKER_CARRIED,
     MARKER_SEND,
@@ -56,12 +57,12 @@ def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     """
     deadline.check()
     checks = checks_of(execution)
-    if execution.engine.has_faults or execution.scenario.coordinator is not None:
+    if execution.scenario.absent or execution.scenario.coordinator is not None:
         return None
     if not _HOLDS.keys() >= set(checks):
         return None
     kinds = execution.log.column(KIND)
-    if CRASH in kinds or LOST in kinds:  # then checks may be undecided
+    if not {CRASH, LEAVE, LOST}.isdisjoint(kinds):  # then checks may be undecided
         return None
     messages, rows_of = _read_log(execution)
     found = []

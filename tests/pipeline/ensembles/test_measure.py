@@ -11,6 +11,7 @@ from pipeline.store.schema import RUN_TYPES
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
+from sim.verify.checks import CHECKS
 from tests.sim.strategies import scenarios
 from tests.sim.tools import table_verdicts
 from tests.tools import examples
@@ -39,7 +40,8 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
         "faults": 0, "lost": 0,
         "snapshot_id": "S1", "initiators": 1, "status": "complete",
         "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2, "slowest": "P2",
-        "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "conservation": True,
+        "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "one_outcome": None,
+        "conservation": True,
         "failed": False, "witness": None,
     }  # fmt: skip
 
@@ -119,7 +121,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "recorded_bytes": sum(len(body.encode()) for body in recorded),
         "markers": sum(1 for event in own if event.kind == MARKER_SEND),
         "slowest": [e.process for e in own if e.kind == SNAPSHOT_COMPLETE][-1] if complete else None,
-        **dict.fromkeys(("completion", "one_marker", "consistency", "channel_states", "conservation")),
+        **dict.fromkeys(CHECKS),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": broken != [],
         "witness": f"{broken[0].check}: {broken[0].witness}" if broken else None,
