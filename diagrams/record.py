@@ -48,6 +48,9 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
         "began": snapshot.began,
         "completed": snapshot.completed,
         "aborted": snapshot.aborted,
+        "ending": None if snapshot.aborted is None else snapshot.status,
+        "because": decided_why(snapshot),
+        "is_decided": snapshot.triggered is not None,
         **_known(snapshot),
         "facts": _facts(scene, snapshot),
         "settled": _span(scene.execution).get(snapshot.id, (0, 0))[1],
@@ -127,7 +130,9 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
     first = first_recordings(scene.execution)
     recorded_steps = sorted(first[snapshot.id, name] for name in recorded_at)
     closed_steps = sorted(closed_at.values())
-    of_processes, of_channels = len(scene.processes), len(scene.execution.engine.channels)
+    of_processes = len(snapshot.members)
+    channels = (channel.name.split("->") for channel in scene.execution.engine.channels)
+    of_channels = sum({*ends} <= {*snapshot.members} for ends in channels)
     timeline: Timeline = [[0, "has not begun"]]
     asked = _asked(scene, snapshot)
     if asked is not None:
@@ -138,9 +143,16 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
         recorded, closed = bisect_right(recorded_steps, step), bisect_right(closed_steps, step)
         text = f"recording: {recorded} of {of_processes} processes, {closed} of {of_channels} channels done"
         timeline.append([step, "complete" if step == snapshot.completed else text])
+    if snapshot.completed is not None and snapshot.decided is not None:
+        timeline.append([snapshot.completed, "complete"])
     if snapshot.aborted is not None:
-        timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, "aborted"]]
+        timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, snapshot.status]]
     return timeline
+
+
+def decided_why(snapshot: Snapshot) -> str:
+    """Why a coordinator has given a snapshot up: `membership changed (P3 joined)`; empty if it has not."""
+    return f"{snapshot.reason} ({snapshot.detail})" if snapshot.detail else snapshot.reason
 
 
 def _copies_so_far(scene: Scene, snapshot: Snapshot) -> Timeline:

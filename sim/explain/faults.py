@@ -68,7 +68,7 @@ def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str
             flight = execution.flights[first.message_id or 0]
             what = own.message(flight)
             where = "down" if is_present(execution, first.process, first.row) else "not there"
-            found.append(f"{first.process} is {where}: {what} from {flight.channel.source_name} is lost.")
+            found.append(f"{first.process} is {where}: {what} from {own.node(flight.channel.source_name)} is lost.")
     return found
 
 

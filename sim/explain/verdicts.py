@@ -10,7 +10,7 @@ from sim.explain.recovery import LINE, line_in_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.recovery import recoveries_of
-from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot
+from sim.run.snapshots import ABORTED, COMPLETE, GIVEN_UP, Snapshot
 from sim.verify.checks import Verdict
 
 # Each check by its title and sentence if it holds, and by its title if it does not: then the witness is the sentence.
@@ -86,6 +86,6 @@ def _sum(execution: Execution, snapshot: Snapshot) -> str:
 
 def _undecided(snapshot: Snapshot, check: str) -> str:
     if snapshot.status in GIVEN_UP:
-        return "Not decided: the snapshot was aborted."
+        return f"Not decided: the snapshot {'was aborted' if snapshot.status == ABORTED else f'has {snapshot.status}'}."
     missing = "not every process has recorded" if check == "consistency" else "the snapshot is not complete"
     return f"Not decided: {missing}."

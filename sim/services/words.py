@@ -66,6 +66,7 @@ _CAPTIONS: Mapping[str, Caption] = {
     "over": Caption(DECIDES.name, "The time of {snapshot} is over: {process} {clauses}."),
     "silent": Caption(BEATS.name, "The {timer} has lasted too long: {process} {clauses}."),
     "pause": Caption(STARTS.name, "The pause is over: {process} {clauses}."),
+    "rested": Caption(STARTS.name, "The pause is over: from now on a snapshot may start at once."),
     "interval": Caption(STARTS.name, "It is time for a snapshot: {process} {clauses}."),
     "beat": Caption(BEATS.name, "{process} sends a heartbeat to the coordinator."),
     "heard": Caption(BEATS.name, "A heartbeat of {source} comes: the coordinator waits for the next."),
@@ -81,7 +82,6 @@ class CoordinatedWords(SnapshotAlgorithm):
     """Words of a class of rules with a coordinator."""
 
     situations: ClassVar[tuple[str, ...]] = tuple(_PREFIX + key for key in _CAPTIONS)
-    control_message = "message"
     control = "what follows"
 
     @classmethod
@@ -108,6 +108,8 @@ class CoordinatedWords(SnapshotAlgorithm):
         if first.process == NAME:
             if first.kind == TIMER:
                 name = (first.label or "").partition(" ")[0]
+                if name == "pause" and len(rows) == 1:
+                    return "rested"
                 return {"pause": "pause", "interval": "interval", "timeout": "over"}.get(name, "silent")
             if first.kind != CONTROL_RECEIVE:
                 return "initiates" if NOTED in kinds or first.snapshot_id else "welcomes"
