@@ -40,6 +40,8 @@ MEASURES = {
         Measure("markers", "Markers", "Markers sent", ""),
         Measure("in_flight_peak", "Most on their way", "Most messages on their way at one moment", ""),
         Measure("events", "Events", "Events of the application", ""),
+        Measure("faults", "Faults", "Faults: crashes, restarts, channels severed or mended", ""),
+        Measure("lost", "Messages lost", "Messages lost, of any kind", ""),
         Measure("duration", "Length of the run", "Time from the start to the last step", "time units"),
     )
 }
@@ -89,6 +91,11 @@ DIMENSIONS = (
     Dimension("topology", "topology", "Topology"),
     Dimension("algorithm", "algorithm", "Algorithm"),
     Dimension("fifo", "channels", "Channels"),
+    Dimension("crash", "crashes", "Crashes of a process per time unit", "crash"),
+    Dimension("restart", "restarts", "Restarts of a process that is down, per time unit", "restart"),
+    Dimension("sever", "severed", "How often a channel is severed, per time unit", "sever"),
+    Dimension("mend", "mended", "How often a severed channel is mended, per time unit", "mend"),
+    Dimension("faults_until", "faults until", "Time after which nothing more fails", "faults_until"),
     Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
 )
 OF_WORKLOAD = "parameter "  # begins the name of a column that holds a parameter of the workload

@@ -6,11 +6,12 @@ from itertools import groupby
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APP, APPLICATION_KINDS, CRASH, LOST, RECEIVE, RESTART, SEND
+from sim.core.model import APP, APPLICATION_KINDS, CRASH, JOIN, LEAVE, LOST, RECEIVE, RESTART, SEND
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 
-_MOVING = APPLICATION_KINDS | {CRASH, RESTART, LOST}  # the kinds of event that may change where something is
+# The kinds of event that may change where something is.
+_MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST}
 Timeline = list[list[Any]]
 
 
@@ -22,7 +23,7 @@ def conserved(execution: Execution) -> list[dict[str, Any]]:
     in each application message, in the order of sending.
     """
     workload = execution.engine.workload
-    held = [workload.measure(process.state) for process in execution.engine.initial().processes]
+    held = [workload.measure(workload.initial(name)) for name in execution.engine.processes]
     goods = list(dict.fromkeys(good for weight in held for good in weight))
     if not goods:
         return []
@@ -56,14 +57,16 @@ def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline
     history = execution.history
     amount = dict(zip(history.sends, good["messages"], strict=True))
     held = {name: own[0] for name, own in zip(history.processes, good["processes"], strict=True)}
-    inside, between = good["total"], 0
+    for process in execution.scenario.absent:
+        held[process] = 0
+    inside, between = sum(held.values()), 0
     processes: Timeline = [[0, inside]]
     channels: Timeline = [[0, between]]
     moving = (event for event in in_time(execution.events) if event.kind in _MOVING)
     for step, events in groupby(moving, key=lambda event: event.step):
         for event in events:
             own = good["processes"][history.rank[event.process]]
-            kept = {CRASH: 0, RESTART: own[0], LOST: held[event.process]}.get(event.kind)
+            kept = {CRASH: 0, LEAVE: 0, RESTART: own[0], JOIN: own[0], LOST: held[event.process]}.get(event.kind)
             if kept is None:
                 kept = own[event.index or 0]
             inside += kept - held[event.process]

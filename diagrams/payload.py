@@ -20,6 +20,7 @@ from diagrams.proof_page import proof_page
 from diagrams.properties import properties
 from diagrams.question import positions, question
 from diagrams.scene import Scene
+from diagrams.sides import in_words
 from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.topology import topology
@@ -36,6 +37,7 @@ from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.explain.words import capital
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
 from sim.run.references import references
+from sim.run.splits import splits_of
 from sim.run.stops import freed_at
 
 # Where a scheduler knows no time: who says when an event happens that somebody adds.
@@ -114,6 +116,7 @@ def _run(scene: Scene) -> dict[str, Any]:
     """What happens in the run, and what the snapshots find."""
     return {
         "stops": _stops(scene),
+        "splits": _splits(scene),
         "snapshots": record.record_of(scene),
         "properties": properties(scene),
         "meters": record.meters(scene),
@@ -197,6 +200,20 @@ def _stops(scene: Scene) -> list[dict[str, Any]]:
             "text": own.text,
         }
         for own in scene.whole_run.stretches
+    ]
+
+
+def _splits(scene: Scene) -> list[dict[str, Any]]:
+    """When severed channels split the network, in words, and the processes of each group."""
+    return [
+        {
+            "what": in_words(split),
+            "groups": split.groups,
+            "since": scene.execution.times[split.first],
+            "from": split.first,
+            "until": split.until,
+        }
+        for split in splits_of(scene.execution)
     ]
 
 

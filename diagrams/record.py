@@ -15,7 +15,7 @@ from diagrams.scene import Scene
 from sim.core import deadline
 from sim.core.algorithm import BY_NOTHING
 from sim.core.deadline import in_time
-from sim.core.model import APP, CRASH, RECORD, SNAPSHOT_ABORTED
+from sim.core.model import APP, CRASH, LEAVE, RECORD, SNAPSHOT_ABORTED
 from sim.explain import words
 from sim.explain.choices import all_choices
 from sim.explain.reasons import in_words, reasons_over_steps, why_channel, why_state
@@ -27,7 +27,7 @@ from sim.verify.checks import Verdict, verdicts_of
 
 MOST_REASONS = 30
 NOT_YET = "not recorded yet"
-LOST_BY_CRASH = "lost in a crash"
+LOST_BY_CRASH, LOST_BY_LEAVING = "lost in a crash", "gone with the process"
 
 
 def record_of(scene: Scene) -> list[dict[str, Any]]:
@@ -48,6 +48,9 @@ def _snapshot(scene: Scene, rank: int, snapshot: Snapshot, verdicts: list[Verdic
         "began": snapshot.began,
         "completed": snapshot.completed,
         "aborted": snapshot.aborted,
+        "ending": None if snapshot.aborted is None else snapshot.status,
+        "because": decided_why(snapshot),
+        "is_decided": snapshot.triggered is not None,
         **_known(snapshot),
         "facts": _facts(scene, snapshot),
         "settled": _span(scene.execution).get(snapshot.id, (0, 0))[1],
@@ -127,7 +130,9 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
     first = first_recordings(scene.execution)
     recorded_steps = sorted(first[snapshot.id, name] for name in recorded_at)
     closed_steps = sorted(closed_at.values())
-    of_processes, of_channels = len(scene.processes), len(scene.execution.engine.channels)
+    of_processes = len(snapshot.members)
+    channels = (channel.name.split("->") for channel in scene.execution.engine.channels)
+    of_channels = sum({*ends} <= {*snapshot.members} for ends in channels)
     timeline: Timeline = [[0, "has not begun"]]
     asked = _asked(scene, snapshot)
     if asked is not None:
@@ -138,9 +143,16 @@ def _status(scene: Scene, snapshot: Snapshot, recorded_at: dict[str, int], close
         recorded, closed = bisect_right(recorded_steps, step), bisect_right(closed_steps, step)
         text = f"recording: {recorded} of {of_processes} processes, {closed} of {of_channels} channels done"
         timeline.append([step, "complete" if step == snapshot.completed else text])
+    if snapshot.completed is not None and snapshot.decided is not None:
+        timeline.append([snapshot.completed, "complete"])
     if snapshot.aborted is not None:
-        timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, "aborted"]]
+        timeline = [*(pair for pair in timeline if pair[0] < snapshot.aborted), [snapshot.aborted, snapshot.status]]
     return timeline
+
+
+def decided_why(snapshot: Snapshot) -> str:
+    """Why a coordinator has given a snapshot up: `membership changed (P3 joined)`; empty if it has not."""
+    return f"{snapshot.reason} ({snapshot.detail})" if snapshot.detail else snapshot.reason
 
 
 def _copies_so_far(scene: Scene, snapshot: Snapshot) -> Timeline:
@@ -179,6 +191,8 @@ def _recorded_before(scene: Scene, snapshot: Snapshot, process: str, step: int) 
     for event in scene.execution.events:
         if told and (event.kind, event.process) == (CRASH, process) and event.step < step:
             told.append([event.step, LOST_BY_CRASH])
+        elif told and (event.kind, event.process) == (LEAVE, process) and event.step < step:
+            told.append([event.step, LOST_BY_LEAVING])
         if (event.kind, event.process, event.snapshot_id) == (RECORD, process, snapshot.id) and event.step < step:
             own = [inside.label or "" for inside in scene.execution.history.of[process][: event.index]]
             told.append([event.step, scene.whole_run.words.state(scene.execution.body_of(event), own)])
@@ -189,8 +203,8 @@ def _thrown_away(scene: Scene, snapshot: Snapshot, process: str) -> tuple[int, s
     """The step at which a process aborted a snapshot that it had recorded, or crashed, and what that is called."""
     recorded = False
     for event in scene.execution.events:
-        if event.process == process and event.kind == CRASH and recorded:
-            return event.step, LOST_BY_CRASH
+        if event.process == process and event.kind in (CRASH, LEAVE) and recorded:
+            return event.step, LOST_BY_CRASH if event.kind == CRASH else LOST_BY_LEAVING
         if event.process == process and event.snapshot_id == snapshot.id:
             recorded = recorded or event.kind == RECORD
             if event.kind == SNAPSHOT_ABORTED:

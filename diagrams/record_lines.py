@@ -115,7 +115,8 @@ class Record:
         """The name of a snapshot with what it does at a step."""
         own = self.snapshots[snapshot]
         reached = [phase for phase, key in PHASES if own[key] is not None and own[key] <= step]
-        return self.heading_of(snapshot, [NOT_BEGUN, *reached][-1])
+        phase = [NOT_BEGUN, *reached][-1]
+        return self.heading_of(snapshot, own["ending"] if phase == "aborted" else phase)
 
     def heading_of(self, snapshot: int, phase: str) -> Cell:
         """The same in a phase."""

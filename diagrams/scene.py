@@ -26,7 +26,7 @@ from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
 from sim.core.delays import MessageReference
 from sim.core.errors import InputError
-from sim.core.model import APP, APPLICATION_KINDS, BLOCKED, CRASH, DOWN, FULL, INTERNAL, RECORD, Event
+from sim.core.model import APP, APPLICATION_KINDS, BLOCKED, CRASH, DOWN, FULL, INTERNAL, LEAVE, RECORD, Event
 from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
@@ -311,6 +311,8 @@ def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
         other, what, how, has, told = target, channel, "is severed", "has been severed", "severed"
     elif stop.kind == CRASH:
         other, what, how, has, told = None, begin.process, "is down", "has been down", "down"
+    elif stop.kind == LEAVE:
+        other, what, how, has, told = None, begin.process, "is not there", "has not been there", "not there"
     else:
         other, what, how, has, told = None, begin.process, "stands still", "has stood still", "stands still"
     of = f" for {stop.snapshot}" if stop.snapshot else ""

@@ -14,10 +14,10 @@ from diagrams import theme
 from diagrams.harm import has_lost, has_orphans
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
-from diagrams.stops import CHANNEL, CRASHED, FILLED, PROCESS, SEVERED
+from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED
 from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
-from sim.core.model import APP, BLOCKED, CONTROL, CRASH, DOWN, FULL, PAUSED
+from sim.core.model import APP, BLOCKED, CONTROL, CRASH, DOWN, FULL, LEAVE, PAUSED
 
 MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
@@ -219,6 +219,12 @@ SIGNS = (
         "The line of a process is broken while the process is down: it does nothing, and what comes to it is lost.",
         icon(28, level(28, "@line", 2), level(28, "@paper", 5, 7, 5)), drawn=ALWAYS,
         is_in=_stands_still(CRASH), explains=(CRASHED,),
+    ),
+    Sign(
+        "absent", "not there",
+        "Hardly any line: the process is not part of the system yet, or no longer. What comes to it is lost.",
+        icon(28, level(28, "@line", 2), level(28, "@paper", 5, 16, 3)), drawn=ALWAYS,
+        is_in=_stands_still(LEAVE), explains=(ABSENT,),
     ),
     Sign(
         "severed", "severed",

@@ -13,7 +13,7 @@ from diagrams import theme
 from diagrams.canvas import Canvas, Point, plain
 from diagrams.elements import Span, Stretch
 from diagrams.labels import Labels, Spot
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, PAUSED
+from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED
 
 BESIDE, APART = 0.15, 0.1  # lanes from a line to the first stripes beside it, and to the next ones on that side
 MOST_BESIDE = 4  # stripes on one side of a line; more lie on each other
@@ -22,7 +22,7 @@ SHARES = (0.5, 0.3, 0.7, 0.15, 0.85)  # of a stretch, where its duration may be 
 ON_A_LINE = 6  # the cost of a small text that a process line strikes through, besides that of any text
 MOST_TOLD = 12  # stretches with how long they last beside them
 CHANNEL, PROCESS, FILLED = "blocked channel", "paused process", "full channel"
-CRASHED, SEVERED = "process that is down", "severed channel"
+CRASHED, SEVERED, ABSENT = "process that is down", "severed channel", "process that is not there"
 
 
 class Look(NamedTuple):
@@ -40,6 +40,7 @@ LOOKS = {
     PAUSED: (PROCESS, Look(13, 0.3, STRIPES)),
     FULL: (FILLED, Look(7, 0.8, "6px,3px")),
     CRASH: (CRASHED, Look(5, 1.0, "7px,5px")),
+    LEAVE: (ABSENT, Look(5, 1.0, "16px,3px")),
     DOWN: (SEVERED, Look(4, 0.9, "2px,6px")),
 }
 GAP = "@paper"  # a line that is broken shows it
@@ -83,7 +84,7 @@ def stops(canvas: Canvas) -> None:
     for rank, snapshot in _snapshots(canvas):
         for kind, (sign, look) in LOOKS.items():
             own = [bar for bar in bars(canvas) if (bar.stretch.snapshot, bar.stretch.kind) == (snapshot, kind)]
-            colour = GAP if kind == CRASH else _colour(rank, snapshot)
+            colour = GAP if kind in (CRASH, LEAVE) else _colour(rank, snapshot)
             _draw(canvas, own, sign, look, colour, canvas.of(snapshot))
 
 

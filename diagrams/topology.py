@@ -14,9 +14,11 @@ from diagrams.canvas import plain
 from diagrams.elements import Recording
 from diagrams.lettering import width_of
 from diagrams.scene import Scene
+from diagrams.sides import boundaries
 from diagrams.stops import LOOKS
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, PAUSED
+from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED
 from sim.run.snapshots import Snapshot
+from sim.run.splits import splits_of
 
 MOST_DRAWN = 20  # processes
 MOST_CAPTIONS, LONGEST_CAPTION = 12, 10
@@ -27,6 +29,7 @@ RIM = 0.13  # from the middle of a process of SIZE to the ends of its channels
 # What is blocked or paused for a snapshot, and what stands still whatever snapshots there are.
 COLOURS = {
     BLOCKED: theme.snapshot_colour(0), PAUSED: theme.snapshot_colour(0), FULL: "@ink", CRASH: "@bad", DOWN: "@bad",
+    LEAVE: "@bad",
 }  # fmt: skip
 PAUSE, BELOW = 0.025, 0.06  # half the way between the two bars of a paused process; from its rim to them
 Place = tuple[float, float]
@@ -91,6 +94,7 @@ def _figure(scene: Scene, nodes: list[dict[str, Any]], edges: list[dict[str, Any
              "text": [plain(e["caption"]) for e in edges], "textfont": {"size": 12, "color": "@faint"}}
         )  # fmt: skip
     size = _size(scene.processes)
+    data += [trace for trace in boundaries(splits_of(scene.execution), nodes, size / UNIT / 2) if trace["x"]]
     data.append(_nodes(nodes, size))
     data += [_recorded(scene, nodes, size, rank) for rank in range(len(scene.snapshots))]
     still = [_striped(scene, edges, kind) for kind in (BLOCKED, FULL, DOWN)]
@@ -149,7 +153,8 @@ def _lost_at(scene: Scene, snapshot: Snapshot, recording: Recording) -> int | No
     counts = snapshot.local.get(scene.processes[recording.lane])
     if counts is not None and counts.step == recording.step:
         return None
-    crashes = (own.step for own in scene.whole_run.stretches if (own.kind, own.lane) == (CRASH, recording.lane))
+    own = (own for own in scene.whole_run.stretches if own.kind in (CRASH, LEAVE))
+    crashes = (stretch.step for stretch in own if stretch.lane == recording.lane)
     return next((step for step in crashes if step > recording.step), None)
 
 
@@ -181,8 +186,8 @@ def _standing(scene: Scene, nodes: list[dict[str, Any]], below: float, kind: str
 
 
 def _down(scene: Scene, nodes: list[dict[str, Any]], size: float) -> dict[str, Any]:
-    """A cross over each process while it is down."""
-    own = [stretch for stretch in scene.whole_run.stretches if stretch.kind == CRASH]
+    """A cross over each process while it is down or not there."""
+    own = [stretch for stretch in scene.whole_run.stretches if stretch.kind in (CRASH, LEAVE)]
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip",
         "x": [nodes[stretch.lane]["x"] for stretch in own], "y": [nodes[stretch.lane]["y"] for stretch in own],

@@ -217,6 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     command.set_defaults(act=_interchange)
     command = commands.add_parser("explore", help="try every order of the actions, and find the shortest wrong run")
     explore_command.add_options(command, MOST_STATES)
+    explore_command.add_faults(command)
     command.add_argument(
         "--symmetry", action="store_true",
         help="of states that differ only in the names of interchangeable processes, explore one",

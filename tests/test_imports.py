@@ -40,8 +40,8 @@ NOT_HERE: dict[str, set[str]] = {
 # The packages and modules in sim and in pipeline, lowest first: each may import those before it, and itself.
 PACKAGES: dict[str, list[str]] = {
     "sim": [
-        "core", "algorithms", "workloads", "detectors", "theory", "document", "run", "verify", "explain", "edit",
-        "exchange", "explore", "__main__",
+        "core", "algorithms", "services", "workloads", "detectors", "theory", "document", "run", "verify", "explain",
+        "edit", "exchange", "explore", "__main__",
     ],
     "pipeline": [
         "store", "spark", "logs", "formats", "ingest", "cuts", "compiled", "ensembles", "exploring", "jobs", "examples",

@@ -48,5 +48,5 @@ def _is_entry(entry: object) -> bool:
         and math.isfinite(as_float(time))
         and isinstance(edit, dict)
         and isinstance(edit.get("do"), str)
-        and isinstance(edit.get("message", {}), dict)
+        and isinstance(edit.get("message", {}), str | dict if edit["do"] == "fault" else dict)
     )

@@ -60,15 +60,23 @@ OF_A_SCENARIO = (
 SHARES = (0.25, 0.5, 1, 2, 4)  # the first mean delays of markers, as multiples of the scenario's own
 ALGORITHM = Field("algorithm", "Algorithm", choices={name: ALGORITHMS[name].title or name for name in ALGORITHMS})
 FIFO = Field("fifo", "Channels", choices={YES: "FIFO", NO: "not FIFO"})
+RATES = (
+    Field("crash", "Crashes per time unit"),
+    Field("restart", "Restarts per time unit"),
+    Field("sever", "Channels severed per time unit"),
+    Field("mend", "Channels mended per time unit"),
+    Field("faults_until", "Faults until"),
+)
 ALSO_OF_A_WORKLOAD = (
     ALGORITHM._replace(first=DEFAULTS["algorithm"]),
     FIFO._replace(first=DEFAULTS["fifo"]),
     Field("initiators", "Initiators"),
     Field("snapshots", "Snapshots"),
     Field("at", "Starting at", "15"),
+    *RATES,
     Field("events", "Events kept"),
 )
-ALSO_OF_A_SCENARIO = (ALGORITHM, FIFO, Field("events", "Events kept"))
+ALSO_OF_A_SCENARIO = (ALGORITHM, FIFO, *RATES, Field("events", "Events kept"))
 LABELS = {field.option: field.label for field in (*OF_A_WORKLOAD, *ALSO_OF_A_WORKLOAD)}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from diagrams.chart_parts import number
 from diagrams.measures import delay_words
 from pipeline import formats
-from pipeline.ensembles.grid import ALL, NONE, SAMPLE, YES, Grid
+from pipeline.ensembles.grid import ALL, NONE, RATES, SAMPLE, YES, Grid
 from pipeline.store.catalog import Entry
 from pipeline.store.manifest import COMPLETE, ENSEMBLE, RUNNING, STOPPED, TRACE
 from sim.core.algorithm import ALGORITHMS
@@ -64,6 +64,8 @@ def _of_a_grid(grid: Grid) -> Iterator[tuple[str, str]]:
     yield LABELS["initiators"], _listed(grid.initiators)
     yield LABELS["snapshots"], _listed([grid.snapshots] if grid.snapshots else ())
     yield LABELS["at"], "" if grid.at is None else f"time {grid.at:g}"
+    for name, option in RATES.items():
+        yield LABELS[option], _listed(grid.rates[name])
     for parameter, values in grid.parameters.items():
         yield parameter.replace("_", " ").capitalize(), _listed(values)
     yield LABELS["runs"], number(grid.runs)

@@ -94,7 +94,7 @@ export class Explorer {
       property: new PropertyView(view("property"), this),
       ask: new AskView(view("ask"), this),
       events: new EventsView(view("events"), this),
-      network: new Network(view("network")),
+      network: new Network(view("network"), this),
       change: new ChangeView(view("change"), this),
       break: new BreakView(view("break"), this),
       story: new StoryView(view("story"), this),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.compiled.listed import is_listed, snapshot_ids
+from sim.core.algorithm import SnapshotAlgorithm
 from sim.document.scenario import Scenario
 from sim.run.snapshots import COMPLETE
 from sim.verify.checks import CHECKS
@@ -79,7 +80,9 @@ class Compiled:
         """The rows of each run as `measure` gives them (pipeline/ensembles/measure.py); None if it is not answered."""
         ids, names = snapshot_ids(self._scenario), self._scenario.processes
         starts = [sum(start.snapshot == name for start in self._scenario.snapshots) for name in ids]
-        checks = {check: True if check != "conservation" or self.system.conserved >= 0 else None for check in CHECKS}
+        checks = {check: True if check in SnapshotAlgorithm.checks else None for check in CHECKS}
+        if self.system.conserved < 0:
+            checks["conservation"] = None
         always = {"status": COMPLETE, **checks, "failed": False, "witness": None}
         columns = (column.tolist() for column in self.found(seeds))
         for answered, of_run, duration, of_snapshots, latencies in zip(*columns, strict=True):
@@ -88,6 +91,7 @@ class Compiled:
                 continue
             events, steps, messages, peak, *_ = of_run
             run = {"events": events, "steps": steps, "duration": duration, "messages": messages, "in_flight_peak": peak}
+            run |= {"faults": 0, "lost": 0}
             rows = []
             for number in sorted(range(len(ids)), key=lambda number: of_snapshots[number][0]):  # as they began
                 _, recorded, size, markers, slowest, _ = of_snapshots[number]

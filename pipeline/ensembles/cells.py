@@ -78,10 +78,11 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
     for base in _bases(grid):
         for values in itertools.product(*grid.parameters.values()):
             parameters = {**base.parameters, **dict(zip(grid.parameters, values, strict=True))}
-            rest = (grid.delays, grid.marker_delays, grid.initiators, grid.fifo, grid.algorithms)
-            for delay, marker_delay, initiators, fifo, algorithm in itertools.product(
+            rest = (grid.delays, grid.marker_delays, grid.initiators, *grid.rates.values(), grid.fifo, grid.algorithms)
+            for delay, marker_delay, initiators, *rates, fifo, algorithm in itertools.product(
                 *(listed or own for listed in rest)
             ):
+                given = {name: rate for name, rate in zip(grid.rates, rates, strict=True) if rate is not None}
                 is_own = algorithm in (None, base.algorithm)
                 draft = replace(
                     base if is_own else with_algorithm(base, algorithm),
@@ -90,6 +91,7 @@ def _drafts(grid: Grid) -> Iterator[_Draft]:
                     marker_delay=base.marker_delay
                     if marker_delay is None
                     else parameter_values.delay_rule(marker_delay),
+                    fault_rates=replace(base.fault_rates, **given),
                     not_fifo=_NOT_FIFO.get(fifo, base.not_fifo),
                 )
                 yield draft, initiators or 0
@@ -168,7 +170,8 @@ class _CellBuilder:
         document = dumps(replace(scenario, snapshots=snapshots))
         scenario = parse_toml(document, scenario.name, where)
         control_rows = self._grid.snapshots * (2 * len(scenario.processes) + 3 * len(scenario.channels))
-        return Cell(scenario, document, trial.rows + control_rows)
+        faults = scenario.fault_rates.expected(len(scenario.processes), len(scenario.channels))
+        return Cell(scenario, document, trial.rows + control_rows + round(faults))
 
     def _rows_of(self, scenario: Scenario) -> int:
         """The number of event rows of a scenario's first run; 0 if it fails: the table of runs will say why."""
@@ -178,10 +181,11 @@ class _CellBuilder:
             return 0
 
     def _trial(self, scenario: Scenario, where: str) -> _Trial:
-        """A trial run of the workload. Cells that differ in snapshots only share it, so theirs start together."""
-        plain = dumps(
-            replace(scenario, marker_delay=None, algorithm=Scenario("", ()).algorithm, algorithm_parameters={})
-        )
+        """A trial run of the workload, without faults. Cells that differ in snapshots or rates only share it, so their
+        snapshots start together."""
+        usual = Scenario("", ())
+        own = replace(scenario, marker_delay=None, algorithm=usual.algorithm, algorithm_parameters={})
+        plain = dumps(replace(own, fault_rates=usual.fault_rates))
         if plain not in self._trials:
             workload = parse_toml(plain, scenario.name, where)
             if not workload.engine().workload.takes_turns:

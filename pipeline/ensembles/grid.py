@@ -17,6 +17,7 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.errors import InputError, brief, nearest
 from sim.core.workload import WORKLOADS
 from sim.document import library
+from sim.document.fault_rates import UNTIL
 from sim.document.scenario import MOST_PROCESSES
 from sim.document.toml_table import MOST_NUMBER
 from sim.document.writing import dumps
@@ -40,6 +41,11 @@ OPTIONS: Mapping[str, str] = {
     "initiators": "how many processes initiate a snapshot together, spread evenly",
     "snapshots": "how many a run takes, each initiated by other processes",
     "at": "when they all start; else they are spread evenly over the run, a single one in its middle",
+    "crash": "how often a process that is up crashes, per time unit: 0.02 is once in 50 time units (default: never)",
+    "restart": "how often a process that is down starts again, per time unit: 0.2 is after 5 (default: never)",
+    "sever": "how often a channel is severed, per time unit (default: never)",
+    "mend": "how often a channel that is severed is mended, per time unit (default: never)",
+    "faults_until": f"the time after which nothing more fails at random (default: {UNTIL:g})",
     "runs": "of each cell",
     "seed": "of a cell's first run; the next ones follow",
     "events": "whose events are kept: sample (of each cell's first run, and of every run that fails), all or none",
@@ -50,7 +56,12 @@ DEFAULTS: Mapping[str, str] = {
     "fifo": YES, "algorithm": "chandy_lamport", "initiators": "1", "snapshots": "1", "runs": "100", "seed": "0",
     "events": SAMPLE,
 }  # fmt: skip
-_WITH_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", "runs", "seed", "events")  # allowed beside a scenario
+# The options for the rates of random faults, by their names in a scenario's [fault_rates].
+RATES: Mapping[str, str] = {
+    "crash": "crash", "restart": "restart", "sever": "sever", "mend": "mend", "until": "faults_until",
+}  # fmt: skip
+# What may be given beside a scenario.
+_WITH_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", *RATES.values(), "runs", "seed", "events")
 
 
 @dataclass(frozen=True)
@@ -58,7 +69,8 @@ class Grid:
     """Every combination of the listed values, `runs` times each. An empty list means the scenario's own value.
 
     `scenario` is TOML, `name` its name or that of the workload. Delays and topologies are texts as parameter_values
-    writes them; `fifo` holds YES and NO. Snapshots start at time `at` (None: spread evenly over the run). The seeds are
+    writes them; `fifo` holds YES and NO. `crash` to `faults_until` are the rates of random faults (FaultRates).
+    Snapshots start at time `at` (None: spread evenly over the run). The seeds are
     `seed`, `seed` + 1, and so on. `events` says whose events are kept (SAMPLE, ALL or NONE): see OPTIONS.
     """
 
@@ -75,6 +87,11 @@ class Grid:
     initiators: tuple[int, ...] = ()
     snapshots: int = 0
     at: float | None = None
+    crash: tuple[float, ...] = ()
+    restart: tuple[float, ...] = ()
+    sever: tuple[float, ...] = ()
+    mend: tuple[float, ...] = ()
+    faults_until: tuple[float, ...] = ()
     runs: int = 1
     seed: int = 0
     events: str = SAMPLE
@@ -102,9 +119,14 @@ class Grid:
         """The number of cells."""
         listed = (
             self.topologies, self.processes, self.delays, self.marker_delays, self.fifo, self.algorithms,
-            self.initiators, *self.parameters.values(),
+            self.initiators, *self.rates.values(), *self.parameters.values(),
         )  # fmt: skip
         return math.prod(len(values) for values in listed if values)
+
+    @property
+    def rates(self) -> dict[str, tuple[float, ...]]:
+        """The listed rates of random faults, by their names in a scenario's [fault_rates]."""
+        return {name: getattr(self, option) for name, option in RATES.items()}
 
     @property
     def run_count(self) -> int:
@@ -184,6 +206,10 @@ def _is_list_as_read_by(read: Callable[[str, str], Sequence[str]]) -> Callable[[
     return is_right
 
 
+def _is_rate(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < MOST_NUMBER
+
+
 def _are_lists(value: Any) -> bool:
     """Whether it holds a list for each parameter; its workload says what is in it."""
     return isinstance(value, Mapping) and all(isinstance(listed, list) and listed for listed in value.values())
@@ -204,6 +230,7 @@ _IS_RIGHT: Mapping[str, Callable[[Any], bool]] = {
     "initiators": _is_list_of(_is_whole(1, MOST_PROCESSES)),
     "snapshots": _is_whole(0, MOST_SNAPSHOTS),
     "at": lambda value: value is None or (isinstance(value, int | float) and 0 <= value < MOST_NUMBER),
+    **dict.fromkeys(RATES.values(), _is_list_of(_is_rate)),
     "runs": _is_whole(1, MOST_RUNS),
     "seed": _is_whole(-MOST_NUMBER, MOST_NUMBER),
     "events": lambda value: value in (SAMPLE, ALL, NONE),
@@ -298,6 +325,7 @@ _READERS: Mapping[str, tuple[str, Reader]] = {
     "initiators": ("initiators", partial(parameter_values.whole_numbers, least=1, most=MOST_PROCESSES)),
     "snapshots": ("snapshots", _single(partial(parameter_values.whole_numbers, most=MOST_SNAPSHOTS))),
     "at": ("at", _single(parameter_values.numbers)),
+    **{option: (option, parameter_values.numbers) for option in RATES.values()},
     "runs": ("runs", _single(partial(parameter_values.whole_numbers, least=1, most=MOST_RUNS))),
     "seed": ("seed", _single(partial(parameter_values.whole_numbers, most=MOST_NUMBER - MOST_RUNS))),
     "events": ("events", _single(partial(parameter_values.names, known=(SAMPLE, ALL, NONE)))),

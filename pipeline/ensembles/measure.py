@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from itertools import accumulate, repeat
 from typing import Any
 
 from pipeline.ensembles import parameter_values
+from pipeline.ensembles.grid import RATES
 from sim.core.log import KIND, to_json
-from sim.core.model import RECEIVE, SEND
+from sim.core.model import CRASH, DOWN, LOST, RECEIVE, RESTART, SEND, UP
 from sim.document.scenario import Scenario
 from sim.run.execution import Execution
 from sim.run.snapshots import Snapshot, snapshots_of
@@ -18,6 +20,7 @@ from sim.verify.sound import SoundSnapshot, sound_snapshots
 
 Row = dict[str, Any]
 
+FAULT_KINDS = (CRASH, RESTART, DOWN, UP)
 _IN_FLIGHT_CHANGE = {SEND: 1, RECEIVE: -1}
 
 
@@ -36,6 +39,7 @@ def describe(scenario: Scenario) -> Row:
         "mean_delay": parameter_values.mean_delay(delay),
         "mean_marker_delay": parameter_values.mean_delay(marker_delay or delay),
         "parameters": json.dumps(scenario.parameters, ensure_ascii=False, sort_keys=True),
+        **{RATES[name]: rate for name, rate in asdict(scenario.fault_rates).items()},
     }
 
 
@@ -71,6 +75,8 @@ def _measure_run(execution: Execution) -> Row:
         "duration": execution.times[-1],
         "messages": kinds.count(SEND),
         "in_flight_peak": max(accumulate(map(_IN_FLIGHT_CHANGE.get, kinds, repeat(0)), initial=0)),
+        "faults": sum(map(kinds.count, FAULT_KINDS)),
+        "lost": kinds.count(LOST),
     }
 
 

@@ -25,8 +25,12 @@ RUN_TYPES: Types = {
     "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
     "fifo": "bool", "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
-    # the run: application events, steps, time of the last step, application messages, most of them in flight at once
+    # the rates of random faults, per time unit, and when the last may begin
+    "crash": "float64", "restart": "float64", "sever": "float64", "mend": "float64", "faults_until": "float64",
+    # the run: application events, steps, time of the last step, application messages, most of them in flight at once;
+    # crashes, restarts, and how often a channel is severed or mended; messages that are lost, of any kind
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
+    "faults": "int64", "lost": "int64",
     # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers;
     # the process that finished last (null: the snapshot did not complete)
     "status": "string", "latency": "float64", "recorded_messages": "int64", "recorded_bytes": "int64",
@@ -60,10 +64,12 @@ CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "strin
 # summaries: a row per cell of an ensemble's grid: its parameters, counts, and the quantiles (per cent) of each measure.
 PARAMETERS = (
     "scenario", "workload", "topology", "processes", "channels", "fifo", "algorithm", "initiators", "delay",
-    "marker_delay", "mean_delay", "mean_marker_delay", "parameters",
+    "marker_delay", "mean_delay", "mean_marker_delay", "parameters", "crash", "restart", "sever", "mend",
+    "faults_until",
 )  # fmt: skip
 MEASURES = (
     "latency", "recorded_messages", "recorded_bytes", "markers", "in_flight_peak", "events", "messages", "duration",
+    "faults", "lost",
 )  # fmt: skip
 QUANTILES = (0, 10, 50, 90, 100)
 SUMMARY_TYPES: Types = {

@@ -14,7 +14,8 @@ them. Channels are FIFO. A process has completed its part when a marker has come
 carries the id of its snapshot, so snapshots may overlap.
 
 The paper leaves open how the recorded parts are brought together; the parameter `collect` adds rules for that. The
-parameter `piggyback` adds rules for markers that ride on messages (sim/core/piggybacking.py).
+parameter `piggyback` adds rules for markers that ride on messages (sim/core/piggybacking.py), and `time_to_live` rules
+by which each process gives up by itself (sim/core/time_to_live.py).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from sim.core.effects import Out
 from sim.core.model import Message, Process
 from sim.core.parameters import Parameter
 from sim.core.piggybacking import PIGGYBACK, Piggybacking
+from sim.core.time_to_live import TIME_TO_LIVE, TimeToLive
 
 SENDING = RuleClause(
     "Marker-sending rule",
@@ -62,9 +64,14 @@ class ChandyLamport(SnapshotAlgorithm):
     name = "chandy_lamport"
     title = "Chandy-Lamport"
     allows_crashes = True
+    allows_coordinator = True
     source = "Chandy & Lamport 1985, section 3.1"
-    parameters: ClassVar[Mapping[str, Parameter]] = {"collect": COLLECT, "piggyback": PIGGYBACK}
-    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {"collect": Collection, "piggyback": Piggybacking}
+    parameters: ClassVar[Mapping[str, Parameter]] = {
+        "collect": COLLECT, "piggyback": PIGGYBACK, "time_to_live": TIME_TO_LIVE,
+    }  # fmt: skip
+    options: ClassVar[Mapping[str, type[SnapshotAlgorithm]]] = {
+        "collect": Collection, "piggyback": Piggybacking, "time_to_live": TimeToLive,
+    }  # fmt: skip
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("Marker-sending rule", (SENDING,), PAPER),
         Rule("Marker-receiving rule", (FIRST, MESSAGE, NOT_FIRST), PAPER),

@@ -77,6 +77,7 @@ class SnapshotAlgorithm(Parametrised):
     overtakes = False  # its markers may overtake application messages; `goes_ahead` says which
     pauses = False  # it may pause processes
     allows_crashes = False  # its rules work on where a process has crashed, and forgotten all
+    allows_coordinator = False  # a coordinator may start its snapshots, and end them at any moment
     records_once = True  # if not, a process may record again for a snapshot; the last recording counts
     copies_states = True  # if not, what a process has recorded changes with its state until its part is complete
     initiator_listens = True  # if not, a process that starts a snapshot records no channel
@@ -142,6 +143,12 @@ class SnapshotAlgorithm(Parametrised):
 
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has recorded for `snapshot` and closed every incoming channel."""
+
+    def on_restart(self, process: Process, out: Out) -> None:
+        """`process` has started again after a crash, or has joined the system: it remembers nothing."""
+
+    def on_leave(self, process: Process, out: Out) -> None:
+        """`process` is about to leave the system."""
 
     def on_abort(self, process: Process, snapshot: str, out: Out) -> None:
         """`process` has discarded what it recorded for `snapshot`. It may unblock, resume and tell the others here."""

@@ -95,8 +95,10 @@ CLAUSES: Mapping[str, str] = {
     "resume": "goes on",
     "done": "has done its part",
     "noted": "{note}",
+    "decided": "decides that {decision}",
     "collected": "has every part, and knows that {snapshot} is complete",
     "abort": "throws its recording away",
+    "ignore": "takes no notice of {snapshot} from now on",  # it has recorded nothing for it
     "nothing": "changes nothing",
 }
 

@@ -123,6 +123,21 @@ class Collected(NamedTuple):
     snapshot: str
 
 
+class Decide(NamedTuple):
+    """A service has decided how a snapshot ended."""
+
+    snapshot: str
+    outcome: str
+    reason: str
+    detail: str
+
+
+class Forget(NamedTuple):
+    """Discard what this process has recorded for a complete snapshot that is kept no longer."""
+
+    snapshot: str
+
+
 class Abort(NamedTuple):
     """Discard what this process has recorded, and record nothing more for this snapshot."""
 
@@ -131,7 +146,7 @@ class Abort(NamedTuple):
 
 Effect = (
     Record | Listen | Keep | KeepOvertaken | Close | SendMarker | SendMessage | Tell | SetTimer | CancelTimer | Block
-    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Abort
+    | Unblock | Pause | Resume | Note | Collected | CarryMarker | Decide | Forget | Abort
 )  # fmt: skip
 
 
@@ -220,6 +235,14 @@ class Out:
     def collected(self, snapshot: str) -> None:
         """This process, which started `snapshot`, knows that every part of it is there: an event of its own."""
         self.effects.append(Collected(snapshot))
+
+    def decide(self, snapshot: str, outcome: str, reason: str = "", detail: str = "") -> None:
+        """This service has decided, once, how `snapshot` ended: "complete", "expired" or "failed", and why."""
+        self.effects.append(Decide(snapshot, outcome, reason, detail))
+
+    def forget(self, snapshot: str) -> None:
+        """Discard what this process has recorded for `snapshot`, which is complete and no longer kept."""
+        self.effects.append(Forget(snapshot))
 
     def abort(self, snapshot: str) -> None:
         """Discard what this process has recorded for `snapshot`, and ignore its later markers."""

@@ -7,13 +7,13 @@ no time: the schedulers do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.deadline import in_time
 from sim.core.effects import Out
-from sim.core.faults import carry_out, lose, may_happen
+from sim.core.faults import carry_out, connect, lose, may_happen
 from sim.core.log import INDEX, KIND
 from sim.core.model import (
     APP,
@@ -32,6 +32,8 @@ from sim.core.model import (
     Hear,
     Initiate,
     Internal,
+    Join,
+    Leave,
     Message,
     Process,
     Restart,
@@ -67,6 +69,7 @@ class Engine:
         workload: Workload,
         algorithm: SnapshotAlgorithm,
         agenda: tuple[AgendaItem, ...] = (),
+        absent: Collection[str] = (),
         *,
         has_faults: bool = False,
     ) -> None:
@@ -82,12 +85,17 @@ class Engine:
             tuple(own for own in channels if own.source == i and own.capacity) for i in range(len(processes))
         ]
         self.has_limits = any(self._limited)  # whether a channel can be full
+        self._around: list[list[Channel]] = [[] for _ in processes]
+        for channel in channels:
+            self._around[channel.source].append(channel)
+            self._around[channel.target].append(channel)
         self.between = {(channel.source, channel.target): channel for channel in channels}
         self.number_of = {name: number for number, name in enumerate(self.nodes)}
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
         self.world = len(self.nodes)  # the number of whom faults are planned for
-        self.has_faults = has_faults or any(type(item.action) in FAULTS for item in agenda)
+        self.absent = absent
+        self.has_faults = has_faults or bool(absent) or any(type(item.action) in FAULTS for item in agenda)
         self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
         for item in agenda:
             if item.rank is None:
@@ -109,10 +117,11 @@ class Engine:
         services = [Process(own.name, i, None) for i, own in enumerate(self.services, start=len(processes))]
         if self.has_faults:
             services.append(Process("the world", self.world, None))
-        for channel in self.channels:
-            processes[channel.source].outgoing += (channel,)
-            processes[channel.target].incoming += (channel,)
         state = State(processes, [[] for _ in self.channels], services)
+        for process in processes:
+            if process.name in self.absent:
+                process.present, process.alive, process.state = False, False, None
+        connect(state, self.channels)
         state.waiting = frozenset(item.number for item in self.agenda if item.after is not None)
         return state
 
@@ -248,9 +257,12 @@ class Engine:
 
     def copy_for(self, state: State, action: Action) -> State:
         """A copy of `state` for `perform` to change: carrying out `action` in it leaves `state` unchanged."""
-        twin = state.copy_for(state.node(self.actor(action)))
+        number = self.actor(action)
+        twin = state.copy_for(state.node(number), self._around[number] if number < len(self.processes) else ())
         if isinstance(action, Crash | Restart):
             twin.processes[action.process] = twin.processes[action.process].copy()
+        elif isinstance(action, Join | Leave):
+            twin.processes = [process.copy() for process in twin.processes]
         return twin
 
     def actor(self, action: Action) -> int:
@@ -330,7 +342,11 @@ class Engine:
             self.rules.fire(process, action.timer)
         elif type(action) in FAULTS:
             self._advance(process, action.item)
-            carry_out(state, action, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
+            if isinstance(action, Leave):
+                self.rules.leave(state.processes[action.process])
+            carry_out(state, action, self.channels, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
+            if isinstance(action, Restart | Join):
+                self.rules.begin_again(state.processes[action.process])
         else:
             process.turn = 1
             self.rules.start(process)

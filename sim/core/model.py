@@ -7,6 +7,7 @@ what an action did. The columns of the table are declared here.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,16 +32,18 @@ BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed
 FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has taken a message from it
 # What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost.
 CRASH, RESTART, DOWN, UP, LOST = "crash", "restart", "down", "up", "lost"
+DECISION = "decision"  # a coordinator decides how a snapshot ended
+JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no longer part of it
 # In event tables of others, as yet: a process goes back to its first events; a message is fenced off.
 RESTORE, FENCED = "restore", "fenced"
 APPLICATION_KINDS = frozenset({INTERNAL, SEND, RECEIVE})
-SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER})  # a service has no other events
+SERVICE_KINDS = frozenset({CONTROL_SEND, CONTROL_RECEIVE, TIMER, NOTED, DECISION})  # a service has no other events
 SENT = {SEND: APP, MARKER_SEND: MARKER, CONTROL_SEND: CONTROL}  # kind of event -> kind of message sent
 RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
-    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST,
+    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION,
 )  # fmt: skip
 
 
@@ -122,13 +125,16 @@ class Timer(NamedTuple):
 class Process:
     """A process: the state of its computation, and what its snapshot algorithm remembers. A service has no channels.
 
+    `incoming` and `outgoing` hold the channels from and to the processes that are present, so they change where one
+    joins or leaves.
+
     Rules rebind these fields and never mutate a value in them. So the same rule runs on a copied process
     (`Engine.step`) and in place (`Engine.perform`).
     """
 
     __slots__ = (
-        "aborted", "alive", "blocked", "incoming", "index", "listening", "memory", "name", "number", "outgoing",
-        "paused", "position", "snapshots", "state", "turn",
+        "aborted", "alive", "blocked", "coordination", "incoming", "index", "listening", "memory", "name", "number",
+        "outgoing", "paused", "position", "present", "snapshots", "state", "turn",
     )  # fmt: skip
 
     def __init__(self, name: str, number: int, state: Any) -> None:
@@ -140,20 +146,23 @@ class Process:
         self.index = 0  # number of application events so far
         self.position = 0  # number of timed agenda items carried out so far
         self.turn = 0  # number of the workload's turns taken so far
-        self.alive = True  # if not, it has crashed, and its state is None
+        self.present = True  # if not, it is no part of the system: it has left, or not joined yet
+        self.alive = True  # if not, it has crashed or is not present, and its state is None
         self.paused = False
         self.blocked: frozenset[Channel] = frozenset()  # incoming channels that deliver nothing to it
         self.snapshots: dict[str, LocalSnapshot] = {}
         self.listening: dict[Channel, tuple[str, ...]] = {}  # channel -> snapshots that record its messages
         self.aborted: frozenset[str] = frozenset()  # snapshots that this process aborted
         self.memory: Any = None  # the algorithm's own notes
+        self.coordination: Any = None  # likewise, for the coordinator
 
     def copy(self) -> Process:
         """A second process with the same values; rebinding its fields does not change this one."""
         twin = Process.__new__(Process)  # field by field is fastest, and pages copy at every step
         twin.name, twin.number, twin.incoming, twin.outgoing = self.name, self.number, self.incoming, self.outgoing
         twin.state, twin.index, twin.position, twin.turn = self.state, self.index, self.position, self.turn
-        twin.alive, twin.paused, twin.blocked, twin.snapshots = self.alive, self.paused, self.blocked, self.snapshots
+        twin.alive, twin.present, twin.paused, twin.blocked = self.alive, self.present, self.paused, self.blocked
+        twin.snapshots, twin.coordination = self.snapshots, self.coordination
         twin.listening, twin.aborted, twin.memory = self.listening, self.aborted, self.memory
         return twin
 
@@ -190,8 +199,8 @@ class State:
         count = len(self.processes)
         return self.processes[number] if number < count else self.services[number - count]
 
-    def copy_for(self, process: Process) -> State:
-        """A copy of this state. Changing `process` and its channels in the copy does not change this state."""
+    def copy_for(self, process: Process, channels: Iterable[Channel]) -> State:
+        """A copy of this state. Changing `process` and these channels in the copy does not change this state."""
         twin = State.__new__(State)
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
@@ -201,7 +210,7 @@ class State:
             twin.processes[process.number] = process.copy()
         else:
             twin.services = [process.copy() if own is process else own for own in self.services]
-        for channel in process.incoming + process.outgoing:
+        for channel in channels:
             twin.queues[channel.number] = self.queues[channel.number].copy()
         return twin
 
@@ -301,8 +310,24 @@ class Mend:
     item: int | None = None
 
 
-Fault = Crash | Restart | Sever | Mend
-FAULTS = frozenset({Crash, Restart, Sever, Mend})
+@dataclass(slots=True, unsafe_hash=True)
+class Join:
+    """The world: process number `process` becomes part of the system, in its initial state, and so do its channels."""
+
+    process: int
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Leave:
+    """The world: process number `process` is no longer part of the system, and neither are its channels."""
+
+    process: int
+    item: int | None = None
+
+
+Fault = Crash | Restart | Sever | Mend | Join | Leave
+FAULTS = frozenset({Crash, Restart, Sever, Mend, Join, Leave})
 Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault
 
 

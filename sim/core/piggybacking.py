@@ -50,6 +50,7 @@ class Piggybacking(SnapshotAlgorithm):
 
     piggyback: float
     allows_crashes = False
+    allows_coordinator = False
 
     # ------------------------------------------------------------------ rules
 

@@ -18,6 +18,8 @@ from sim.core.effects import (
     CarryMarker,
     Close,
     Collected,
+    Decide,
+    Forget,
     Keep,
     KeepOvertaken,
     Listen,
@@ -40,6 +42,7 @@ from sim.core.model import (
     CONTROL,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    DECISION,
     INTERNAL,
     MARKER,
     MARKER_CARRIED,
@@ -113,6 +116,8 @@ class Rules:
         self._on_acted = self._hook("on_acted")
         self._on_done = self._hook("on_done")
         self._on_abort = self._hook("on_abort")
+        self._on_restart = self._hook("on_restart")
+        self._on_leave = self._hook("on_leave")
         self._copies_states = algorithm.copies_states
         self._after_send = workload.after_send
         self._after_receive = workload.after_receive
@@ -121,7 +126,7 @@ class Rules:
             Close: self._close, SendMarker: self._send_marker, SendMessage: self._send_to, Tell: self._tell,
             SetTimer: self._set_timer, CancelTimer: self._cancel_timer, Block: self._block, Unblock: self._unblock,
             Pause: self._pause, Resume: self._resume, Note: self._note, Collected: self._collected,
-            CarryMarker: self._carry_marker, Abort: self._abort,
+            CarryMarker: self._carry_marker, Decide: self._decide, Forget: self._forget, Abort: self._abort,
         }  # fmt: skip
 
     def _hook(self, name: str) -> Callable[..., Any] | None:
@@ -235,6 +240,18 @@ class Rules:
         self._rule_book(process).on_timer(process, timer, self._out)
         self._carry_out(process)
         self._snapshot = None
+
+    def begin_again(self, process: Process) -> None:
+        """`process` has started again after a crash, or has joined."""
+        if self._on_restart is not None:
+            self._on_restart(process, self._out)
+            self._carry_out(process)
+
+    def leave(self, process: Process) -> None:
+        """`process` is about to leave."""
+        if process.alive and self._on_leave is not None:
+            self._on_leave(process, self._out)
+            self._carry_out(process)
 
     def drop_effects(self) -> None:
         """Forget the effects that a refused action has asked for."""
@@ -375,8 +392,12 @@ class Rules:
     def _done_if_closed(self, process: Process, snapshot: str) -> None:
         """Complete `snapshot` at a process that has recorded and closed every incoming channel."""
         local = process.snapshots[snapshot]
-        if local.done or (self.algorithm.closes_by != BY_NOTHING and len(local.closed) < len(process.incoming)):
+        if local.done:
             return
+        if self.algorithm.closes_by != BY_NOTHING:
+            missing = len(process.incoming) - len(local.closed)
+            if missing > 0 or not local.closed.issuperset(process.incoming):
+                return
         process.snapshots = {**process.snapshots, snapshot: local._replace(done=True)}
         self._emit_row(process, SNAPSHOT_COMPLETE, snapshot)
         if self._on_done is not None:
@@ -388,6 +409,15 @@ class Rules:
     def _collected(self, process: Process, effect: Collected) -> None:
         if effect.snapshot not in process.aborted:
             self._emit_row(process, COLLECTED, effect.snapshot)
+
+    def _decide(self, process: Process, effect: Decide) -> None:
+        body = {"outcome": effect.outcome, "reason": effect.reason, "detail": effect.detail}
+        self._emit_row(process, DECISION, effect.snapshot, body=body)
+
+    def _forget(self, process: Process, effect: Forget) -> None:
+        process.snapshots = {key: kept for key, kept in process.snapshots.items() if key != effect.snapshot}
+        process.aborted |= {effect.snapshot}
+        self._emit_row(process, NOTED, effect.snapshot, body="forgets")
 
     def _abort(self, process: Process, effect: Abort) -> None:
         snapshot = effect.snapshot

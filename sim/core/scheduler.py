@@ -34,6 +34,8 @@ from sim.core.model import (
     Fire,
     Hear,
     Initiate,
+    Join,
+    Leave,
     Mend,
     Message,
     Restart,
@@ -205,7 +207,7 @@ class Timed(Scheduler):
         if self.state.happened is not self._happened:
             self._plan_followers()
         if self._takes_turns:
-            number = self.engine.actor(action) if type(action) is not Restart else action.process
+            number = action.process if isinstance(action, Restart | Join) else self.engine.actor(action)
             if number < len(self._has_turn) and not self._has_turn[number]:
                 self._plan_turn(number)
 
@@ -351,7 +353,7 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     `act P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines
     wait for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`.
     `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service. `crash P2`, the
-    second time `crash P2 #2`, and so with `restart P2`, `sever P1->P2 P2->P1` and `mend P1->P2`.
+    second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`.
     """
     if isinstance(action, Hear):
         return f"control {action.channel.name}"
@@ -360,7 +362,7 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     if isinstance(action, Deliver):
         rank = state.queues[action.channel.number].index(action.message)
         return _numbered(f"deliver {action.channel.name}", rank)
-    if isinstance(action, Crash | Restart | Sever | Mend):
+    if type(action) in FAULTS:
         same = [item.number for item in engine.agenda if fault_name(engine, item.action) == fault_name(engine, action)]
         return _numbered(fault_name(engine, action), same.index(action.item))  # type: ignore[arg-type]
     process = state.node(engine.actor(action))
@@ -376,8 +378,8 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
 
 
 def fault_name(engine: Engine, action: Action) -> str:
-    """`crash P2`, `restart P2`, `sever P1->P2 P2->P1`, `mend P1->P2`; nothing for what is no fault."""
-    if isinstance(action, Crash | Restart):
+    """`crash P2` (so restart, join, leave), `sever P1->P2 P2->P1`, `mend P1->P2`; nothing for what is no fault."""
+    if isinstance(action, Crash | Restart | Join | Leave):
         return f"{type(action).__name__.lower()} {engine.processes[action.process]}"
     if isinstance(action, Sever | Mend):
         return " ".join([type(action).__name__.lower(), *(channel.name for channel in action.channels)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from sim.core.model import APP, CONTROL, MARKER
 from sim.core.parameters import Parameter
 from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
+from sim.document.fault_rates import FaultRates
 from sim.document.scenario import (
     FAULT_KINDS,
     MOST_PROCESSES,
@@ -33,6 +35,7 @@ from sim.document.scenario import (
 )
 from sim.document.toml_table import MOST_NUMBER, Table, is_plain, toml_values
 from sim.document.validate import validate
+from sim.services.settings import PARAMETERS as COORDINATOR
 
 MOST_BYTES = 1_000_000
 
@@ -96,6 +99,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         group=table.text("group", "My scenarios"),
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
+        absent=table.texts("absent"),
         not_fifo=table.texts("not_fifo"),
         breaks=breaks,
         algorithm=kind_of_algorithm,
@@ -103,6 +107,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         workload=kind,
         parameters=read_parameters(workload, WORKLOADS[kind].parameters),
         scheduler=_scheduler(table.table("scheduler")),
+        coordinator=_coordinator(table) if "coordinator" in table.values else None,
         seed=seed,
         delay=_delay_rule(table.table("delay"), origin),
         marker_delay=_delay_rule(table.table("marker_delay"), origin) if "marker_delay" in table.values else None,
@@ -111,12 +116,14 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         script=script,
         snapshots=tuple(_initiation(entry) for entry in table.tables("snapshots")),
         faults=tuple(_fault(entry) for entry in table.tables("faults")),
+        fault_rates=_fault_rates(table.table("fault_rates")),
         cuts=tuple(_cut(entry) for entry in table.tables("cuts")),
         walk=tuple(_walk_step(entry) for entry in table.tables("walk")),
         expect=_expect(table.table("expect")),
         origin=origin,
     )
     table.take("marker_delay", dict, {}, "a table [marker_delay]")
+    table.expects("coordinator")
     table.done()
     return scenario
 
@@ -322,6 +329,16 @@ def _fault(entry: Table) -> FaultLine:
     fault = FaultLine(kind, process, channels, _time(entry), entry.optional("after"))
     entry.done()
     return fault
+
+
+def _coordinator(table: Table) -> dict[str, Any]:
+    return read_parameters(table.table("coordinator"), COORDINATOR)
+
+
+def _fault_rates(table: Table) -> FaultRates:
+    rates = FaultRates(**{name: table.number(name, usual) for name, usual in asdict(FaultRates()).items()})
+    table.done()
+    return rates
 
 
 def _cut(entry: Table) -> NamedCut:

@@ -6,8 +6,9 @@ function. sim/document/files.py reads its file format; sim/document/validate.py 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -23,6 +24,8 @@ from sim.core.model import (
     Fault,
     Initiate,
     Internal,
+    Join,
+    Leave,
     Mend,
     Restart,
     Send,
@@ -34,14 +37,21 @@ from sim.core.slip import SLIPS
 from sim.core.tick import Tick
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.core.workload import WORKLOADS, Workload
+from sim.document.fault_rates import FaultRates, Outage
+from sim.services.coordinator import coordinated
+from sim.services.member import Member
+from sim.services.settings import PARAMETERS, Settings
 
 SCHEDULERS = ("timed", "tick", "random", "manual")
 ORIENTATIONS = ("down", "right")
-STATUSES = ("complete", "recording", "aborted")
+STATUSES = ("complete", "recording", "aborted", "expired", "failed")
 MOST_PROCESSES = 1_000
 ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
-FAULT_KINDS: Mapping[str, type[Fault]] = {"crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend}
-OF_PROCESSES = frozenset({"crash", "restart"})  # the other kinds are of channels
+FAULT_KINDS: Mapping[str, type[Fault]] = {
+    "crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend, "join": Join, "leave": Leave,
+}  # fmt: skip
+# The kinds that are about a process, and what it does then. The others are about channels.
+OF_PROCESSES = {"crash": "crashes", "restart": "starts again", "join": "joins", "leave": "leaves"}
 
 
 @dataclass(frozen=True)
@@ -77,7 +87,8 @@ class Initiation:
 class FaultLine:
     """What the world does at time `at`, or `at` time units after the event labelled `after`.
 
-    `kind` is one of FAULT_KINDS: a process crashes or starts again, or channels (by name) are severed or mended.
+    `kind` is one of FAULT_KINDS: a process crashes, starts again, joins or leaves, or channels (by name) are severed or
+    mended.
     """
 
     kind: str
@@ -128,9 +139,9 @@ class SchedulerChoice:
 class Scenario:
     """A small and complete description of an execution. Equal scenarios give identical events.
 
-    `not_fifo` names the channels that are not FIFO; EVERY_CHANNEL as its only entry: none is.
-    `breaks` names the slips that the run makes on purpose (sim/core/slip.py). `origin` is the name of its file; every
-    error about the scenario begins with it.
+    `absent` names the processes that are not there at first, and `not_fifo` the channels that are not FIFO;
+    EVERY_CHANNEL as its only entry: none is. `breaks` names the slips that the run makes on purpose (sim/core/slip.py).
+    `origin` is the name of its file; every error about the scenario begins with it.
     """
 
     name: str
@@ -141,6 +152,7 @@ class Scenario:
     group: str = "My scenarios"
     orientation: str = "down"
     topology: Topology = field(default_factory=Topology)
+    absent: tuple[str, ...] = ()
     not_fifo: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
     algorithm: str = "chandy_lamport"
@@ -148,6 +160,7 @@ class Scenario:
     workload: str = "scripted"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scheduler: SchedulerChoice = field(default_factory=SchedulerChoice)
+    coordinator: Mapping[str, Any] | None = None
     seed: int = 0
     delay: DelayRule = field(default_factory=DelayRule)
     marker_delay: DelayRule | None = None
@@ -156,6 +169,7 @@ class Scenario:
     script: tuple[ScriptLine, ...] = ()
     snapshots: tuple[Initiation, ...] = ()
     faults: tuple[FaultLine, ...] = ()
+    fault_rates: FaultRates = field(default_factory=FaultRates)
     cuts: tuple[NamedCut, ...] = ()
     walk: tuple[WalkStep, ...] = ()
     expect: Mapping[str, Any] = field(default_factory=dict)
@@ -177,9 +191,12 @@ class Scenario:
         return self.planned(item).where or self.at(f"{key}[{number + 1}]")
 
     def place(self, item: int) -> tuple[str, int]:
-        """The key of agenda item number `item`, "script", "snapshots" or "faults", and its number there, from 0."""
+        """The key of agenda item number `item`, "script", "snapshots" or "faults", and its number there, from 0.
+
+        The drawn faults have the numbers after those of [[faults]]: they would have them if they were written down.
+        """
         for key in ITEM_KEYS:
-            count = len(getattr(self, key))
+            count = len(self.items(key))
             if item < count:
                 return key, item
             item -= count
@@ -188,13 +205,48 @@ class Scenario:
     def planned(self, item: int) -> ScriptLine | Initiation | FaultLine:
         """What agenda item number `item` is in the scenario."""
         key, number = self.place(item)
-        found: ScriptLine | Initiation | FaultLine = getattr(self, key)[number]
+        return self.items(key)[number]
+
+    def items(self, key: str) -> tuple[ScriptLine | Initiation | FaultLine, ...]:
+        """The items under one of ITEM_KEYS; the faults with those that are drawn."""
+        found: tuple[ScriptLine | Initiation | FaultLine, ...]
+        found = self.all_faults if key == "faults" else getattr(self, key)
         return found
+
+    @cached_property
+    def all_faults(self) -> tuple[FaultLine, ...]:
+        """The lines of [[faults]], and then the faults drawn by [fault_rates], in order of time.
+
+        Lines say when a process or channel fails, whatever the rates say: a drawn outage that meets one of theirs is
+        left out, and where a line waits for an event, so that nobody knows its time before the run, none is drawn.
+        """
+        drawn = [own for process in self.processes for own in self._drawn("crash", "restart", process)]
+        if self.fault_rates.sever:
+            drawn += (own for channel in self.channels for own in self._drawn("sever", "mend", channel.name))
+        return (*self.faults, *sorted(drawn, key=lambda fault: fault.at))
+
+    def written_down(self) -> Scenario:
+        """The same run with every drawn fault as a line of [[faults]], for edits to change."""
+        return replace(self, faults=self.all_faults, fault_rates=FaultRates())
+
+    def _drawn(self, fails: str, heals: str, name: str) -> Iterator[FaultLine]:
+        """The drawn faults of one process or channel, in order of time."""
+        lines = [fault for fault in self.faults if name == fault.process or name in fault.channels]
+        if any(fault.after is not None for fault in lines):
+            return
+        taken, rates = _outages(lines, fails), self.fault_rates
+        of_process = fails in OF_PROCESSES
+        process, channels = (name, ()) if of_process else (None, (name,))
+        for outage in rates.of_process(self.seed, name) if of_process else rates.of_channel(self.seed, name):
+            if not any(outage.meets(*other) for other in taken):
+                yield FaultLine(fails, process, channels, outage.begin)
+                if outage.end < math.inf:
+                    yield FaultLine(heals, process, channels, outage.end)
 
     def engine(self, *, has_faults: bool = False) -> Engine:
         """A new engine for this scenario; `has_faults`: faults may happen that it does not plan."""
-        workload, rules = self._workload(), self.rule_book()
-        return Engine(self.processes, self.channels, workload, rules, self.agenda, has_faults=has_faults)
+        workload, rules, absent = self._workload(), self.rule_book(), self.absent
+        return Engine(self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults)
 
     @property
     def headline(self) -> str:
@@ -206,11 +258,34 @@ class Scenario:
     def rules(self) -> type[SnapshotAlgorithm]:
         """The class of the rule book: the algorithm's with its options, or the broken one that `breaks` names."""
         own = broken_rules(self.breaks) or ALGORITHMS[self.algorithm]
-        return own.with_options(self.algorithm_parameters)
+        rules = own.with_options(self.algorithm_parameters)
+        if self.coordinator is None:
+            return rules
+        is_eager = any(self.coordinator.get(key) for key in ("heartbeat", "interval"))
+        return coordinated(rules, is_eager=is_eager)  # type: ignore[arg-type]  # classes are hashable
 
     def rule_book(self) -> SnapshotAlgorithm:
         """The rule book, with this graph and its parameters."""
-        return self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
+        book = self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
+        if isinstance(book, Member):
+            book.settings = self._settings(book)
+        return book
+
+    def _settings(self, book: Member) -> Settings:
+        """What the coordinator is told."""
+        given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
+        planned = [own.at for key in ITEM_KEYS for own in self.items(key)]
+        tries = 1 + given["retries"]
+        end = max(planned, default=0.0) + tries * (given["timeout"] + given["minimum_pause"])
+        targets = {channel.target for channel in self.channels}
+        sources = [name for number, name in enumerate(self.processes) if number not in targets]
+        numbers = [int(own.snapshot[1:]) for own in self.snapshots if is_snapshot_number(own.snapshot)]
+        return Settings(
+            **{**given, "until": given["until"] or end},
+            members=tuple(name for name in self.processes if name not in self.absent),
+            sources=tuple(sources) if book.needs_sources else (),
+            numbered=max(numbers, default=0),
+        )
 
     def _workload(self) -> Workload:
         return WORKLOADS[self.workload](self.processes, self.seed, **self.parameters)
@@ -234,7 +309,7 @@ class Scenario:
 
     @cached_property
     def agenda(self) -> tuple[AgendaItem, ...]:
-        """The script lines, the initiations, then the faults.
+        """The script lines, the initiations, then the faults, drawn ones included.
 
         The timed items of each process are ranked by (time, number), and so are the faults among themselves.
         """
@@ -255,11 +330,23 @@ class Scenario:
         for start in self.snapshots:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
-        for fault in self.faults:
+        for fault in self.all_faults:
             channels = tuple(channel_of[name] for name in fault.channels)
             about: Any = channels if fault.process is None else number_of[fault.process]
             planned.append((FAULT_KINDS[fault.kind](about, len(planned)), fault.at, fault.after))
         return _ranked(planned, len(number_of))
+
+
+def _outages(lines: Iterable[FaultLine], fails: str) -> list[Outage]:
+    """When lines say that one process is down, or one channel severed; `fails` is the kind that begins it."""
+    found: list[Outage] = []
+    for fault in sorted(lines, key=lambda own: own.at):
+        is_down = bool(found) and found[-1].end == math.inf
+        if not is_down:  # a line that mends several channels may be about one that is not severed
+            found.append(Outage(fault.at, math.inf if fault.kind == fails else fault.at))
+        elif fault.kind != fails:
+            found[-1] = Outage(found[-1].begin, fault.at)
+    return found
 
 
 def broken_rules(breaks: Iterable[str]) -> type[SnapshotAlgorithm] | None:
@@ -299,6 +386,11 @@ def _ranked(planned: list[tuple[Action, float, str | None]], world: int) -> tupl
         AgendaItem(number, actors[number], action, time, after, rank_of.get(number))
         for number, (action, time, after) in enumerate(planned)
     )
+
+
+def is_snapshot_number(name: str) -> bool:
+    """Whether a name is one of S1, S2, ..., which a coordinator gives."""
+    return name[:1] == "S" and name[1:].isascii() and name[1:].isdigit() and len(name) < 9
 
 
 def free_snapshot_id(scenario: Scenario) -> str:

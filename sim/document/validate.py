@@ -15,10 +15,14 @@ from sim.core.model import CONTROL, MARKER
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
 from sim.core.workload import WORKLOADS, Refused
-from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine
+from sim.document.scenario import FaultLine, Initiation, Scenario, ScriptLine, is_snapshot_number
 from sim.document.toml_table import is_plain
+from sim.services.settings import FAIL, STOP
+from sim.services.words import NAME
 
 MOST_CHANNELS = 100_000
+LEAST_GAP = 0.1  # time units from one heartbeat of the coordinator's to the next, and so of its other times
+MOST_DRAWN = 100_000  # faults, in the mean
 
 
 def validate(scenario: Scenario) -> None:
@@ -30,6 +34,7 @@ def validate(scenario: Scenario) -> None:
         _algorithm,
         _script,
         _initiations,
+        _fault_rates,
         _faults,
         _waiting,
         _delays,
@@ -141,8 +146,24 @@ def _algorithm(scenario: Scenario) -> Iterator[Problem]:
     if algorithm.overtakes and scenario.scheduler.kind == "tick":
         problem = f"the tick scheduler delivers the heads of channels, and the {algorithm.marker}s of {algorithm.title}"
         yield scenario.at("scheduler.kind"), f'{problem} overtake; use another scheduler, such as "timed"'
+    if scenario.coordinator is not None:
+        yield from _coordinator(scenario)
     for key, problem in scenario.rule_book().problems():
         yield scenario.at(f"algorithm.{key}"), problem
+
+
+def _coordinator(scenario: Scenario) -> Iterator[Problem]:
+    rules, given = scenario.rules, scenario.coordinator or {}
+    if not rules.allows_coordinator:
+        advice = "take [coordinator] away, or use Chandy-Lamport's without options"
+        yield scenario.at("coordinator"), f"the rules of {rules.title} do not work with a coordinator as yet; {advice}"
+    for key in ("timeout", "heartbeat", "interval"):
+        none = "" if key == "timeout" else "0 (none) or "
+        if given.get(key, LEAST_GAP) < LEAST_GAP and not (none and given[key] == 0):
+            advice = f"expected {none}a number of at least {LEAST_GAP:g}, not {given[key]:g}"
+            yield scenario.at(f"coordinator.{key}"), advice
+    if given.get("when_held", FAIL) not in (FAIL, STOP):
+        yield scenario.at("coordinator.when_held"), f'expected "{FAIL}" or "{STOP}", not {given["when_held"]!r}'
 
 
 def _script(scenario: Scenario) -> Iterator[Problem]:
@@ -183,7 +204,7 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield first[snapshot], f"{title} needs every process to initiate {snapshot}; add one at {missing}"
     if scenario.rules.one_initiator:
         yield from _one_initiator(scenario, starts, first)
-    if kind == COORDINATOR or scenario.rule_book().reaches_all():
+    if kind == COORDINATOR or scenario.coordinator is not None or scenario.rule_book().reaches_all():
         return
     advice = "add a channel" if scenario.rules.one_initiator else "add an initiator or a channel"
     edges = [(channel.source_name, channel.target_name) for channel in scenario.channels]
@@ -197,34 +218,67 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
             yield first[snapshot], f"{snapshot} cannot reach {process} from {by}; {advice}"
 
 
+def _fault_rates(scenario: Scenario) -> Iterator[Problem]:
+    """The algorithm allows for crashes at random, and there are not too many faults."""
+    rates = scenario.fault_rates
+    if rates.crash:
+        yield from _crashes(scenario, scenario.at("fault_rates.crash"))
+    count = rates.expected(len(scenario.processes), len(scenario.channels))
+    if count > MOST_DRAWN:
+        problem = f"these rates come to about {count:,.0f} faults; {MOST_DRAWN:,} are the most"
+        yield scenario.at("fault_rates"), f"{problem}, so give lower rates, or an earlier `until`"
+
+
+def _crashes(scenario: Scenario, where: str, what: str = "a crash") -> Iterator[Problem]:
+    """The problem if processes fail, and the algorithm does not allow for it."""
+    if scenario.snapshots and not scenario.rules.allows_crashes:
+        advice = "take the faults of processes away, or use Chandy-Lamport's"
+        yield where, f"the rules of {scenario.rules.title} do not allow for {what} as yet; {advice}"
+
+
 def _faults(scenario: Scenario) -> Iterator[Problem]:
     """Every fault is about somebody, is one that the algorithm allows, and of those with a time changes something."""
     names = {channel.name for channel in scenario.channels}
+    for process in scenario.absent:
+        if process not in scenario.processes:
+            yield scenario.at("absent"), f"{process!r} is no process; {_known(scenario)}"
+    if scenario.absent and scenario.snapshots and not scenario.rules.allows_crashes:
+        what = f"the rules of {scenario.rules.title} do not allow for processes that join"
+        yield scenario.at("absent"), f"{what}; leave `absent` out, or use Chandy-Lamport's"
     first = len(scenario.script) + len(scenario.snapshots)
     timed: list[tuple[float, str, FaultLine]] = []
     for number, fault in enumerate(scenario.faults, start=first):
         where = scenario.where(number)
         if fault.process is not None and fault.process not in scenario.processes:
             yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
-        if fault.process is not None and scenario.snapshots and not scenario.rules.allows_crashes:
-            advice = "take the faults of processes away, or use Chandy-Lamport's"
-            yield where, f"the rules of {scenario.rules.title} do not allow for a crash as yet; {advice}"
+        if fault.process is not None:
+            what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
+            yield from _crashes(scenario, where, what)
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
         if fault.after is None:
             timed.append((fault.at, where, fault))
     if len(timed) == len(scenario.faults):  # else nobody knows before the run in which order they happen
-        yield from _changing_nothing(timed)
+        yield from _changing_nothing(timed, set(scenario.absent))
 
 
-def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]]) -> Iterator[Problem]:
-    """The faults that change nothing, such as a restart before a crash."""
-    down: set[str] = set()
+def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]], absent: set[str]) -> Iterator[Problem]:
+    """The faults that change nothing, such as a restart before a crash. `absent`: who is not there at first."""
+    down: set[str] = set()  # processes that are down, channels that are severed
     for at, where, fault in sorted(timed, key=lambda own: own[0]):
         about = {fault.process} if fault.process else set(fault.channels)
         who, state = (fault.process, "down") if fault.process else (" and ".join(fault.channels), "severed")
-        if fault.kind in ("crash", "sever"):
+        if fault.kind == "join":
+            if not about <= absent:
+                yield where, f"{who} is there already at {at:g}; only a process under `absent`, or one that left, joins"
+            absent -= about
+        elif about & absent:
+            yield where, f"{who} is not there at {at:g}; it has to join first"
+        elif fault.kind == "leave":
+            absent |= about
+            down -= about
+        elif fault.kind in ("crash", "sever"):
             if about <= down:
                 yield where, f"{who} is {state} already at {at:g}; give another time, or leave one out"
             down |= about
@@ -251,7 +305,8 @@ def may_initiate(scenario: Scenario) -> list[str]:
     if algorithm.initiators == COORDINATOR:
         return [service.name for service in algorithm.services]
     targets = {channel.target_name for channel in scenario.channels} if algorithm.initiators == SOURCES else set()
-    return [process for process in scenario.processes if process not in targets]
+    services = [] if scenario.coordinator is None else [NAME]
+    return [process for process in scenario.processes if process not in targets] + services
 
 
 def fitting_initiations(scenario: Scenario) -> tuple[Initiation, ...]:
@@ -353,7 +408,11 @@ def _delays(scenario: Scenario) -> Iterator[Problem]:
                 yield where, f"{reference.channel!r} is no way of control messages; write it as P1->P2"
         elif reference.channel not in names:
             yield where, f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
-        elif reference.kind == MARKER and reference.snapshot not in snapshots:
+        elif (
+            reference.kind == MARKER
+            and reference.snapshot not in snapshots
+            and not (scenario.coordinator is not None and is_snapshot_number(reference.snapshot or ""))
+        ):
             known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
             yield where, f"no snapshot is called {reference.snapshot!r}; {known}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import tomli_w
@@ -9,6 +10,7 @@ import tomli_w
 from sim import FILE_VERSION
 from sim.core.delays import DelayRule, MessageReference
 from sim.core.topology import EVERY_CHANNEL, Topology
+from sim.document.fault_rates import FaultRates
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
 
 
@@ -23,13 +25,14 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     for key in ("title", "story", "source", "group", "orientation", "seed"):
         if getattr(scenario, key) != getattr(plain, key):
             document[key] = getattr(scenario, key)
-    if scenario.not_fifo:
-        document["not_fifo"] = list(scenario.not_fifo)
-    if scenario.breaks:
-        document["breaks"] = list(scenario.breaks)
+    for key in ("absent", "not_fifo", "breaks"):
+        if getattr(scenario, key):
+            document[key] = list(getattr(scenario, key))
     document["topology"] = _topology_out(scenario.topology)
     if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
+    if scenario.coordinator is not None:
+        document["coordinator"] = dict(scenario.coordinator)
     document["workload"] = {"kind": scenario.workload, **scenario.parameters}
     if scenario.scheduler != plain.scheduler:
         document["scheduler"] = _scheduler_out(scenario.scheduler)
@@ -38,6 +41,8 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
         document["marker_delay"] = _delay_out(scenario.marker_delay)
     if scenario.control_delay != plain.control_delay:
         document["control_delay"] = _delay_out(scenario.control_delay)
+    if scenario.fault_rates != plain.fault_rates:
+        document["fault_rates"] = _different(scenario.fault_rates, plain.fault_rates)
     if scenario.expect:
         document["expect"] = dict(scenario.expect)
     document["script"] = [_line_out(line) for line in scenario.script]
@@ -47,6 +52,11 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
     document["cuts"] = [{"name": c.name, "frontier": dict(c.frontier), "text": c.text} for c in scenario.cuts]
     document["walk"] = [_walk_out(stop) for stop in scenario.walk]
     return {key: value for key, value in document.items() if value != []}
+
+
+def _different(rates: FaultRates, plain: FaultRates) -> dict[str, float]:
+    given, usual = asdict(rates), asdict(plain)
+    return {key: value for key, value in given.items() if value != usual[key]}
 
 
 def _scheduler_out(choice: SchedulerChoice) -> dict[str, Any]:

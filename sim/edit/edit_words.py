@@ -13,7 +13,7 @@ from sim.core.topology import EVERY_CHANNEL
 from sim.document.scenario import OF_PROCESSES, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.another_algorithm import with_algorithm
-from sim.edit.edits import ANOTHER, Edit, is_plan, read_message
+from sim.edit.edits import ANOTHER, Edit, is_plan, planned, read_message
 from sim.edit.items import Item, changes_of, name_of, read_item
 from sim.explain import words
 from sim.explain.choices import all_choices
@@ -81,10 +81,23 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
     if edit["kind"] in OF_PROCESSES:
-        return f"{edit['process']} {'crashes' if edit['kind'] == 'crash' else 'starts again'}{at}"
+        return f"{edit['process']} {OF_PROCESSES[edit['kind']]}{at}{_instead(before, edit)}"
+    if "groups" in edit:
+        sides = " | ".join(words.listing(group) for group in edit["groups"])
+        is_split = edit["kind"] == "sever"
+        return f"the network is {'split' if is_split else 'healed'}{at}{_instead(before, edit)}: {sides}"
     names = [caption(before.processes, name) for name in edit["channels"]]
-    are = "is" if len(names) == 1 else "are"
-    return f"{words.listing(names)} {are} {'severed' if edit['kind'] == 'sever' else 'mended'}{at}"
+    are, what = "is" if len(names) == 1 else "are", "severed" if edit["kind"] == "sever" else "mended"
+    return f"{words.listing(names)} {are} {what}{at}{_instead(before, edit)}"
+
+
+def _instead(before: Scenario, edit: Edit) -> str:
+    """When a later fault would have happened of which the new one has taken the place: `, not at 9`."""
+    if "at" not in edit:
+        return ""
+    after = planned(before, edit, 0.0).faults
+    gone = [own for own, now in zip(before.faults, after, strict=False) if own != now]
+    return f", not at {gone[0].at:g}" if gone else ""
 
 
 def _algorithm_in_words(before: Scenario, edit: Edit) -> str:

@@ -5,7 +5,8 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "delay", "message": REFERENCE, "delay": 20}        counted from the send; likewise "hold" and "release"
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
-    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels"
+    {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels",
+                                                            or with "groups": all channels that join two of them
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
@@ -30,7 +31,7 @@ about the original run.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from types import NoneType
 from typing import Any
@@ -205,15 +206,68 @@ def _snapshot(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 
 def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
-    """Something that the world does. Under the manual scheduler it is the last one of its kind."""
+    """Something that the world does. Under the manual scheduler it is the last one of its kind.
+
+    The drawn faults become lines, so that nothing but this one changes.
+    """
+    scenario = scenario.written_down()
     kind = table.choice("kind", FAULT_KINDS, "")
     process = _who(table, "process") if kind in OF_PROCESSES else None
-    channels = () if kind in OF_PROCESSES else table.texts("channels")
+    channels = () if kind in OF_PROCESSES else _channels_meant(scenario, table)
     at = table.number("at", now)
     if scenario.scheduler.kind == "manual":
         at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
     fault = FaultLine(kind, process, channels, at, where="the new fault")
-    return replace(scenario, faults=(*scenario.faults, fault))
+    faults, place = list(scenario.faults), _made_idle(scenario.faults, fault)
+    if place is None:
+        faults.append(fault)
+    else:
+        faults[place] = fault
+    return replace(scenario, faults=tuple(faults))
+
+
+def _about(fault: FaultLine) -> set[str]:
+    """What a fault is about: its process, or its channels."""
+    return set(fault.channels) or {fault.process or ""}
+
+
+def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
+    """The number of the later fault that changes nothing any more once `fault` is there: it gives up its place.
+
+    It is the next one of this kind, is about nothing else, and nothing undoes `fault` before it.
+    """
+    about = _about(fault)
+    later = sorted(
+        (own.at, number)
+        for number, own in enumerate(faults)
+        if own.after is None and own.at > fault.at and about & _about(own)
+    )
+    for _, number in later:
+        own = faults[number]
+        if own.kind != fault.kind:
+            return None
+        if _about(own) <= about:
+            return number
+    return None
+
+
+def _channels_meant(scenario: Scenario, table: Table) -> tuple[str, ...]:
+    """The channels that a fault names, or those that join two of the groups that it names: [["P1"], ["P2", "P3"]]."""
+    if "groups" not in table.values:
+        return table.texts("channels")
+    group_of: dict[str, int] = {}
+    for number, group in enumerate(table.take("groups", list, [], "a list of groups of processes")):
+        for name in Table({"groups": group}, "").texts("groups"):
+            if name not in scenario.processes:
+                raise table.fail("groups", f"{name!r} is no process; {nearest(name, scenario.processes)}")
+            if group_of.setdefault(name, number) != number:
+                raise table.fail("groups", f"{name} is in two of them; a split puts each process on one side")
+    sides = ((channel.name, group_of.get(channel.source_name), group_of.get(channel.target_name))
+             for channel in scenario.channels)  # fmt: skip
+    found = tuple(name for name, one, other in sides if None not in (one, other) and one != other)
+    if not found:
+        raise table.fail("groups", "no channel joins two of them; give groups that channels join")
+    return found
 
 
 def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:

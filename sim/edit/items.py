@@ -17,6 +17,7 @@ from sim.core.model import INTERNAL, SEND, Event, label_of
 from sim.core.workload import WORKLOADS
 from sim.document.scenario import ITEM_KEYS, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
+from sim.explain.words import listing
 from sim.run.execution import Execution
 from sim.run.references import all_references
 
@@ -32,8 +33,7 @@ class Item(NamedTuple):
 
     def of(self, scenario: Scenario) -> Planned:
         """What this item names in `scenario`: a script line, an initiation or a fault."""
-        planned: Planned = getattr(scenario, self.key)[self.number]
-        return planned
+        return scenario.items(self.key)[self.number]
 
 
 def read_inner(table: Table, key: str, advice: str) -> Table:
@@ -50,7 +50,7 @@ def read_item(scenario: Scenario, table: Table) -> Item:
         raise table.fail("item", 'expected {"script": n}, {"snapshots": n} or {"faults": n}')
     (key,) = given.values
     number = given.whole(key, 0)
-    count = len(getattr(scenario, key))
+    count = len(scenario.items(key))
     if number >= count:
         raise given.fail(key, f"there is no number {number}; this scenario has {count} of them, counted from 0")
     return Item(key, number)
@@ -61,9 +61,9 @@ def name_of(planned: Planned) -> str:
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
     if isinstance(planned, FaultLine):
-        what = {"crash": "crash", "restart": "restart", "sever": "severing", "mend": "mending"}[planned.kind]
+        what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
         after = "" if planned.after is None else f" after {planned.after}"
-        return f"the {what} of {planned.process or ' and '.join(planned.channels)} at {planned.at:g}{after}"
+        return f"the {what} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:
         return planned.label
     what = "event" if planned.to is None else "message"
@@ -114,7 +114,9 @@ def _read(scenario: Scenario, table: Table, key: str) -> Any:
 
 
 def _with(scenario: Scenario, item: Item, *planned: Planned) -> Scenario:
-    """`scenario` with `planned` (one item or none) instead of `item`."""
+    """`scenario` with `planned` (one item or none) instead of `item`. To change a fault, drawn ones become lines."""
+    if item.key == "faults":
+        scenario = scenario.written_down()
     entries: list[Any] = list(getattr(scenario, item.key))
     entries[item.number : item.number + 1] = planned
     changed: dict[str, Any] = {item.key: tuple(entries)}

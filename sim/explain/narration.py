@@ -16,6 +16,7 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_RECEIVE,
     CONTROL_SEND,
+    DECISION,
     FULL,
     INTERNAL,
     MARKER_CARRIED,
@@ -45,6 +46,7 @@ from sim.explain.standstills import back_pressure_in_words, standstill_fields
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight
 from sim.run.snapshots import Snapshot, snapshots_of
+from sim.services.words import decision_words
 
 START = "Nothing has happened yet: every process is in its initial state and every channel is empty."
 
@@ -94,7 +96,10 @@ class Narrator:
         ending = {SNAPSHOT_ABORTED} if self.algorithm.closes_by == BY_NOTHING else {SNAPSHOT_ABORTED, SNAPSHOT_COMPLETE}
         # (process, snapshot) -> number of the row that ended it there
         self.ended: dict[tuple[str, str | None], int] = {}
+        self.recorded_at: dict[tuple[str, str | None], int] = {}  # likewise, of its first recording
         for event in execution.events:
+            if event.kind == RECORD:
+                self.recorded_at.setdefault((event.process, event.snapshot_id), event.row)
             if event.kind in ending:
                 self.ended.setdefault((event.process, event.snapshot_id), event.row)
 
@@ -283,6 +288,8 @@ class Narrator:
             yield "record", {"state": self._recorded_state(record)}
         if STATE_CHANGED in on:
             yield "changed", {"state": self._recorded_state(by_kind[STATE_CHANGED][-1])}
+        for row in by_kind.get(DECISION, ()):
+            yield "decided", {"decision": decision_words(row.snapshot_id or "", self.execution.body_of(row))}
         if NOTED in on:
             yield "noted", {"note": self.algorithm.note_words(self.execution.body_of(by_kind[NOTED][-1]))}
         knows_first = self._knows_first([row.kind for row in rows])
@@ -311,9 +318,11 @@ class Narrator:
                 yield key, {"channels": words.listing(on[kind])}
         if RESUMED in on:
             yield "resume", standstill_fields(self.execution, by_kind[RESUMED][-1])
-        for kind, key in ((SNAPSHOT_COMPLETE, "done"), (SNAPSHOT_ABORTED, "abort")):
-            if kind in on:
-                yield key, {}
+        if SNAPSHOT_COMPLETE in on:
+            yield "done", {}
+        for row in by_kind.get(SNAPSHOT_ABORTED, ()):
+            recorded = self.recorded_at.get((row.process, row.snapshot_id), row.row)
+            yield "abort" if recorded < row.row else "ignore", {"snapshot": row.snapshot_id or ""}
         if COLLECTED in on and not knows_first:
             yield "collected", {}
 

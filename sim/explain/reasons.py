@@ -28,7 +28,7 @@ from sim.core.notation import has_label, moment
 from sim.explain import words
 from sim.explain.words import words_of
 from sim.run.execution import Execution, Flight, once
-from sim.run.snapshots import ABORTED, Snapshot, snapshots_of
+from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 
 _RECORDED = frozenset({"channel", "channel_open", "channel_waits", "passed", "early", "recorded_by_rule"})
 
@@ -65,7 +65,7 @@ class DecidingRows(NamedTuple):
 def _deciding_rows(execution: Execution) -> dict[str, DecidingRows]:
     """The deciding rows of every snapshot, by snapshot id."""
     snapshots = snapshots_of(execution)
-    found = {own.id: DecidingRows({}, {}, {}, {}, own.status == ABORTED) for own in snapshots}
+    found = {own.id: DecidingRows({}, {}, {}, {}, own.status in GIVEN_UP) for own in snapshots}
     local = {own.id: own.local for own in snapshots}
     came: dict[int, Event] = {}  # step -> the receive in it
     for row in execution.events:

@@ -10,7 +10,7 @@ from sim.explain.recovery import LINE, line_in_words
 from sim.explain.words import capital
 from sim.run.execution import Execution
 from sim.run.recovery import recoveries_of
-from sim.run.snapshots import ABORTED, COMPLETE, Snapshot
+from sim.run.snapshots import ABORTED, COMPLETE, GIVEN_UP, Snapshot
 from sim.verify.checks import Verdict
 
 # Each check by its title and sentence if it holds, and by its title if it does not: then the witness is the sentence.
@@ -26,6 +26,10 @@ _WORDS = {
     "channel_states": (
         "Channel states", "The state of each channel is the messages that cross the cut, in their order.",
         "A wrong channel state",
+    ),
+    "one_outcome": (
+        "One outcome", "Everybody has the same part in how it ended: nobody keeps a part of what is given up.",
+        "More than one outcome",
     ),
     "conservation": (
         "Conservation", "Nothing is lost or counted twice: {sum}.", "Not conserved"
@@ -81,7 +85,7 @@ def _sum(execution: Execution, snapshot: Snapshot) -> str:
 
 
 def _undecided(snapshot: Snapshot, check: str) -> str:
-    if snapshot.status == ABORTED:
-        return "Not decided: the snapshot was aborted."
+    if snapshot.status in GIVEN_UP:
+        return f"Not decided: the snapshot {'was aborted' if snapshot.status == ABORTED else f'has {snapshot.status}'}."
     missing = "not every process has recorded" if check == "consistency" else "the snapshot is not complete"
     return f"Not decided: {missing}."

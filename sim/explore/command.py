@@ -29,15 +29,19 @@ def add_options(command: argparse.ArgumentParser, most_states: int) -> None:
         help="only each process's own script lines keep their order (default: all of them, as in one run)",
     )  # fmt: skip
     command.add_argument(
-        "--crashes", type=int, default=0, metavar="N",
-        help="so many crashes in a run, of any process at any moment (default: 0)",
-    )  # fmt: skip
-    command.add_argument("--restarts", action="store_true", help="a process that has crashed may start again")
-    command.add_argument(
         "--max-states", type=int, default=most_states, metavar="M", help=f"stop when there are more ({most_states:,})"
     )
     command.add_argument("--save", metavar="FILE.toml", help="where the shortest wrong run is written, to be opened")
     command.add_argument("--json", action="store_true", help="one JSON document")
+
+
+def add_faults(command: argparse.ArgumentParser) -> None:
+    """Adds the options for faults that may happen at any moment."""
+    command.add_argument(
+        "--crashes", type=int, default=0, metavar="N",
+        help="so many crashes in a run, of any process at any moment (default: 0)",
+    )  # fmt: skip
+    command.add_argument("--restarts", action="store_true", help="a process that has crashed may start again")
 
 
 def asked(arguments: argparse.Namespace) -> Scenario:

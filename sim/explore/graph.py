@@ -19,9 +19,9 @@ from sim.core.model import (
     Fire,
     Initiate,
     Internal,
+    Mend,
     Message,
     Process,
-    Restart,
     Send,
     Sever,
     State,
@@ -128,7 +128,7 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
 
 
 def _fault_in_words(engine: Engine, fault: Fault) -> str:
-    if isinstance(fault, Crash | Restart):
+    if not isinstance(fault, Sever | Mend):
         return f"{engine.processes[fault.process]} {'crashes' if isinstance(fault, Crash) else 'starts again'}"
     names = ", ".join(channel.name for channel in fault.channels)
     return (

@@ -53,7 +53,8 @@ class Local:
 
     late: the messages that came after it recorded, by snapshot and channel, each with the part of the sender for which
     it is red. early: the parts for which it received a red message before it recorded, by snapshot and channel.
-    stored: parts that it has completed and forgotten. ended: snapshots that it aborted before it forgot all.
+    stored: parts that it has completed and forgotten. ended: snapshots that it aborted before it forgot all. torn:
+    snapshots of which it lost a part that was not done, where it may record again: they are never complete.
     """
 
     process: Process
@@ -63,6 +64,7 @@ class Local:
     discarded: dict[str, int] = field(default_factory=dict)
     stored: dict[str, LocalSnapshot] = field(default_factory=dict)
     ended: frozenset[str] = frozenset()
+    torn: frozenset[str] = frozenset()
     done: frozenset[int] = frozenset()  # agenda items that waited for an event and have been carried out
     age: int = 0  # the number of inputs that it took to come here, in one run
 
@@ -77,7 +79,7 @@ class Local:
             own.memory, timers,
         )  # fmt: skip
         account = frozenset(self.late.items()), self.early, frozenset(self.discarded.items()), stored, self.ended
-        return frozen(fields), snapshots, account, self.done, own.index if counts_events else None
+        return frozen(fields), snapshots, account, self.torn, self.done, own.index if counts_events else None
 
     # ------------------------------------------------------------------ what it has recorded
 
@@ -88,7 +90,7 @@ class Local:
     def is_done(self, name: str) -> bool:
         """Whether its part of a snapshot is complete."""
         part = self.part(name)
-        return part is not None and part.done and name not in self.ended
+        return part is not None and part.done and name not in self.ended | self.torn
 
     @property
     def red(self) -> Red:
@@ -105,6 +107,8 @@ class Local:
                 self.stored = {**self.stored, name: part}
             else:
                 self._discard(name, records_again=records_again)
+                if records_again:
+                    self.torn |= {name}
 
     def recorded(self, names: Iterable[str]) -> None:
         """The process has recorded for these snapshots: earlier parts are discarded."""

@@ -246,7 +246,7 @@ class Machine:
         self, before: Local, process: Process, state: State, sent: Sequence[Message], parts: Sequence[Any]
     ) -> Outcome:
         timers = {name: timer for (_, name), timer in state.timers.items()}
-        account = before.late, before.early, before.discarded, before.stored, before.ended
+        account = before.late, before.early, before.discarded, before.stored, before.ended, before.torn
         after = Local(process, timers, *account, before.done, before.age + 1)
         if before.process.alive and not process.alive:
             after.crashed(before.process, records_again=self.records_again)

@@ -16,10 +16,12 @@ from typing import Any
 import numpy as np
 
 from sim.core.engine import Engine
-from sim.core.model import APP, MARKER, Channel, Crash, Initiate, Restart
+from sim.core.errors import InputError
+from sim.core.model import APP, MARKER, Channel, Crash, Initiate, Join, Leave, Restart
 from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Machine, Numbers
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
+from sim.services.member import Member
 
 FIRST_BITS = 1  # of a column
 NO_CASE = -1
@@ -127,8 +129,14 @@ class Space:
     def __init__(self, engine: Engine, *, own_order: bool, may: MayHappen = NO_FAULTS) -> None:
         """`own_order`: only each process's own lines of the script keep their order.
 
-        may: the faults that may happen at any moment; the engine has been made for them.
+        may: the faults that may happen at any moment; the engine has been made for them. Raises InputError for what
+        cannot be explored.
         """
+        if isinstance(engine.algorithm, Member):
+            raise InputError("coordinator: every run is explored without a coordinator as yet; leave it out")
+        if engine.absent or any(isinstance(item.action, Join | Leave) for item in engine.agenda):
+            what = "faults: every run is explored without processes that join or leave as yet"
+            raise InputError(f"{what}; leave them out")
         self.engine, self.may = engine, may
         control = [] if not engine.algorithm.uses_control else [
             engine.control_channel(source, target)

@@ -103,7 +103,9 @@ class Renaming:
             for name, channel, part in own.early
         )
         stored = {name: self.value(part) for name, part in own.stored.items()}
-        return Local(self._process(own.process), timers, late, early, own.discarded, stored, own.ended, own.done)
+        return Local(
+            self._process(own.process), timers, late, early, own.discarded, stored, own.ended, own.torn, own.done
+        )
 
     def part(self, own: Part) -> Part:
         """What a process recorded."""

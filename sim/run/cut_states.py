@@ -59,10 +59,11 @@ class CutStates:
 @once
 def states_at_cuts(execution: Execution) -> CutStates:
     """The states at the cuts of an execution, from one replay of it."""
-    local = {process.name: [process.state] for process in execution.engine.initial().processes}
+    initial = execution.engine.workload.initial  # in which one that is not there at first begins later
+    local = {name: [initial(name)] for name in execution.engine.processes}
     for step in execution.replay(copied=False):
         actor = step.state.node(execution.engine.actor(step.action))
-        if actor.name in local:  # no service
+        if actor.name in local and actor.alive:  # no service
             known = local[actor.name]
             known += [actor.state] * (actor.index + 1 - len(known))
     sent_on: dict[str, list[Flight]] = {channel.name: [] for channel in execution.engine.channels}

@@ -53,14 +53,16 @@ def price_of(scenario: Scenario) -> Price:
     snapshots = len({start.snapshot for start in scenario.snapshots})
     markers = engine.algorithm.messages()
     scripted = sum(1 if line.to is None else 2 for line in scenario.script)
+    faults = len(scenario.all_faults)
     events = scripted + engine.workload.events()
-    steps = events + len(scenario.snapshots) + snapshots * markers
+    steps = events + len(scenario.snapshots) + snapshots * markers + faults
     looks = 0 if scenario.scheduler.has_time else steps * (processes + channels)
     checked = events / EVENTS_CHECKED  # for each cut
     return Price(
         (
             Part(scripted, f"its script has {scripted:,} events", "a shorter script"),
             Part(events - scripted, f"its workload makes about {events - scripted:,} events", "a smaller workload"),
+            Part(faults, f"it has {faults:,} faults", "fewer faults, or lower [fault_rates]"),
             Part(
                 snapshots * (PER_SNAPSHOT + PER_MARKER * markers + checked) + len(scenario.snapshots),
                 f"its {snapshots:,} snapshots send about {markers:,} markers or control messages each",

@@ -6,6 +6,7 @@ Only the application's actions are carried out, no snapshot: it does not disturb
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.core.deadline import in_time
@@ -64,9 +65,9 @@ def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemSt
     """The state after the actions in `row`, carried out one after the other from the initial state.
 
     Each process's actions must be in the order of the run, and no message may be accepted before it is sent. The engine
-    carries out whole actions, so InputError is raised where a cut divides one.
+    carries out whole actions, so InputError is raised where a cut divides one. Who joins later is there from the first.
     """
-    engine = execution.scenario.engine()
+    engine = replace(execution.scenario, absent=()).engine()
     state = engine.initial()
     actions = _actions(execution)
     sent_on: dict[str, list[Message]] = {}

@@ -6,7 +6,7 @@ Nothing but the rows is used, so this works on any event table.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import merge
 from typing import Any, NamedTuple
@@ -18,8 +18,12 @@ from sim.core.model import (
     COLLECTED,
     CONTROL_SEND,
     CRASH,
+    DECISION,
+    JOIN,
+    LEAVE,
     MARKER_CARRIED,
     MARKER_SEND,
+    NOTED,
     RECEIVED,
     RECORD,
     RECORDED,
@@ -32,7 +36,8 @@ from sim.core.model import (
 from sim.document.scenario import STATUSES
 from sim.run.execution import Execution, once
 
-COMPLETE, RECORDING, ABORTED = STATUSES
+COMPLETE, RECORDING, ABORTED, EXPIRED, FAILED = STATUSES
+GIVEN_UP = frozenset({ABORTED, EXPIRED, FAILED})
 
 
 class RecordedState(NamedTuple):
@@ -62,13 +67,19 @@ class RecordedMessage(NamedTuple):
 class Snapshot:
     """One snapshot of one execution. Processes and channels are given by name.
 
+    `status` is complete, recording (not complete when the run ends) or aborted. With a coordinator it is what that has
+    decided, for a `reason` if it is expired or failed, of which `detail` says more. `triggered` is the step in which
+    somebody asked for it, and `decided` that of the decision (None: there is no coordinator, or no decision). `torn` is
+    the first process that lost a part that was not done, in a crash (empty: none did).
+
     `local` holds the recorded states (missing: the process has not recorded), and `events` the labels of the events
     inside. `channels` holds the recorded messages of every closed channel, `open` those of channels not closed when the
     run ends. `closed` holds the step at which each channel was closed. `began`, `completed` and `aborted` are steps
     (None: never); `slowest` is the process that completed it, the last to finish. `markers` and `controls` count the
     markers and control messages sent for this snapshot, `carried` the markers that rode on messages. `collected` is the
     step at which its initiator knew that every part was there (None: never, as with algorithms that do not bring the
-    parts together).
+    parts together). `members` are the processes that take part: those that were there when it began, and those that
+    recorded.
     """
 
     id: str
@@ -83,10 +94,16 @@ class Snapshot:
     completed: int | None
     slowest: str | None
     aborted: int | None
+    members: tuple[str, ...]
     markers: int
     controls: int
     carried: int = 0
     collected: int | None = None
+    reason: str = ""
+    detail: str = ""
+    torn: str = ""
+    triggered: int | None = None
+    decided: int | None = None
 
     @property
     def frontier(self) -> dict[str, int]:
@@ -109,6 +126,7 @@ class Snapshot:
             "algorithm": algorithm,
             "initiators": list(self.initiators),
             "status": self.status,
+            **({"reason": self.reason} if self.reason else {}),
             "processes": {
                 name: {"state": local.state, "events": list(self.events[name])} for name, local in self.local.items()
             },
@@ -122,7 +140,8 @@ def snapshots_of(execution: Execution) -> list[Snapshot]:
     """Every snapshot of the scenario, in the order of their first rows. Those that never began come last."""
     asked = (start.snapshot for start in execution.scenario.snapshots)
     channels = [channel.name for channel in execution.engine.channels]
-    return snapshots_in(execution.events, execution.scenario.processes, channels, asked, execution.body_of)
+    own = execution.scenario
+    return snapshots_in(execution.events, own.processes, channels, asked, execution.body_of, own.absent)
 
 
 @once
@@ -151,13 +170,16 @@ def snapshots_in(
     channels: Sequence[str],
     asked: Iterable[str] = (),
     body_of: Callable[[Event], Any] = _parsed,
+    absent: Collection[str] = (),
 ) -> list[Snapshot]:
     """The snapshots in an event table, in the order of their first rows, then those `asked` for that have no rows.
 
-    `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value.
+    `processes` and `channels` hold all names, in their order. `body_of` returns the body of a row as a value. `absent`:
+    who is not there at first.
     """
     rows_of: dict[str, list[Event]] = {name: [] for name in asked}
-    crashes = [event for event in events if event.kind == CRASH]
+    ends = [event for event in events if event.kind in (CRASH, LEAVE)]
+    comings = [event for event in events if event.kind in (JOIN, LEAVE)]
     labels: dict[str, list[str]] = {process: [] for process in processes}
     triggered: set[int] = set()  # the steps in which a message was received or a timer went off
     for event in in_time(events):
@@ -167,7 +189,7 @@ def snapshots_in(
             labels[event.process].append(event.label or "")
         if event.kind in RECEIVED or event.kind == TIMER:
             triggered.add(event.step)
-    table = _EventTable(processes, channels, labels, triggered, crashes, body_of)
+    table = _EventTable(processes, channels, labels, triggered, ends, comings, absent, body_of)
     found = [table.snapshot(name, rows) for name, rows in in_time(rows_of.items(), every=1)]
     return sorted(found, key=lambda s: rows_of[s.id][0].row if rows_of[s.id] else len(events))
 
@@ -175,14 +197,18 @@ def snapshots_in(
 class _EventTable(NamedTuple):
     """What all snapshots of one event table share. `labels`: the application events of each process, in order.
 
-    `crashes` holds the rows of crashes: a process that crashes discards what it has recorded, unless its part is done.
+    `ends` holds the rows of crashes and departures: a process discards what it has recorded then, unless its part is
+    done. It remembers nothing, so it may record once more; but its markers have come and gone, and the snapshot is
+    never complete. `comings` holds the rows of those who join and leave, and `absent` who is not there at first.
     """
 
     processes: Sequence[str]
     channels: Sequence[str]
     labels: dict[str, list[str]]
     triggered: set[int]
-    crashes: Sequence[Event]
+    ends: Sequence[Event]
+    comings: Sequence[Event]
+    absent: Collection[str]
     body_of: Callable[[Event], Any]
 
     def snapshot(self, name: str, rows: list[Event]) -> Snapshot:
@@ -194,11 +220,14 @@ class _EventTable(NamedTuple):
         aborted: int | None = None
         collected: int | None = None
         starts: list[tuple[str, int]] = []
-        for row in merge(rows, self.crashes, key=lambda row: row.row) if self.crashes else rows:
+        torn = ""  # the first process whose part was not done and is lost in a crash
+        begun, decision = self._coordinated(rows)
+        for row in merge(rows, self.ends, key=lambda row: row.row) if self.ends else rows:
             process, channel = row.process, row.channel or ""
-            if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind == CRASH and process not in done):
+            if row.kind in (RECORD, SNAPSHOT_ABORTED) or (row.kind in (CRASH, LEAVE) and process not in done):
                 _discard(process, kept, closed, done)
-                local.pop(process, None)
+                if local.pop(process, None) is not None and row.kind in (CRASH, LEAVE):
+                    torn = torn or process
             if row.kind == RECORD:
                 state = self.body_of(row)
                 local[process] = RecordedState(state, row.index or 0, row.step, state)
@@ -217,25 +246,57 @@ class _EventTable(NamedTuple):
                 collected = row.step
             elif row.kind == SNAPSHOT_ABORTED and aborted is None:
                 aborted = row.step
-        is_complete = aborted is None and all(process in done for process in self.processes)
+        members = tuple(begun["among"]) if begun else self._members(rows, local)
+        channels = dict.fromkeys(self.channels if len(members) == len(self.processes) else self._between(members))
+        is_complete = aborted is None and not torn and all(process in done for process in members)
+        completed = max(done.values()) if is_complete else None
+        status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
+        if decision is not None:
+            status = self.body_of(decision)["outcome"]
+            completed, aborted = (decision.step, None) if status == COMPLETE else (None, aborted or decision.step)
+        elif begun:
+            status, completed = RECORDING, None
         return Snapshot(
             id=name,
-            initiators=self._initiators(rows, starts),
-            status=ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING,
+            initiators=tuple(begun["starts"]) if begun else self._initiators(rows, starts),
+            status=status,
+            reason=self.body_of(decision)["reason"] if decision is not None else "",
+            detail=self.body_of(decision)["detail"] if decision is not None else "",
+            torn=torn,
+            triggered=rows[0].step if begun else None,
+            decided=decision.step if decision is not None else None,
             local={process: local[process] for process in self.processes if process in local},
             events={process: tuple(self.labels[process][: part.inside]) for process, part in local.items()},
-            channels={channel: tuple(kept.get(channel, ())) for channel in self.channels if channel in closed},
-            open={channel: tuple(messages) for channel, messages in kept.items() if channel not in closed},
+            channels={channel: tuple(kept.get(channel, ())) for channel in channels if channel in closed},
+            open={name: tuple(kept[name]) for name in kept if name in channels and name not in closed},
             closed=closed,
             began=min((step for _, step in starts), default=None),
-            completed=max(done.values()) if is_complete else None,
-            slowest=max(done, key=done.__getitem__) if is_complete else None,
+            completed=completed,
+            slowest=max(done, key=done.__getitem__) if completed is not None else None,
             aborted=aborted,
+            members=members,
             markers=sum(row.kind == MARKER_SEND for row in rows),
             controls=sum(row.kind == CONTROL_SEND for row in rows),
             carried=sum(row.kind == MARKER_CARRIED for row in rows),
             collected=collected,
         )
+
+    def _coordinated(self, rows: Sequence[Event]) -> tuple[dict[str, Any] | None, Event | None]:
+        """What a coordinator noted when it started the snapshot, and its decision (None: there is none)."""
+        notes = (self.body_of(row) for row in rows if row.kind == NOTED and row.process not in self.processes)
+        begun = next((body for body in notes if isinstance(body, dict) and "among" in body), None)
+        return begun, next((row for row in rows if row.kind == DECISION), None)
+
+    def _members(self, rows: Sequence[Event], local: Container[str]) -> tuple[str, ...]:
+        """Who was there when the snapshot of `rows` began, and who has recorded, in the order of the processes."""
+        began = rows[0].row if rows else 0
+        there = {process: process not in self.absent for process in self.processes}
+        there.update((row.process, row.kind == JOIN) for row in self.comings if row.row <= began)
+        return tuple(process for process in self.processes if there[process] or process in local)
+
+    def _between(self, members: Collection[str]) -> list[str]:
+        """The channels from members to members."""
+        return [name for name in self.channels if {*name.split("->")} <= {*members}]
 
     def _initiators(self, rows: list[Event], starts: list[tuple[str, int]]) -> tuple[str, ...]:
         """The service whose row is the first; else the processes that recorded without receiving anything."""

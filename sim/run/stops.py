@@ -8,22 +8,39 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from sim.core.deadline import in_time
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, PAUSED, RESTART, RESUMED, ROOM, UNBLOCKED, UP, Event
+from sim.core.model import (
+    BLOCKED,
+    CRASH,
+    DOWN,
+    FULL,
+    JOIN,
+    LEAVE,
+    PAUSED,
+    RESTART,
+    RESUMED,
+    ROOM,
+    UNBLOCKED,
+    UP,
+    Event,
+)
 from sim.run.execution import Execution, once
 from sim.run.fifo import due
 
-_ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FULL: ROOM, CRASH: RESTART, DOWN: UP}
+_ENDS = {BLOCKED: UNBLOCKED, PAUSED: RESUMED, FULL: ROOM, CRASH: RESTART, DOWN: UP, LEAVE: JOIN}
 
 
 class Stop(NamedTuple):
-    """From its row `begin` to its row `end` (None: to the end of the run) a channel or a process stands still."""
+    """From its row `begin` to its row `end` (None: to the end of the run) a channel or a process stands still.
+
+    For a process that is not there at first, `begin` is a row that no table has: it leaves in step 0.
+    """
 
     begin: Event
     end: Event | None
 
     @property
     def kind(self) -> str:
-        """What it is: BLOCKED, PAUSED, FULL, CRASH (a process is down) or DOWN (a channel is severed)."""
+        """What it is: BLOCKED, PAUSED, FULL, CRASH (a process is down), LEAVE (it is not there) or DOWN (severed)."""
         return self.begin.kind
 
     @property
@@ -52,14 +69,21 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
     """All stops of a run, in the order of their beginnings."""
     found: dict[int, Stop] = {}
     open_at: dict[tuple[str, str], int] = {}  # what ends it, and where -> row of its beginning
-    for row in in_time(execution.events):
+    for row in in_time([*_absent_at_first(execution), *execution.events]):
         where = row.channel or row.process
+        if row.kind == LEAVE:
+            open_at.pop((RESTART, where), None)  # who was down is gone now
         if row.kind in _ENDS:
             open_at[_ENDS[row.kind], where] = row.row
             found[row.row] = Stop(row, None)
         elif (begin := open_at.pop((row.kind, where), None)) is not None:
             found[begin] = found[begin]._replace(end=row)
     return tuple(found.values())
+
+
+def _absent_at_first(execution: Execution) -> Iterator[Event]:
+    for number, process in enumerate(execution.scenario.absent):
+        yield Event(0, -1 - number, 0, 0.0, process, None, LEAVE, None, None, None, None, None, None, None)
 
 
 @once

@@ -12,16 +12,17 @@ from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
-from sim.core.model import CRASH, LOST, MARKER_CARRIED
+from sim.core.model import CRASH, DECISION, LEAVE, LOST, MARKER_CARRIED
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
-from sim.run.snapshots import ABORTED, COMPLETE, Snapshot, snapshots_of
+from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
 
 CHECKS = (
     "completion",  # every process has recorded, and every channel is closed
     "one_marker",  # every channel carried exactly one marker; at most one if the snapshot is not complete
     "consistency",  # no message was received inside the cut and sent outside it
     "channel_states",  # every channel's recorded messages are those that cross the cut, in their order
+    "one_outcome",  # a snapshot that is given up is given up by all: nobody who is up keeps a part of it
     "conservation",  # what is conserved adds up, in the recorded processes and channels
 )
 
@@ -61,11 +62,11 @@ def checks_of(execution: Execution) -> list[str]:
 
 
 def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
-    has_cut = len(snapshot.local) == len(execution.scenario.processes)
+    has_cut = all(process in snapshot.local for process in snapshot.members)
     is_complete = snapshot.status == COMPLETE
-    adds_up = is_complete and not loses_something(execution)
+    adds_up = is_complete and not loses_something(execution) and _holds_everything(execution, snapshot)
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
-    if snapshot.status == ABORTED or not ready:
+    if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready:
         return Verdict(check, None)
     deadline.check()
     witness = _WITNESS_OF[check](execution, snapshot)
@@ -75,16 +76,33 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
 @once
 def loses_something(execution: Execution) -> bool:
     """Whether a state or a message is lost in a run."""
-    return any(event.kind in (CRASH, LOST) for event in execution.events)
+    return any(event.kind in (CRASH, LEAVE, LOST) for event in execution.events)
+
+
+def _holds_everything(execution: Execution, snapshot: Snapshot) -> bool:
+    """Whether nothing has gone, before its snapshot, from those that take part in it to others, or come from others."""
+    others = {*execution.scenario.processes} - {*snapshot.members}
+    events = (event for name, inside in snapshot.frontier.items() for event in execution.history.of[name][:inside])
+    return not others or all(others.isdisjoint((event.channel or "").split("->")) for event in events)
+
+
+def _channels(execution: Execution, snapshot: Snapshot) -> list[str]:
+    """The channels from and to processes that take part in a snapshot."""
+    names = [channel.name for channel in execution.engine.channels]
+    if len(snapshot.members) == len(execution.scenario.processes):
+        return names
+    return [name for name in names if {*name.split("->")} <= {*snapshot.members}]
 
 
 def _completion(execution: Execution, snapshot: Snapshot) -> Witness:
-    for process in execution.scenario.processes:
+    for process in snapshot.members:
         if process not in snapshot.local:
             return f"{process} has not recorded"
     if snapshot.status == COMPLETE:
         return None
-    channels = (channel.name for channel in execution.engine.channels)
+    if snapshot.torn:
+        return f"{snapshot.torn} has lost its part in a crash"
+    channels = _channels(execution, snapshot)
     still_open = (_caption(execution, name) for name in channels if name not in snapshot.channels)
     return next((f"{name} is not closed" for name in still_open), "it is not done")
 
@@ -104,19 +122,30 @@ def _markers_sent(execution: Execution) -> Counter[tuple[str | None, str]]:
 def _one_marker(execution: Execution, snapshot: Snapshot) -> Witness:
     sent = _markers_sent(execution)
     least = 1 if snapshot.status == COMPLETE else 0
-    for channel in execution.engine.channels:
-        count = sent[snapshot.id, channel.name]
+    for channel in _channels(execution, snapshot):
+        count = sent[snapshot.id, channel]
         if not least <= count <= 1:
-            name = _caption(execution, channel.name)
+            name = _caption(execution, channel)
             return f"{name} carried {count} {execution.engine.algorithm.marker}s"
+    return None
+
+
+def _one_outcome(execution: Execution, snapshot: Snapshot) -> Witness:
+    decisions = sum(row.kind == DECISION and row.snapshot_id == snapshot.id for row in execution.events)
+    if decisions > 1:
+        return f"{snapshot.id} is decided {decisions} times"
+    up = {process.name for process in execution.final.processes if process.alive}
+    if snapshot.status in GIVEN_UP:
+        return next((f"{name} keeps its part" for name in snapshot.local if name in up), None)
     return None
 
 
 def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
     history = execution.history
-    if history.is_consistent(snapshot.frontier):
+    frontier = history.with_causes_elsewhere(snapshot.frontier)
+    if history.is_consistent(frontier):
         return None
-    message = history.violation(snapshot.frontier)
+    message = history.violation(frontier)
     assert message is not None  # the cut is inconsistent, so some message is received inside and sent outside
     send = history.sends[message]
     name = _caption(execution, send.channel or "")
@@ -125,12 +154,12 @@ def _consistency(execution: Execution, snapshot: Snapshot) -> Witness:
 
 def _channel_states(execution: Execution, snapshot: Snapshot) -> Witness:
     crossing = execution.history.in_channels(snapshot.frontier)
-    for channel in execution.engine.channels:
-        kept = snapshot.channels.get(channel.name, snapshot.open.get(channel.name, ()))
+    for channel in _channels(execution, snapshot):
+        kept = snapshot.channels.get(channel, snapshot.open.get(channel, ()))
         recorded = [message.body for message in kept]
-        found = [execution.flights[message].body for message in crossing.get(channel.name, [])]
+        found = [execution.flights[message].body for message in crossing.get(channel, [])]
         if recorded != found:
-            name = _caption(execution, channel.name)
+            name = _caption(execution, channel)
             return f"{name} recorded {to_json(recorded)}, but {to_json(found)} crosses the cut"
     return None
 
@@ -146,7 +175,9 @@ def conserved_by(execution: Execution) -> Counter[str]:
 
 
 def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
-    workload, total = execution.engine.workload, conserved_by(execution)
+    workload, total = execution.engine.workload, conserved_by(execution).copy()
+    for process in set(execution.scenario.processes) - {*snapshot.members}:
+        total.subtract(workload.measure(workload.initial(process)))
     found: Counter[str] = Counter()
     for local in snapshot.local.values():
         found.update(workload.measure(local.state))
@@ -160,5 +191,5 @@ def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
 
 _WITNESS_OF: dict[str, Callable[[Execution, Snapshot], Witness]] = {
     "completion": _completion, "one_marker": _one_marker, "consistency": _consistency,
-    "channel_states": _channel_states, "conservation": _conservation,
+    "channel_states": _channel_states, "conservation": _conservation, "one_outcome": _one_outcome,
 }  # fmt: skip

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from sim.core import deadline
+from sim.core.log import KIND
 from sim.core.model import (
+    CRASH,
+    LEAVE,
+    LOST,
     MARKER_CARRIED,
     MARKER_SEND,
     RECEIVE,
@@ -47,10 +51,18 @@ class SoundSnapshot:
 
 
 def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
-    """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds."""
+    """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds.
+
+    A run in which a process crashes or a message is lost is not judged here either.
+    """
     deadline.check()
     checks = checks_of(execution)
+    if execution.scenario.absent or execution.scenario.coordinator is not None:
+        return None
     if not _HOLDS.keys() >= set(checks):
+        return None
+    kinds = execution.log.column(KIND)
+    if not {CRASH, LEAVE, LOST}.isdisjoint(kinds):  # then checks may be undecided
         return None
     messages, rows_of = _read_log(execution)
     found = []

@@ -8,18 +8,25 @@ marker.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.model import (
     CHANNEL_CLOSED,
     CRASH,
+    DECISION,
+    JOIN,
+    LEAVE,
     LOST,
     MARKER_CARRIED,
     MARKER_SEND,
+    NOTED,
+    RECEIVE,
     RECORD,
     RECORDED,
+    RESTART,
     SEND,
     SNAPSHOT_ABORTED,
     SNAPSHOT_COMPLETE,
@@ -33,10 +40,20 @@ Measure = Callable[[Any], dict[str, int]]
 
 
 class Conserved:
-    """The conserved goods of a workload: the total, and functions that measure a state and a body (parsed JSON)."""
+    """The conserved goods of a workload: what each process has of them at first, and how to measure a state and a body.
 
-    def __init__(self, total: dict[str, int], state: Measure, body: Measure) -> None:
-        self.total, self.state, self.body = total, state, body
+    States and bodies are given as parsed JSON.
+    """
+
+    def __init__(self, initial: Mapping[str, Mapping[str, int]], state: Measure, body: Measure) -> None:
+        self.initial, self.state, self.body = initial, state, body
+
+    def total(self, processes: Iterable[str]) -> dict[str, int]:
+        """The total of each good that these processes have at first."""
+        found: Counter[str] = Counter()
+        for process in processes:
+            found.update(self.initial[process])
+        return found
 
 
 def verdicts_from_table(
@@ -46,31 +63,112 @@ def verdicts_from_table(
     snapshot: str,
     conserved: Conserved,
     algorithm: SnapshotAlgorithm,
+    absent: Collection[str] = (),
 ) -> list[Verdict]:
-    """The verdicts on `snapshot`. `processes` and `channels` hold all names."""
+    """The verdicts on `snapshot`. `processes` and `channels` hold all names; `absent`: who is not there at first."""
     own = [event for event in events if event.snapshot_id == snapshot]
-    crashes = [event for event in events if event.kind == CRASH]
+    crashes = [event for event in events if event.kind in (CRASH, LEAVE)]
     lost = {event.message_id for event in events if event.kind == LOST}
     rows = _without_discarded(own, crashes)
     cut = {row.process: row.index or 0 for row in rows if row.kind == RECORD}
+    everybody, all_there = processes, conserved.total(processes)
+    processes = _members(events, own, processes, absent, cut)
+    others = frozenset(everybody) - frozenset(processes)
+    channels = [name for name in channels if not others & {*name.split("->")}]
+    has_cut = len(cut) == len(processes)
+    adds_up = has_cut and not (crashes or lost or _has_dealings(events, others, cut))
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
+    missing += [f"{name} has lost its part in a crash" for name in _torn(own, crashes)]
     if algorithm.closes_by != BY_NOTHING:
-        missing += [f"{caption(processes, name)} is not closed" for name in channels if name not in closed]
+        missing += [f"{caption(everybody, name)} is not closed" for name in channels if name not in closed]
     found = {
         "completion": missing,
-        "one_marker": _miscounted(own, processes, channels, not missing, algorithm.marker),
-        "consistency": _orphans(events, processes, cut) if len(cut) == len(processes) else None,
-        "channel_states": None if missing else _misrecorded(events, cut, contents, processes, channels, lost),
-        "conservation": None if missing or crashes or lost else _lost(rows, contents, conserved),
+        "one_marker": _miscounted(own, everybody, channels, not missing, algorithm.marker),
+        "consistency": _orphans(events, everybody, _closed(events, others, cut)) if has_cut else None,
+        "channel_states": None if missing else _misrecorded(events, cut, contents, everybody, channels, lost),
+        "conservation": _lost(rows, contents, conserved, processes) if adds_up and not missing else None,
     }
-    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own)
+    outcomes = [json.loads(row.body or "{}")["outcome"] for row in own if row.kind == DECISION]
+    is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own) or outcomes not in ([], ["complete"])
+    if len(outcomes) > 1:
+        found["one_outcome"] = [f"{snapshot} is decided {len(outcomes)} times"]
+    else:
+        down = _not_up(events, everybody, absent)
+        keepers = [name for name in everybody if name in cut and name not in down] if is_aborted else []
+        found["one_outcome"] = [f"{name} keeps its part" for name in keepers]
+    found["conservation"] = found.pop("conservation")  # the last one
     return [
-        _verdict(check, None if is_aborted else witnesses)
+        _verdict(check, None if is_aborted and check != "one_outcome" else witnesses)
         for check, witnesses in found.items()
-        if check in algorithm.checks and (check != "conservation" or conserved.total)
+        if check in algorithm.checks and (check != "conservation" or all_there)
     ]
+
+
+def _torn(rows: Sequence[Event], crashes: Sequence[Event]) -> Iterator[str]:
+    """Who had recorded and was not done when it crashed or left."""
+    for crash in crashes:
+        own = [row.kind for row in rows if row.process == crash.process and row.row < crash.row]
+        parts = [kind for kind in own if kind in (RECORD, SNAPSHOT_COMPLETE, SNAPSHOT_ABORTED)]
+        if parts and parts[-1] == RECORD:
+            yield crash.process
+
+
+def _members(
+    events: Sequence[Event],
+    own: Sequence[Event],
+    processes: Sequence[str],
+    absent: Collection[str],
+    cut: Container[str],
+) -> list[str]:
+    """Who takes part in the snapshot with the rows `own`: whom a coordinator has named when it started it.
+
+    Without one, who is there at the first row, and who has recorded.
+    """
+    named = (json.loads(row.body or "null") for row in own if row.kind == NOTED and row.process not in processes)
+    for body in named:
+        if isinstance(body, dict) and "among" in body:
+            return [process for process in processes if process in body["among"]]
+    began = own[0].row if own else 0
+    gone = {*absent}
+    for row in events[: began + 1]:
+        if row.kind == LEAVE:
+            gone.add(row.process)
+        elif row.kind == JOIN:
+            gone.discard(row.process)
+    return [process for process in processes if process not in gone or process in cut]
+
+
+def _not_up(events: Sequence[Event], processes: Sequence[str], absent: Collection[str]) -> set[str]:
+    """Who is down or not there when the run ends."""
+    found = {name for name in processes if name in absent}
+    for row in events:
+        if row.kind in (CRASH, LEAVE):
+            found.add(row.process)
+        elif row.kind in (RESTART, JOIN):
+            found.discard(row.process)
+    return found
+
+
+def _has_dealings(events: Sequence[Event], others: frozenset[str], cut: Mapping[str, int]) -> bool:
+    """Whether inside the cut a message is sent to one of the `others`, or received from one."""
+    inside = (row for row in events if row.kind in (SEND, RECEIVE) and (row.index or 0) <= cut.get(row.process, 0))
+    return any(not others.isdisjoint((row.channel or "").split("->")) for row in inside)
+
+
+def _closed(events: Sequence[Event], others: Collection[str], cut: Mapping[str, int]) -> dict[str, int]:
+    """`cut`, and for each of the `others` the number of its events from which messages lead into the cut."""
+    found = {**cut, **dict.fromkeys(others, 0)}
+    grows = True
+    while grows:
+        grows = False
+        for row in events if others else ():
+            sent = row.index or 0
+            is_inside = row.peer_index is not None and row.peer_index <= found[_target(row.channel)]
+            if row.kind == SEND and row.process in others and is_inside and sent > found[row.process]:
+                found[row.process], grows = sent, True
+    return found
 
 
 def _without_discarded(rows: Sequence[Event], crashes: Sequence[Event]) -> list[Event]:
@@ -135,7 +233,9 @@ def _misrecorded(
 ) -> Iterable[str]:  # fmt: skip
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
-        if row.kind != SEND or (row.index or 0) > cut[row.process] or row.message_id in lost:
+        if row.kind != SEND or row.channel not in crossing or row.message_id in lost:
+            continue
+        if (row.index or 0) > cut[row.process]:
             continue
         if row.peer_index is None or row.peer_index > cut[_target(row.channel)]:
             crossing[row.channel or ""].append(row)
@@ -147,11 +247,14 @@ def _misrecorded(
             yield f"{caption(processes, name)} recorded {recorded}, but {found} crosses the cut"
 
 
-def _lost(rows: Sequence[Event], closed: dict[str, str], conserved: Conserved) -> Iterable[str]:
+def _lost(
+    rows: Sequence[Event], closed: dict[str, str], conserved: Conserved, processes: Iterable[str]
+) -> Iterable[str]:
     states = {row.process: row.body or "null" for row in rows if row.kind in (RECORD, STATE_CHANGED)}  # the last ones
     weights = [conserved.state(json.loads(state)) for state in states.values()]
     weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
-    for good in sorted(conserved.total):
+    total = conserved.total(processes)
+    for good in sorted(total):
         found = sum(weight.get(good, 0) for weight in weights)
-        if found != conserved.total[good]:
-            yield f"{found} {good} recorded of {conserved.total[good]}"
+        if found != total[good]:
+            yield f"{found} {good} recorded of {total[good]}"

@@ -12,7 +12,7 @@ from diagrams import theme
 from diagrams.drawing import Drawing
 from diagrams.pictures import drawn
 from diagrams.primitives import Area, Arrows, Disc, Line, Pixel, Primitive, Text
-from diagrams.stops import CRASHED
+from diagrams.stops import ABSENT, CRASHED
 from diagrams.view import View
 from sim.document import library
 from tests.diagrams.colours import EYES, Colour, colour_of, contrast, difference, lightness, over
@@ -114,7 +114,7 @@ def lost(parts: list[Primitive], palette: dict[str, str]) -> set[tuple[str, str,
         if is_ground(part):
             grounds.append(part)
             continue
-        if part.sign == CRASHED:
+        if part.sign in (CRASHED, ABSENT):
             continue  # it breaks the line of a process, and is seen by that
         least = LEAST_OF_TEXT if isinstance(part, Text) else LEAST
         for token, points in shapes(part):

@@ -13,7 +13,7 @@ from diagrams.payload import payload
 from diagrams.positions import kept_apart, positions_of_steps
 from diagrams.question import Asked, positions, question
 from diagrams.scene import Scene, compose
-from sim.core.model import APP, RECEIVED
+from sim.core.model import APP, RECEIVED, RECORD
 from sim.document import library
 from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.edit.edits import apply_edit
@@ -43,7 +43,9 @@ def check(scene: Scene) -> None:
     """Whatever is drawn of a snapshot begins where it starts, or lies straight across its receiver's line."""
     at = positions(scene)
     for snapshot in scene.snapshots:
-        starts = {(name, snapshot.local[name].step) for name in snapshot.initiators if name in snapshot.local}
+        rows = [row for row in scene.execution.events if (row.kind, row.snapshot_id) == (RECORD, snapshot.id)]
+        first = {row.process: row.step for row in reversed(rows)}
+        starts = {(name, first[name]) for name in snapshot.initiators if name in first}
         drawn = {arrow["id"]: arrow for arrow in arrows(scene, snapshot.id)}
         for flight in (own for own in scene.flights if own.kind != APP and own.send.snapshot_id == snapshot.id):
             if (flight.send.process, flight.send.step) in starts:
@@ -57,7 +59,8 @@ def check(scene: Scene) -> None:
                 side = 1 if flight.channel.source > flight.channel.target else -1
                 assert tail - head == pytest.approx(SHORT * side)
                 assert "sent" not in drawn[flight.id]["text"]
-    known = [flight.id for flight in scene.flights if flight.kind == APP]
+    of_none = [own for own in scene.flights if own.kind != APP and own.send.snapshot_id is None]
+    known = [own.id for own in scene.flights if own.kind == APP or (own in of_none and own.receive is not None)]
     assert sorted(arrow["id"] for arrow in arrows(scene)) == known
 
 

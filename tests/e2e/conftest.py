@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.e2e.hand import Hand
 from tests.tools import QUICK_JAVA, ROOT, check_none, end, free_port
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
@@ -144,6 +145,15 @@ def explorer(shared_explorer: ExplorerPage) -> Iterator[ExplorerPage]:
     yield shared_explorer
     found, shared_explorer.trouble.found = shared_explorer.trouble.found, []
     check_none(found)
+
+
+@pytest.fixture
+def hand(explorer: ExplorerPage) -> Iterator[Hand]:
+    """A hand on the lecture example, at its last step."""
+    hand = Hand(explorer)
+    explorer.press("End")
+    yield hand
+    explorer.page.keyboard.press("Escape")
 
 
 class ExplorerPage:

@@ -76,3 +76,24 @@ def test_dialogs(fresh_explorer, button, color_scheme):
     page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
     found = issues(fresh_explorer, f"{color_scheme}, {button}")
     check_none(found)
+
+
+@pytest.mark.parametrize("color_scheme", SCHEMES)
+def test_faults_by_key(fresh_tab, color_scheme):
+    """The menus of a line and of a channel, the choice of another process, and of one side of a split; the split."""
+    fresh_tab.open("?scenario=partition&step=3")
+    page, found = fresh_tab.page, []
+    fresh_tab.tab("Network")
+    page.locator(".cc-network-channels line").first.focus()
+    page.keyboard.press("Enter")
+    page.locator(".cc-channel-menu").wait_for()
+    found += issues(fresh_tab, f"{color_scheme}, menu of a channel in a split network")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Split the network …").first.press("Enter")
+    found += issues(fresh_tab, f"{color_scheme}, one side")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="P1: at the time of this step").press("Enter")
+    found += issues(fresh_tab, f"{color_scheme}, menu of a line")
+    page.get_by_role("menuitem", name="Sever from here to …").press("Enter")
+    found += issues(fresh_tab, f"{color_scheme}, choosing another process")
+    check_none(found)

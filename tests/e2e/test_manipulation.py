@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+from tests.e2e.hand import ZOOM
+
 LECTURE_STATES = {"P1": "{A, B}", "P2": "{F, G, H}", "P3": "{I}"}
 LECTURE_CHANNELS = {"C21": "<H->D>"} | dict.fromkeys(["C12", "C13", "C23", "C31", "C32"], "<empty>")
 LECTURE = (LECTURE_STATES, LECTURE_CHANNELS)
@@ -13,80 +15,6 @@ LECTURE = (LECTURE_STATES, LECTURE_CHANNELS)
 MARKER_13 = "Arrival of marker S1 on C13"
 MARKER_21 = "Arrival of marker S1 on C21"
 H_TO_D = "Arrival of H->D on C21"
-
-# Where a lane and a time lie on the screen.
-PLACE = """([lane, time]) => {
-  const plot = document.querySelector(".cc-diagram");
-  const { xaxis, yaxis } = plot._fullLayout;
-  const box = plot.getBoundingClientRect();
-  const isDown = "ticktext" in plot.layout.xaxis;
-  const [x, y] = isDown ? [lane, time] : [time, lane];
-  return [box.left + xaxis._offset + xaxis.d2p(x), box.top + yaxis._offset + yaxis.d2p(y)];
-}"""
-ZOOM = """(({ xaxis, yaxis }) => JSON.stringify([xaxis.range, yaxis.range]))(
-  document.querySelector(".cc-diagram").layout)"""
-
-
-class Hand:
-    """A person's hand on the diagram."""
-
-    def __init__(self, explorer):
-        self.explorer, self.page, self.mouse = explorer, explorer.page, explorer.page.mouse
-
-    def handle(self, label):
-        return self.page.get_by_role("slider", name=label, exact=True)
-
-    def told(self, label):
-        """What the handle says of its time, such as `arrives at 873, sent at 736`."""
-        return self.handle(label).get_attribute("aria-valuetext")
-
-    def at(self, lane, time):
-        return self.page.evaluate(PLACE, [lane, time])
-
-    def grip(self, label):
-        box = self.handle(label).bounding_box()
-        self.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        self.mouse.down()
-
-    def drag(self, label, lane, time, drop=True):
-        """Take hold of a handle and move it to a time; what the preview says then."""
-        self.grip(label)
-        self.mouse.move(*self.at(lane, time), steps=4)
-        said = self.page.locator(".cc-preview-words").text_content()
-        if drop:
-            self.drop()
-        return said
-
-    def drop(self):
-        self.mouse.up()
-        self.settle()
-
-    def settle(self):
-        self.page.wait_for_selector(".cc:not([data-pending])")
-
-    def zoom(self):
-        return self.page.evaluate(ZOOM)
-
-    def edits(self):
-        self.explorer.tab("Change")
-        return self.explorer.edits()
-
-    def toolbar(self, label):
-        """Click a handle and wait for what opens."""
-        self.handle(label).click()
-        return self.page.locator(".cc-toolbar")
-
-    def press(self, button):
-        button.click()
-        self.settle()
-
-
-@pytest.fixture
-def hand(explorer):
-    hand = Hand(explorer)
-    explorer.press("End")
-    yield hand
-    explorer.page.keyboard.press("Escape")
 
 
 def test_marker_dragged_beyond_j_lets_j_into_the_record(hand):
@@ -303,7 +231,7 @@ def test_menu_of_a_line_adds_to_it(hand, entry, steps):
     before = hand.explorer.last
     hand.mouse.click(*hand.at(0, 560))
     menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
-    assert menu.get_by_role("menuitem").count() == 5
+    assert menu.get_by_role("menuitem").count() == 7
     hand.press(menu.get_by_role("menuitem", name=entry))
     assert hand.explorer.last == before + steps
     assert len(hand.edits()) == 1

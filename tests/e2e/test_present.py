@@ -6,8 +6,9 @@ from itertools import combinations
 
 import pytest
 
+from tests.e2e.hand import Hand
 from tests.e2e.layout import faults
-from tests.e2e.test_manipulation import LECTURE_STATES, MARKER_13, Hand
+from tests.e2e.test_manipulation import LECTURE_STATES, MARKER_13
 
 ZOOM = "JSON.stringify(document.querySelector('.cc-diagram').layout.yaxis.range)"
 COVERED = """() => {

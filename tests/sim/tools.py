@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,20 +43,21 @@ def edited_by(scenario: Scenario, edit: dict[str, Any], now: float) -> Scenario:
 
 
 def conserved_by(workload: Workload) -> Conserved:
-    total: Counter[str] = Counter()
-    for process in workload.processes:
-        total.update(workload.measure(workload.initial(process)))
-    return Conserved(dict(total), workload.measure, workload.measure_body)
+    initial = {process: workload.measure(workload.initial(process)) for process in workload.processes}
+    return Conserved(initial, workload.measure, workload.measure_body)
 
 
 def table_verdicts(events: Sequence[Event], scenario: Scenario, workload: Workload) -> dict[str, list[Verdict]]:
     """The verdicts on every snapshot of the scenario, from the event table alone."""
     channels = [channel.name for channel in scenario.channels]
-    asked = dict.fromkeys(initiation.snapshot for initiation in scenario.snapshots)
+    begun = [row.snapshot_id for row in events if row.snapshot_id is not None]
+    asked = dict.fromkeys([*(own.snapshot for own in scenario.snapshots), *begun])
     conserved = conserved_by(workload)
     rule_book = scenario.rule_book()
+    names = scenario.processes
     return {
-        name: verdicts_from_table(events, scenario.processes, channels, name, conserved, rule_book) for name in asked
+        name: verdicts_from_table(events, names, channels, name, conserved, rule_book, scenario.absent)
+        for name in asked
     }
 
 

@@ -105,6 +105,12 @@ def test_what_is_no_outbox_of_edits_is_ignored(session, outbox):
     assert (session.ack, session.notice) == (0, None)
 
 
+def test_a_fault_names_its_message_by_a_label(session):
+    """As the browser sends it; whether such an edit makes sense is said in a sentence, and not by silence."""
+    session.absorb([entry(1, {"do": "fault", "kind": "no such fault", "message": "H", "at": 1})])
+    assert session.ack == 1 and "no such fault" in session.notice["text"]
+
+
 def test_sentences_begin_with_a_capital_unless_with_a_name():
     assert sentence("there is none") == "There is none."
     assert sentence("bad.toml: is empty") == "bad.toml: is empty."

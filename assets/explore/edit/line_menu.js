@@ -3,6 +3,7 @@
 import { el, field, fillNames, refill } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
 import { fold, hide, move, onShow } from "../run/arrangement.js";
+import { stopsAt } from "../run/faults.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
@@ -49,7 +50,8 @@ export class LineMenu extends Popup {
       ...this.sends(process, targets, at),
       this.entry(`Internal event${at}`, () => ({ do: "internal", process })),
       this.entry(`Start a snapshot${at}`, () => ({ do: "snapshot", process })),
-      this.entry(...this.crashOrRestart(process, lane, at)),
+      ...this.fates(process, at),
+      this.severFromHere(process),
       scene.who_decides ? el("p", { class: "cc-quiet", role: "none" }, scene.who_decides) : "",
     );
     this.arranging.setAttribute("aria-label", `Lane of ${process}`);
@@ -67,14 +69,27 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** What may be added where a process is up: a crash; where it is down: that it starts again. */
-  crashOrRestart(process, lane, at) {
-    const { scene, step } = this.manipulation;
-    const holds = ({ since, ended, from, until }) =>
-      this.time == null ? from <= step && (until == null || step < until) : since <= this.time && (ended == null || this.time < ended);
-    const isDown = scene.stops.some((stop) => stop.kind === "crash" && stop.lane === lane && holds(stop));
-    const kind = isDown ? "restart" : "crash";
-    return [`${isDown ? "Start again" : "Crash"}${at}`, () => ({ do: "fault", kind, process })];
+  /** What may become of a process: it crashes or leaves; where it is down, it starts again; where it is not there, it joins. */
+  fates(process, at) {
+    const kinds = stopsAt(this.manipulation.scene, this.moment()).filter(({ lane }) => lane === this.lane).map(({ kind }) => kind);
+    const entry = (words, kind) => this.entry(`${words}${at}`, () => ({ do: "fault", kind, process }));
+    if (kinds.includes("leave")) return [entry("Join", "join")];
+    return [kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"), entry("Leave", "leave")];
+  }
+
+  /** The time that the entries name. */
+  moment() {
+    return { step: this.manipulation.step, time: this.time };
+  }
+
+  /** The entry after which another process is chosen; none where no channel joins this one to any. */
+  severFromHere(process) {
+    if (!this.manipulation.scene.channels.some(({ source, target }) => source === process || target === process)) return "";
+    const onclick = (event) => {
+      this.close();
+      this.manipulation.severing.begin(this.lane, this.moment(), event.detail === 0);
+    };
+    return el("button", { type: "button", role: "menuitem", tabindex: "-1", onclick }, "Sever from here to …");
   }
 
   /** The buttons that change only the view: hide, fold or move the process. */
@@ -134,13 +149,16 @@ export class LaneButtons {
   }
 
   show() {
-    const { scene } = this.manipulation;
-    refill(this.node, JSON.stringify(scene.processes), () => scene.processes.map((name, lane) => this.button(name, lane)));
+    const { scene, severing } = this.manipulation;
+    const signature = JSON.stringify([scene.processes, severing.lane]);
+    refill(this.node, signature, () => scene.processes.map((name, lane) => this.button(name, lane)));
     this.refresh();
   }
 
   button(name, lane) {
-    const label = `${name}: at the time of this step send, add an event or start a snapshot; hide, fold or move the process`;
+    const { severing, scene } = this.manipulation;
+    const isEnd = severing.joins(lane);
+    const label = isEnd ? `${name}: sever channels between ${scene.processes[severing.lane]} and ${name}` : `${name}: at the time of this step send, add an event, start a snapshot or let it fail; hide, fold or move the process`;
     const onclick = (event) => {
       const { left, top } = this.manipulation.layer.getBoundingClientRect();
       const box = event.currentTarget.getBoundingClientRect();
@@ -148,7 +166,8 @@ export class LaneButtons {
       const giveBack = () => this.node.children[lane];
       this.manipulation.openMenu(lane, this.manipulation.now(), point, { isExact: true, giveBack, byKeyboard: event.detail === 0 });
     };
-    return el("button", { type: "button", class: "cc-lane", "aria-label": label, title: `${name}: send, add an event, start a snapshot, hide`, onclick });
+    const title = isEnd ? label : `${name}: send, add an event, start a snapshot, fail, hide`;
+    return el("button", { type: "button", class: "cc-lane", "data-end": isEnd, "aria-label": label, title, onclick });
   }
 
   /** Put the buttons over the names that Plotly has written above the lines, or to their left. */

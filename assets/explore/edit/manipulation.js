@@ -4,10 +4,13 @@ import { el } from "../page/dom.js";
 import { RECEIVED } from "../run/events.js";
 import { PendingValues } from "../run/outbox.js";
 import { stepAt } from "../run/timeline.js";
+import { ChannelMenu } from "./channel_menu.js";
 import { Handles } from "./handles.js";
 import { ItemForm } from "./item_form.js";
 import { LaneButtons, LineMenu } from "./line_menu.js";
 import { ManualMode } from "./manual.js";
+import { NetworkChannels } from "./network_channels.js";
+import { Severing } from "./severing.js";
 import { isHeld, Toolbar } from "./toolbar.js";
 
 export class Manipulation {
@@ -18,12 +21,15 @@ export class Manipulation {
     this.diagram.node.after(this.layer);
     this.pendingValues = new PendingValues((edit) => explorer.submit(edit));
     this.manual = new ManualMode(this);
+    this.network = new NetworkChannels(this);
     this.handles = new Handles(this);
     this.lanes = new LaneButtons(this);
     this.toolbar = new Toolbar(this);
     this.form = new ItemForm(this);
     this.menu = new LineMenu(this);
-    this.popups = [this.toolbar, this.form, this.menu];
+    this.channelMenu = new ChannelMenu(this);
+    this.severing = new Severing(this);
+    this.popups = [this.toolbar, this.form, this.menu, this.channelMenu];
     const options = { capture: true, signal: explorer.closed };
     document.addEventListener("pointerdown", (event) => this.pressedAt(event.target), options);
     document.addEventListener("keydown", (event) => this.escape(event), options);
@@ -38,6 +44,8 @@ export class Manipulation {
 
   show(scene, palette, step) {
     Object.assign(this, { scene, step });
+    this.severing.end();
+    this.network.show();
     this.manual.show();
     this.handles.show();
     this.lanes.show();
@@ -50,6 +58,8 @@ export class Manipulation {
     this.manual.stepTo();
     this.handles.stepTo();
     if (this.menu.isOpen && this.menu.time == null) this.menu.close();
+    this.channelMenu.close();
+    if (!this.scene.has_time) this.severing.end();
   }
 
   diagramMoved() {
@@ -57,11 +67,15 @@ export class Manipulation {
     const mapped = this.handles.mapping();
     if (mapped !== this.mapped) [this.handles, this.lanes].forEach((part) => part.refresh());
     this.mapped = mapped;
-    if (this.menu.isOpen) this.menu.drawMark();
+    if (this.menu.isOpen || this.severing.isOn) this.mark();
   }
 
   /** A click on a process's line opens its menu; `select` uses the point of other clicks. */
   claims(pick) {
+    if (this.severing.isOn) {
+      this.severing.chooseAt(pick);
+      return true;
+    }
     if (pick.kind === "line") {
       this.openMenu(pick.lane, pick.time, this.diagram.within(pick));
       return true;
@@ -130,8 +144,14 @@ export class Manipulation {
   }
 
   openMenu(lane, time, point, options = {}) {
+    if (this.severing.isOn) return this.severing.choose(lane, point, options);
     this.closePopups();
     this.menu.openAt(point, lane, time, options);
+  }
+
+  openChannelMenu(ends, moment, point, options) {
+    this.closePopups();
+    this.channelMenu.openAt(point, ends, moment, options);
   }
 
   /** @param giveBack whether the focus goes back to where it was */
@@ -144,17 +164,20 @@ export class Manipulation {
     if (!this.popups.some(({ node }) => node.contains(target))) this.closePopups();
   }
 
-  /** Escape closes the open window, and then does nothing else. */
+  /** Escape closes the open window, or ends the choice of a process, and then does nothing else. */
   escape(event) {
-    if (event.key !== "Escape" || !this.popups.some((popup) => popup.isOpen)) return;
+    const isOpen = this.popups.some((popup) => popup.isOpen);
+    if (event.key !== "Escape" || !(isOpen || this.severing.isOn)) return;
     event.preventDefault();
     event.stopPropagation();
-    this.closePopups(true);
+    if (isOpen) this.closePopups(true);
+    else this.severing.end(true);
   }
 
-  /** Show the mark of the open menu; without a menu show no preview. */
+  /** Show the mark of the open menu, or of the process from which a channel is severed; else show no preview. */
   mark() {
     if (this.menu.isOpen) this.menu.drawMark();
+    else if (this.severing.isOn) this.severing.drawMark();
     else this.handles.preview.clear();
   }
 
@@ -163,6 +186,7 @@ export class Manipulation {
   /** A click on a handle does what a click below it does; where nothing lies, it opens the handle's toolbar. */
   pressed(grip, event) {
     if (grip.kind === "choice") return this.manual.choose(grip.choice);
+    if (this.severing.isOn) return this.severing.chooseAt(event);
     const pick = this.diagram.pickAt(event);
     const { clientX, clientY } = event;
     if (grip.item?.kind === "snapshot") this.openToolbar(grip.key, this.diagram.within(event));

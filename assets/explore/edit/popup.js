@@ -59,18 +59,23 @@ export class Popup {
     return [];
   }
 
-  /** @param giveBack returns the element that gets the focus when Escape closes the window, or null */
-  open(point, { giveBack = null, focus = null, byKeyboard = false }) {
+  /**
+   * @param giveBack returns the element that gets the focus when Escape closes the window, or null
+   * @param layer over what it lies, to which `point` belongs
+   */
+  open(point, { giveBack = null, focus = null, byKeyboard = false, layer = this.manipulation.layer }) {
     this.point = point;
     this.giveBack = giveBack;
-    this.manipulation.layer.append(this.node);
+    layer.append(this.node);
     this.place();
     if (byKeyboard) focus?.focus();
     else if (focus) this.node.focus({ preventScroll: true });
   }
 
   place() {
-    placeBeside(this.node, this.point, this.heads(), this.manipulation.handles.points());
+    const { layer, handles } = this.manipulation;
+    const isOverDiagram = this.node.parentElement === layer;
+    placeBeside(this.node, this.point, this.heads(), isOverDiagram ? handles.points() : []);
   }
 
   close(giveBack = false) {

@@ -308,7 +308,8 @@ export class AskView {
   }
 }
 
-function neverComes({ behind, held }) {
+function neverComes({ behind, held, lost }) {
+  if (lost != null) return "never: it is lost";
   if (behind) return `never: ${behind} is ahead of it and is held`;
   return held ? "never: it is held" : "not yet: it is on its way";
 }

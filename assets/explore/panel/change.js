@@ -1,7 +1,8 @@
 /* The Change tab: plain controls for everything that can be edited. Each control submits one edit. */
 
 import { el, field, fillMenu, fillNames, refill, setText } from "../page/dom.js";
-import { isShown, stepAt } from "../run/timeline.js";
+import { faultAt, momentOf, severedAt } from "../run/faults.js";
+import { stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
@@ -16,7 +17,11 @@ export class ChangeView {
     this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
     this.parameters = el("div", { class: "cc-parameters", role: "group", "aria-label": "Settings of these rules" });
     this.submit = submit;
-    this.channelRules = new ChannelRules(submit);
+    const splitNetwork = () => {
+      explorer.openTab("network");
+      explorer.tabs.network.split.begin();
+    };
+    this.channelRules = new ChannelRules(submit, splitNetwork);
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -89,7 +94,7 @@ export class ChangeView {
     this.picker.show(this.scene, this.palette, step, this.selected);
     const { time } = stepAt(this.scene, step);
     this.additions.stepTo(time);
-    this.channelRules.stepTo(step, time);
+    this.channelRules.stepTo(step);
   }
 
   /** Show the selected message in the form. */
@@ -109,15 +114,16 @@ function showValue(control, { kind, value }) {
 
 /** Takes FIFO away from a channel, or gives it back; and says how many messages it holds. */
 class ChannelRules {
-  constructor(submit) {
+  constructor(submit, splitNetwork) {
     this.submit = submit;
     this.step = 0;
     this.channel = el("select", { onchange: () => this.showChosen() });
     const onchange = () => submit({ do: "fifo", channel: this.channel.value, fifo: this.keeps.checked });
     this.keeps = el("input", { type: "checkbox", onchange });
     this.order = el("label", { class: "cc-check" }, this.keeps, "arrive in the order in which they are sent (FIFO)");
-    const onclick = () => submit({ do: "fault", kind: this.isSevered() ? "mend" : "sever", channels: [this.channel.value], at: this.time });
+    const onclick = () => submit(faultAt(this.isSevered() ? "mend" : "sever", { channels: [this.channel.value] }, momentOf(this.scene, this.step)));
     this.sever = el("button", { type: "button", onclick });
+    const split = el("button", { type: "button", onclick: splitNetwork }, "Split the network …");
     this.holds = el("input", { type: "number", min: 1, step: 1, placeholder: "any", onchange: () => this.limit() });
     this.node = el("div", { class: "cc-row" },
       field("Messages on", this.channel),
@@ -125,6 +131,7 @@ class ChannelRules {
       field("At most", this.holds),
       el("span", { class: "cc-quiet" }, "at a time: a full channel stops its sender"),
       this.sever,
+      split,
     );
   }
 
@@ -134,8 +141,9 @@ class ChannelRules {
     this.submit({ do: "capacity", channel: this.channel.value, capacity });
   }
 
-  show({ channels, stops, whole_times: isOfTicks }) {
-    Object.assign(this, { channels, stops });
+  show(scene) {
+    const { channels, whole_times: isOfTicks } = scene;
+    this.scene = scene;
     this.node.hidden = !channels.length;
     this.order.hidden = isOfTicks; // the tick scheduler knows only FIFO channels
     fillMenu(this.channel, channels.map(({ name, caption }) => [name, caption]));
@@ -144,7 +152,7 @@ class ChannelRules {
 
   /** The box and the field say what the channel does now, also after Python has refused a change. */
   showChosen() {
-    const own = this.channels.find(({ name }) => name === this.channel.value);
+    const own = this.scene.channels.find(({ name }) => name === this.channel.value);
     this.keeps.checked = own?.fifo ?? true;
     this.holds.value = own?.capacity ?? "";
     setText(this.sever, this.isSevered() ? "Mend it now" : "Sever it now");
@@ -152,11 +160,11 @@ class ChannelRules {
 
   /** At the step on show. */
   isSevered() {
-    return this.stops.some(({ kind, channel, from, until }) => kind === "down" && channel === this.channel.value && isShown([from, until], this.step));
+    return severedAt(this.scene, momentOf(this.scene, this.step)).has(this.channel.value);
   }
 
-  stepTo(step, time) {
-    Object.assign(this, { step, time });
+  stepTo(step) {
+    this.step = step;
     this.showChosen();
   }
 }

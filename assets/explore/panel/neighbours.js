@@ -2,6 +2,7 @@
 
 import { messageSign, resolveColour } from "../page/colours.js";
 import { el, field, fillMenu, refill, setText, unbroken } from "../page/dom.js";
+import { momentOf, severedAt } from "../run/faults.js";
 import { inFlight, stepAt } from "../run/timeline.js";
 
 const MOST_NAMED = 8; // messages on one channel
@@ -32,18 +33,22 @@ export class Neighbours {
       .sort((a, b) => b.carried.length - a.carried.length);
     const out = own.filter(({ channel }) => channel.source === name).length;
     setText(this.heading, `${name}: ${counted(out, "channel")} out, ${counted(own.length - out, "channel")} in`);
-    const signature = JSON.stringify([name, own.map(({ carried }) => carried.map(({ id }) => id)), this.palette.ink]);
-    refill(this.list, signature, () => own.map((entry) => this.row(name, entry)));
+    const severed = severedAt(this.scene, momentOf(this.scene, step));
+    const signature = JSON.stringify([name, own.map(({ carried }) => carried.map(({ id }) => id)), [...severed], this.palette.ink]);
+    refill(this.list, signature, () => own.map((entry) => this.row(name, { ...entry, isSevered: severed.has(entry.channel.name) })));
   }
 
-  row(name, { channel: { caption, source, target }, carried }) {
+  row(name, { channel, carried, isSevered }) {
+    const { caption, source, target } = channel;
+    const label = `Channel ${caption} from ${source} to ${target}: sever or mend it`;
     const way = source === name ? `to ${target}` : `from ${source}`;
     const told = carried.slice(0, MOST_NAMED).flatMap((message) => [
       " ", messageSign(message.kind, resolveColour(message.colour, this.palette)), " ", ...unbroken(message.name),
     ]);
     const more = carried.length > MOST_NAMED ? ` and ${carried.length - MOST_NAMED} more` : "";
     return el("li", { "data-busy": carried.length > 0 },
-      el("strong", {}, caption), " ", el("span", { class: "cc-quiet" }, way),
+      el("button", { type: "button", "aria-haspopup": "menu", "aria-label": label, onclick: (event) => this.onChannel(channel, event) }, caption),
+      isSevered ? " severed" : "", " ", el("span", { class: "cc-quiet" }, way),
       el("span", {}, ...(carried.length ? told : [" empty"]), more),
     );
   }

@@ -5,6 +5,7 @@ import { el, escapedForPlotly, refill, setText, unbroken } from "../page/dom.js"
 import { inFlight, isShown, Mask, stepAt } from "../run/timeline.js";
 import { describe } from "./messages.js";
 import { Neighbours } from "./neighbours.js";
+import { SplitForm } from "./split.js";
 
 /** Messages keep this far from the ends of a channel, as a fraction of its length: there are the processes. */
 const NEAREST_TO_END = 0.15;
@@ -17,12 +18,15 @@ const FLIGHT_SYMBOLS = { app: "circle", marker: "diamond", control: "triangle-up
 const FLIGHTS_LISTED = 40; // at most this many messages are listed below the picture
 
 export class Network {
-  constructor(node) {
+  constructor(node, explorer) {
+    this.node = node;
     this.plot = el("div", { class: "cc-topology", role: "img", "aria-label": "Processes and channels" });
     this.neighbours = new Neighbours(); // instead of a picture that nobody could read
     this.summary = el("p", { class: "cc-quiet" });
     this.list = el("ul", { class: "cc-flights" });
-    node.append(this.plot, this.neighbours.node, this.summary, this.list);
+    this.split = new SplitForm(explorer, (chosen) => this.choose(chosen));
+    const foot = el("div", { class: "cc-network-foot" }, this.summary, this.split.buttons);
+    node.append(this.plot, this.neighbours.node, foot, this.split.form, this.list);
     new ResizeObserver(() => this.refresh()).observe(this.plot);
   }
 
@@ -35,13 +39,25 @@ export class Network {
     this.neighbours.node.hidden = Boolean(figure);
     this.masks = this.figure?.data.map((trace) => (trace.meta?.show ? new Mask(trace) : null));
     if (!figure) this.neighbours.show(scene, palette, step);
+    this.split.show(scene);
     this.stepTo(step);
   }
 
   stepTo(step) {
     this.step = step;
     if (!this.figure) this.neighbours.stepTo(step);
+    this.split.stepTo(step);
     this.glide(0);
+  }
+
+  leave() {
+    this.split.end();
+  }
+
+  /** Somebody chooses the processes of one side of a split; null: nobody does. */
+  choose(chosen) {
+    this.node.toggleAttribute("data-splitting", chosen != null);
+    this.onChoice?.(chosen);
   }
 
   /** Move the messages on: `part` of the time to the next step has passed. */
@@ -86,10 +102,10 @@ export class Network {
   }
 }
 
-/** What stands still at a step, since when and for how long by now. */
-function standing({ stops, steps, has_time: hasTime, first, until }, step) {
+/** Whether the network is split at a step, and what stands still, since when and for how long by now. */
+function standing({ stops, splits, steps, has_time: hasTime, first, until }, step) {
   const { time } = stepAt({ steps, first, until }, step);
-  return stops
+  return [...splits, ...stops]
     .filter(({ from, until: end }) => isShown([from, end], step))
     .map(({ what, since }) => {
       const [begun, lasted] = [since, time - since].map((value) => Number(value.toFixed(3)));

@@ -3,6 +3,7 @@
 import { resolveColour, snapshotDot } from "../page/colours.js";
 import { el, refill, setText, unbroken } from "../page/dom.js";
 import { valueAt } from "../run/timeline.js";
+import { Decisions } from "./decisions.js";
 import { showMeters } from "./meter.js";
 
 const FEW_CHANNELS = 8; // up to this many channels are all listed; of more, only those that hold or await messages
@@ -16,7 +17,8 @@ export class RecordView {
     this.meters = el("div");
     this.selector = el("div", { class: "cc-selector", role: "group", "aria-label": "Snapshots" });
     this.cards = el("div");
-    node.append(this.meters, this.selector, this.cards);
+    this.decisions = new Decisions(explorer);
+    node.append(this.meters, this.selector, this.decisions.node, this.cards);
   }
 
   /** The id of the snapshot that is shown alone, in the diagram too; null: all are shown. */
@@ -36,6 +38,7 @@ export class RecordView {
     this.buttons = this.parts.map((part) => this.selectorButton(part));
     this.selector.replaceChildren(this.all, ...this.buttons.map(({ button }) => button));
     this.selector.hidden = ids.length < 2;
+    this.decisions.show(scene, this.parts);
     this.cards.replaceChildren(...this.parts.map((part) => part.node));
     if (!ids.length) this.cards.append(el("p", { class: "cc-quiet" }, NO_SNAPSHOT));
     this.step = step;
@@ -68,12 +71,14 @@ export class RecordView {
     this.step = step;
     this.shownParts().forEach((part) => part.stepTo(step));
     this.buttons.forEach(({ state, snapshot }) => setText(state, phase(snapshot, step)));
+    this.decisions.stepTo(step);
     showMeters(this.meters, this.scene.meters, step);
   }
 }
 
 function phase(snapshot, step) {
   if (step < (snapshot.asked ?? snapshot.began ?? Infinity)) return "not begun";
+  if (snapshot.aborted != null && step >= snapshot.aborted) return snapshot.ending;
   return snapshot.completed != null && step >= snapshot.completed ? "complete" : "recording";
 }
 
@@ -220,7 +225,10 @@ function factsAt(snapshot, step) {
   const { asked, began: recorded } = snapshot;
   if (step < (recorded ?? Infinity)) return "";
   const began = asked == null ? `Began at step ${recorded}` : `Began at step ${asked}, first recording at step ${recorded}`;
-  if (snapshot.aborted != null && step >= snapshot.aborted) return `${began}, aborted at step ${snapshot.aborted}.`;
+  if (snapshot.aborted != null && step >= snapshot.aborted) {
+    const why = snapshot.because && `: ${snapshot.because}`;
+    return `${began}, ${snapshot.ending} at step ${snapshot.aborted}${why}.`;
+  }
   const { known } = snapshot;
   const told = known && step >= known.step ? `; ${known.to} knows since step ${known.step} that nothing is missing` : "";
   if (snapshot.completed == null || step < snapshot.completed) return `${began}, not complete yet${told}.`;

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from pipeline.compiled.listed import is_listed
 from pipeline.ensembles import cells, parameter_values
 from pipeline.ensembles.cells import cells_of
-from pipeline.ensembles.grid import DEFAULTS, OPTIONS, Grid
+from pipeline.ensembles.grid import DEFAULTS, OPTIONS, RATES, Grid
 from pipeline.ensembles.measure import describe
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
@@ -19,6 +20,7 @@ from sim.core.errors import InputError
 from sim.core.model import APPLICATION_KINDS
 from sim.core.workload import WORKLOADS, Workload
 from sim.document import library
+from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
 from sim.run.execution import run
 from tests.scenarios.test_not_fifo import plain_markers
@@ -371,10 +373,25 @@ def test_what_is_said_again_on_resuming_has_to_agree() -> None:
 
 def test_every_option_is_read() -> None:
     assert set(DEFAULTS) < set(OPTIONS)
-    given = {**DEFAULTS, "workload": "bank", "at": "1"}
+    given = {**DEFAULTS, "workload": "bank", "at": "1", **dict.fromkeys(RATES.values(), "1")}
     assert set(given) | {"scenario"} == set(OPTIONS)
     assert DEFAULTS["fifo"] == "yes"
     assert Grid.read(given).at == 1.0
+
+
+def test_rates_of_faults_are_an_axis() -> None:
+    """Each rate is a cell; the snapshots of all start together, since faults are not in the trial run."""
+    grid = Grid.read({"processes": "3", "crash": "0,0.01..0.03:0.02", "restart": "0.2", "faults_until": "50"})
+    found = [cell.scenario for cell in cells_of(grid)]
+    assert [own.fault_rates for own in found] == [FaultRates(rate, 0.2, until=50.0) for rate in (0.0, 0.01, 0.03)]
+    assert len({own.snapshots for own in found}) == 1
+    assert [describe(own)["crash"] for own in found] == [0.0, 0.01, 0.03]
+    assert Grid.from_json(json.loads(json.dumps(grid.to_json()))) == grid
+    beside = cells_of(Grid.read({"scenario": "two_banks", "sever": "0.1,0.2"}))
+    assert [cell.scenario.fault_rates.sever for cell in beside] == [0.1, 0.2]
+    assert not any(is_listed(own) for own in found[1:]), "the kernel knows no faults"
+    with pytest.raises(InputError, match=r"cell 0 .*: fault_rates.crash: the rules of Lai-Yang do not allow for"):
+        cells_of(Grid.read({"processes": "3", "crash": "0.1", "algorithm": "lai_yang"}))
 
 
 def test_with_another_algorithm_those_start_the_snapshots_of_a_scenario_who_may() -> None:

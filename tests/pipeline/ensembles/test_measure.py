@@ -11,6 +11,7 @@ from pipeline.store.schema import RUN_TYPES
 from sim.core.model import CHANNEL_CLOSED, MARKER_SEND, RECEIVE, RECORD, SEND, SNAPSHOT_COMPLETE
 from sim.document.files import parse_toml
 from sim.run.execution import Execution, run
+from sim.verify.checks import CHECKS
 from tests.sim.strategies import scenarios
 from tests.sim.tools import table_verdicts
 from tests.tools import examples
@@ -36,9 +37,11 @@ def test_the_measures_of_a_run_worked_out_by_hand() -> None:
     assert row == {
         # three sends and three receives; two recordings, one of them with the receipt of a marker; another receipt
         "events": 6, "steps": 9, "duration": 11.0, "messages": 3, "in_flight_peak": 3,
+        "faults": 0, "lost": 0,
         "snapshot_id": "S1", "initiators": 1, "status": "complete",
         "latency": 6.0, "recorded_messages": 2, "recorded_bytes": 4, "markers": 2, "slowest": "P2",
-        "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "conservation": True,
+        "completion": True, "one_marker": True, "consistency": True, "channel_states": True, "one_outcome": None,
+        "conservation": True,
         "failed": False, "witness": None,
     }  # fmt: skip
 
@@ -58,7 +61,8 @@ def test_a_snapshot_that_never_completes_fails_and_says_why() -> None:
 def test_a_run_without_snapshots_is_a_row_all_the_same() -> None:
     (row,) = measure(run(parse_toml(BY_HAND.rpartition("snapshots")[0], "none")))
     assert row == {
-        "events": 6, "steps": 6, "duration": 11.0, "messages": 3, "in_flight_peak": 3, "failed": False,
+        "events": 6, "steps": 6, "duration": 11.0, "messages": 3, "in_flight_peak": 3, "faults": 0, "lost": 0,
+        "failed": False,
     }  # fmt: skip
 
 
@@ -73,6 +77,7 @@ def test_a_scenario_in_columns() -> None:
         "workload": "bank", "topology": "complete", "processes": 2, "channels": 2, "fifo": True,
         "algorithm": "chandy_lamport", "delay": "fixed:5", "marker_delay": "uniform:3:3", "mean_delay": 5.0,
         "mean_marker_delay": 3.0, "parameters": '{"balance": 100}',
+        "crash": 0.0, "restart": 0.0, "sever": 0.0, "mend": 0.0, "faults_until": 100.0,
     }  # fmt: skip
     unordered = BY_HAND.rpartition("snapshots")[0] + 'not_fifo = ["P1->P2"]'
     assert describe(parse_toml(unordered, "unordered"))["fifo"] is False
@@ -106,6 +111,8 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "duration": execution.times[-1],
         "messages": sum(1 for event in events if event.kind == SEND),
         "in_flight_peak": peak(events),
+        "faults": sum(1 for event in events if event.kind in ("crash", "restart", "down", "up")),
+        "lost": sum(1 for event in events if event.kind == "lost"),
         "snapshot_id": snapshot,
         "initiators": len([start for start in execution.scenario.snapshots if start.snapshot == snapshot]),
         "status": "complete" if complete else "recording",
@@ -114,7 +121,7 @@ def expected(execution: Execution, snapshot: str) -> dict[str, Any]:
         "recorded_bytes": sum(len(body.encode()) for body in recorded),
         "markers": sum(1 for event in own if event.kind == MARKER_SEND),
         "slowest": [e.process for e in own if e.kind == SNAPSHOT_COMPLETE][-1] if complete else None,
-        **dict.fromkeys(("completion", "one_marker", "consistency", "channel_states", "conservation")),
+        **dict.fromkeys(CHECKS),
         **{verdict.check: verdict.holds for verdict in verdicts},
         "failed": broken != [],
         "witness": f"{broken[0].check}: {broken[0].witness}" if broken else None,

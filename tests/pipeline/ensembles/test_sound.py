@@ -18,6 +18,7 @@ from sim.core.errors import InputError
 from sim.core.slip import SLIPS
 from sim.core.workload import WORKLOADS
 from sim.document import library
+from sim.document.fault_rates import FaultRates
 from sim.document.scenario import Scenario
 from sim.edit.edits import apply_edit
 from sim.edit.lay_bare import harm, smallest_edit
@@ -67,6 +68,13 @@ def test_whole_rows_are_the_same_both_ways_also_of_broken_runs(slip: str | None,
     except InputError:
         assume(False)
     quick, slow = both_ways(execution)
+    assert quick == slow and [list(row) for row in quick] == [list(row) for row in slow]
+
+
+@given(scenario=cells() | scenarios(), rates=st.builds(FaultRates, *[st.sampled_from([0.0, 0.01, 0.1, 1.0])] * 4))
+def test_whole_rows_are_the_same_both_ways_where_faults_are_drawn(scenario: Scenario, rates: FaultRates) -> None:
+    crash = rates.crash if scenario.rules.allows_crashes else 0.0
+    quick, slow = both_ways(run(replace(scenario, fault_rates=replace(rates, crash=crash))))
     assert quick == slow and [list(row) for row in quick] == [list(row) for row in slow]
 
 

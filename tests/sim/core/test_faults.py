@@ -8,8 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sim.core.delays import MessageReference
 from sim.core.errors import InputError
-from sim.core.model import CRASH, DOWN, LOST, RECEIVE, RECORD, RESTART, TIMER, UP
+from sim.core.model import (
+    CRASH,
+    DOWN,
+    JOIN,
+    LEAVE,
+    LOST,
+    RECEIVE,
+    RECORD,
+    RESTART,
+    SEND,
+    SNAPSHOT_COMPLETE,
+    TIMER,
+    UP,
+)
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
@@ -77,7 +91,7 @@ class TestCrash:
         snapshot = only_snapshot(execution)
         assert (snapshot.status, snapshot.local["P2"].step) == ("recording", rows_of(execution, RECORD)[-1].step)
         assert [row.time for row in rows_of(execution, RECORD) if row.process == "P2"] == [3, 10]
-        assert failing(execution)["S1:completion"] == "C12 is not closed"
+        assert failing(execution)["S1:completion"] == "P2 has lost its part in a crash"
 
     def test_between_the_crash_and_the_late_marker_it_has_recorded_nothing(self):
         held = run(replace(A_CRASH, delays={}, snapshots=A_CRASH.snapshots))
@@ -124,6 +138,62 @@ class TestCrash:
             script=(send("P1", "P2", 1), send("P1", "P2", 20)), faults=(fault("crash", "P2", 4),),
         )  # fmt: skip
         assert [row.time for row in rows_of(run(scenario), TIMER) if row.process == "P2" and row.time > 4] == []
+
+
+class TestJoinAndLeave:
+    """P3 is not there at first; see sim/core/faults.py."""
+
+    JOINS = system(
+        "P1 P2 P3", absent=("P3",), workload="bank", parameters={"balance": 100},
+        script=(send("P1", "P2", 1, 5), send("P3", "P1", 3, 7)), snapshots=(start("P1", 2), start("P1", 8, "S2")),
+        faults=(fault("join", "P3", 5),),
+    )  # fmt: skip
+
+    def test_a_snapshot_has_those_who_are_there(self):
+        execution = run(self.JOINS)
+        first, second = snapshots_of(execution)
+        assert (first.members, sorted(first.channels)) == (("P1", "P2"), ["P1->P2", "P2->P1"])
+        assert (second.members, len(second.channels)) == (("P1", "P2", "P3"), 6)
+        found = {name: {own.check: own.holds for own in row} for name, row in verdicts(execution).items()}
+        assert found["S1"] == found["S2"] == dict.fromkeys(found["S1"], True)
+
+    def test_its_script_waits_until_it_has_joined_and_then_it_has_its_initial_state(self):
+        execution = run(self.JOINS)
+        (joined,) = rows_of(execution, JOIN)
+        assert (joined.time, joined.body) == (5, "100")
+        assert [row.time for row in rows_of(execution, SEND) if row.process == "P3"] == [5]
+        assert sentences(execution)[joined.step] == "P3 joins, in its initial state 100."
+        assert [(own.kind, own.process, own.begin.time, own.lasts) for own in stops_of(execution)] == [
+            (LEAVE, "P3", 0, 5)
+        ]  # fmt: skip
+
+    def test_what_comes_to_one_who_is_not_there_is_lost(self):
+        early = replace(self.JOINS, script=(send("P1", "P3", 1, 5),), snapshots=())
+        execution = run(early)
+        (lost,) = rows_of(execution, LOST)
+        assert sentences(execution)[lost.step] == "P3 is not there: 5 from P1 is lost."
+
+    def test_a_channel_of_one_who_has_left_does_not_stand_for_another(self):
+        """P1 has closed C31 when P3 leaves. Two of its channels are left, and C41 is still open when C21 is closed."""
+        late = {MessageReference(None, "P4->P1", "marker", "S1", 1): 9.0}
+        scenario = system(
+            "P1 P2 P3 P4", snapshots=(start("P1", 1),), faults=(fault("leave", "P3", 3.5),),
+            delays={**late, MessageReference(None, "P2->P1", "marker", "S1", 1): 3.0},
+        )  # fmt: skip
+        done = {row.process: row.time for row in rows_of(run(scenario), SNAPSHOT_COMPLETE)}
+        assert done["P1"] == 11
+
+    def test_bad_input(self):
+        for faults, problem in (
+            ((fault("join", "P1", 5),), "P1 is there already at 5; only a process under `absent`, or one that left"),
+            ((fault("crash", "P3", 2), fault("join", "P3", 5)), "P3 is not there at 2; it has to join first"),
+        ):
+            with pytest.raises(InputError, match=problem):
+                validate(replace(self.JOINS, faults=faults))
+        with pytest.raises(InputError, match="absent: 'P9' is no process"):
+            validate(replace(self.JOINS, absent=("P9",)))
+        with pytest.raises(InputError, match="do not allow for processes that join"):
+            validate(replace(self.JOINS, algorithm="lai_yang"))
 
 
 def test_a_message_that_is_lost_is_in_no_channel_of_any_cut():

@@ -258,5 +258,5 @@ def test_a_copy_has_every_field() -> None:
     twin = process.copy()
     assert all(getattr(twin, field) is getattr(process, field) for field in Process.__slots__)
     state = run(two("lai_yang")).final
-    copied = state.copy_for(state.processes[0])
+    copied = state.copy_for(state.processes[0], state.processes[0].incoming)
     assert all(hasattr(copied, field) for field in type(state).__slots__)

@@ -21,7 +21,7 @@ from sim.edit.edits import apply_edit
 from sim.explain import reasons
 from sim.explain.reasons import Reason, explain, why_channel, why_state
 from sim.run.execution import Execution, Flight, run
-from sim.run.snapshots import Snapshot, snapshots_of
+from sim.run.snapshots import GIVEN_UP, Snapshot, snapshots_of
 from sim.theory.causality import History
 from tests.bundled import small
 from tests.scenarios.test_not_fifo import lai_yang, plain_markers
@@ -92,6 +92,8 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert receive and (first, second, target) == (receive.step, None, None)
             elif case == "held":
                 assert receive is None and (first, second) == (source, None) and send.step < first
+            elif case == "ended":
+                assert snapshot.status in GIVEN_UP
             elif case == "dropped":
                 assert receive is None and flight.lost and (first, second) == (flight.lost.step, None)
             else:

@@ -54,11 +54,17 @@ def under(draw: Any, kind: str, holds: bool = True) -> Scenario:
     return scenario
 
 
+NO_PROMISE = ("announce", "time_to_live")
+
+
 @st.composite
 def settings_of(draw: Any, kind: str) -> dict[str, Any]:
-    """Some parameters of an algorithm. Without announcements nobody promises that a snapshot reaches everybody."""
+    """Some parameters of an algorithm.
+
+    Without announcements nobody promises that a snapshot reaches everybody, nor that it is complete in a time to live.
+    """
     values = {"flag": st.booleans(), "number": st.sampled_from([0.0, 2.0, 20.0]), "whole": st.integers(1, 4)}
-    known = {name: own.kind for name, own in ALGORITHMS[kind].parameters.items() if name != "announce"}
+    known = {name: own.kind for name, own in ALGORITHMS[kind].parameters.items() if name not in NO_PROMISE}
     names = [name for name, of in known.items() if of in values and draw(st.booleans())]
     return {name: draw(values[known[name]]) for name in names}
 

@@ -146,7 +146,7 @@ def test_what_is_conserved_is_the_same_in_every_state(scenario: Scenario) -> Non
             total.update(workload.measure(process.state))
         for message in (m for queue in step.state.queues for m in queue if m.kind == APP):
             total.update(workload.measure_body(message.body))
-        assert total == conserved_by(workload).total
+        assert total == conserved_by(workload).total(scenario.processes)
 
 
 @examples(40)

@@ -1,0 +1,1 @@
+"""Rule books outside the graph and the cut."""

@@ -1,0 +1,293 @@
+"""A coordinator of snapshots: a service that says when one starts, and decides, once and for all, how it ended.
+
+The rules of a snapshot algorithm say nothing of what fails. A process may crash, and a marker may never come. If each
+process gave up by itself, one could end with its part of a snapshot and another without. So one service decides:
+
+1. A snapshot is asked for by the scenario, by a process, or every so often. The coordinator gives it an id, higher than
+   all before, and tells one process to start it. At most so many are under way at a time, with a pause after each.
+2. A process whose part is done tells the coordinator. When all have, the snapshot is complete.
+3. A snapshot that is not complete when its time is over has expired. It has failed if a process says that it cannot
+   hold more messages, if one has started again without its part, or if the membership changes.
+4. The decision is told to everybody. A process discards its part of a snapshot that is not complete, and takes no more
+   notice of it: later markers of it change nothing.
+5. What has expired or failed is tried again under a new id, by another initiator.
+6. Processes send heartbeats. One from which none came for long is no member any more; who joins or comes back says so.
+   A process that comes back takes nothing and begins nothing until the coordinator has answered, so it cannot come
+   between the others while they take a snapshot without it.
+
+The checkpoint coordinator of Apache Flink works like this (flink-runtime, CheckpointCoordinator), and so it is in
+T. Akidau et al. and P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017, section 3.
+Control messages travel outside the channels and are never lost but at a process that is down. The coordinator itself
+does not fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from sim.core.algorithm import SOURCES, Service, SnapshotAlgorithm
+from sim.core.effects import Out
+from sim.core.model import Message, Process, Timer
+from sim.services.member import BYE, DONE, FULL, HERE, LAST, Member
+from sim.services.settings import Settings
+from sim.services.words import COMPLETE, EXPIRED, FAILED, MEMBERSHIP, NAME, CoordinatedWords, listing
+
+_TIMEOUT, _WATCH, _PAUSE, _INTERVAL = "timeout", "silence", "pause", "interval"
+
+
+class Request(NamedTuple):
+    """A snapshot to be started: its id (None: the next), by whom (None: anybody), and how often it was tried."""
+
+    id: str | None = None
+    initiator: str | None = None
+    tries: int = 0
+
+
+class Round(NamedTuple):
+    """A snapshot under way: who started it, who takes part, whose part is done, how often it was tried before."""
+
+    initiators: tuple[str, ...]
+    members: tuple[str, ...]
+    done: tuple[str, ...] = ()
+    tries: int = 0
+
+
+class Notes(NamedTuple):
+    """What the coordinator knows. `number` is that of the last id, `failures` counts those in a row.
+
+    `complete` holds the ids of complete snapshots that are kept, `ended` those of all others that have ended.
+    """
+
+    members: tuple[str, ...]
+    number: int
+    left: int  # snapshots that it starts by itself
+    pending: tuple[Request, ...] = ()
+    under_way: Mapping[str, Round] = {}  # by id; replaced, never changed
+    complete: tuple[str, ...] = ()
+    ended: tuple[str, ...] = ()
+    rests: bool = False
+    failures: int = 0
+    gives_up: bool = False
+
+
+class Coordinator(Service):
+    """Starts snapshots, and decides how each ended."""
+
+    name = NAME
+    called = "the coordinator"
+    algorithm: Member
+
+    @property
+    def settings(self) -> Settings:
+        """What the scenario says of it."""
+        return self.algorithm.settings
+
+    # ------------------------------------------------------------------ what comes
+
+    def on_initiate(self, service: Process, snapshot: str, out: Out) -> None:
+        """The scenario asks for a snapshot, by whom does not matter."""
+        self._ask(service, Request(snapshot), out)
+
+    def on_control(self, service: Process, message: Message, out: Out) -> None:
+        """A process asks for a snapshot, or says how it is or how its part is."""
+        source, snapshot, body = message.channel.source_name, message.snapshot, message.body
+        notes = self._notes(service)
+        if body == BYE:
+            self._gone(service, source, "left", out)
+        elif body == HERE:
+            self._here(service, source, out)
+        elif snapshot is None:
+            if body == LAST or source not in notes.members:
+                out.cancel_timer(f"{_WATCH} of {source}")
+            else:
+                out.set_timer(f"{_WATCH} of {source}", self.settings.silence)
+        elif body == DONE:
+            self._done(service, snapshot, source, out)
+        elif isinstance(body, Mapping) and FULL in body:
+            if snapshot in notes.under_way:
+                self._decide(service, snapshot, FAILED, f"{source} would hold more than {body[FULL]} messages", "", out)
+        else:
+            self._ask(service, Request(snapshot, source), out)
+
+    def on_timer(self, service: Process, timer: Timer, out: Out) -> None:
+        """A snapshot's time is over, a process is silent, a pause is over, or it is time for the next snapshot."""
+        kind, _, who = timer.name.partition(" ")
+        notes = self._notes(service)
+        if kind == _TIMEOUT:
+            missing = [name for name in notes.under_way[who].members if name not in notes.under_way[who].done]
+            reason = f"no word from {listing(missing)} within {self.settings.timeout:g}"
+            self._decide(service, who, EXPIRED, reason, "", out)
+        elif kind == _WATCH:
+            self._gone(service, who.removeprefix("of "), f"has sent no heartbeat for {self.settings.silence:g}", out)
+        elif kind == _PAUSE:
+            service.memory = notes._replace(rests=False)
+            self._start_next(service, out)
+        else:
+            service.memory = notes._replace(left=notes.left - 1)
+            if notes.left > 1:
+                out.set_timer(_INTERVAL, self.settings.interval)
+            if not notes.pending:
+                self._ask(service, Request(), out)
+
+    # ------------------------------------------------------------------ snapshots
+
+    def _notes(self, service: Process) -> Notes:
+        own = self.settings
+        left = int(own.until / own.interval) if own.interval else 0
+        return service.memory or Notes(own.members, own.numbered, left)
+
+    def _ask(self, service: Process, request: Request, out: Out) -> None:
+        notes = self._notes(service)
+        service.memory = notes._replace(pending=(*notes.pending, request))
+        self._start_next(service, out)
+
+    def _start_next(self, service: Process, out: Out) -> None:
+        """Start what was asked for, as long as there may be one more under way."""
+        while True:
+            notes = self._notes(service)
+            initiators = self._initiators(notes)
+            is_busy = notes.rests or notes.gives_up or len(notes.under_way) >= self.settings.most_concurrent
+            if is_busy or not notes.pending or not initiators:
+                return
+            request, *others = notes.pending
+            number = notes.number if request.id is not None else notes.number + 1
+            name = request.id if request.id is not None else f"S{number}"
+            if name in {*notes.under_way, *notes.complete, *notes.ended}:
+                service.memory = notes._replace(pending=tuple(others))
+                continue
+            started = Round(initiators, notes.members, (), request.tries)
+            under_way = {**notes.under_way, name: started}
+            service.memory = notes._replace(pending=tuple(others), under_way=under_way, number=number)
+            out.note(name, {"starts": list(initiators), "among": list(notes.members)})
+            out.set_timer(f"{_TIMEOUT} {name}", self.settings.timeout, name)
+            for process in initiators:
+                out.tell(process, {"start": list(notes.members)}, name)
+
+    def _initiators(self, notes: Notes) -> tuple[str, ...]:
+        """Who is to start the first snapshot that was asked for (nobody: none can start now)."""
+        if not notes.pending or (len(notes.members) < len(self.algorithm.graph.processes) and not self._knows_members):
+            return ()
+        if self.settings.sources:
+            return self.settings.sources
+        wanted = notes.pending[0].initiator
+        return (wanted,) if wanted in notes.members else notes.members[:1]
+
+    @property
+    def _knows_members(self) -> bool:
+        return self.algorithm.knows_members
+
+    def _done(self, service: Process, snapshot: str, source: str, out: Out) -> None:
+        notes = self._notes(service)
+        own = notes.under_way.get(snapshot)
+        if own is None or source not in own.members:
+            return
+        own = own._replace(done=(*own.done, source))
+        service.memory = notes._replace(under_way={**notes.under_way, snapshot: own})
+        if set(own.done) >= set(own.members):
+            self._decide(service, snapshot, COMPLETE, "", "", out)
+
+    def _decide(self, service: Process, snapshot: str, outcome: str, reason: str, detail: str, out: Out) -> None:
+        """The one decision on a snapshot. It is told to all, and what follows from it begins."""
+        notes, own = self._notes(service), self._notes(service).under_way[snapshot]
+        is_complete = outcome == COMPLETE
+        complete = (*notes.complete, snapshot) if is_complete else notes.complete
+        kept = complete[-self.settings.retained :] if self.settings.retained else complete
+        failures = 0 if is_complete else notes.failures + 1
+        pending = notes.pending
+        if reason == MEMBERSHIP:
+            pending = (Request(None, own.initiators[0], own.tries), *pending)
+        elif not is_complete and own.tries < self.settings.retries:
+            pending = (Request(None, self._another(own, notes.members), own.tries + 1), *pending)
+        service.memory = notes._replace(
+            under_way={name: other for name, other in notes.under_way.items() if name != snapshot},
+            complete=kept, ended=notes.ended if is_complete else (*notes.ended, snapshot),
+            failures=failures, gives_up=failures > self.settings.tolerable_failures, pending=pending,
+            rests=self.settings.minimum_pause > 0,
+        )  # fmt: skip
+        out.cancel_timer(f"{_TIMEOUT} {snapshot}")
+        out.decide(snapshot, outcome, reason, detail)
+        for process in own.members:
+            out.tell(process, {"decided": outcome}, snapshot)
+        for old in complete[: len(complete) - len(kept)]:
+            for process in self.algorithm.graph.processes:
+                out.tell(process, {"forget": old}, old)
+        if self.settings.minimum_pause > 0:
+            out.set_timer(_PAUSE, self.settings.minimum_pause)
+        else:
+            self._start_next(service, out)
+
+    @staticmethod
+    def _another(own: Round, members: tuple[str, ...]) -> str | None:
+        """The member after the initiator of a round."""
+        first = own.initiators[0]
+        if first not in members:
+            return None
+        return members[(members.index(first) + 1) % len(members)]
+
+    # ------------------------------------------------------------------ members
+
+    def on_begin(self, service: Process, out: Out) -> None:
+        """The run begins: every process hears that it takes part."""
+        notes = self._notes(service)
+        service.memory = notes
+        if self.settings.heartbeat:
+            for process in notes.members:
+                self._welcome(service, process, out)
+        if notes.left:
+            out.set_timer(_INTERVAL, self.settings.interval)
+
+    def _welcome(self, service: Process, process: str, out: Out) -> None:
+        out.tell(process, {"welcome": list(self._notes(service).ended)})
+        if self.settings.heartbeat:
+            out.set_timer(f"{_WATCH} of {process}", self.settings.silence)
+
+    def _here(self, service: Process, source: str, out: Out) -> None:
+        """A process has joined, or has started again."""
+        notes = self._notes(service)
+        if source in notes.members:
+            for name, own in notes.under_way.items():
+                if source in own.members and source not in own.done:
+                    self._decide(service, name, FAILED, f"{source} started again", "", out)
+        else:
+            order = self.algorithm.graph.processes
+            members = tuple(name for name in order if name in notes.members or name == source)
+            self._change(service, members, f"{source} joined", out)
+        self._welcome(service, source, out)
+
+    def _gone(self, service: Process, source: str, how: str, out: Out) -> None:
+        out.cancel_timer(f"{_WATCH} of {source}")
+        notes = self._notes(service)
+        if source in notes.members:
+            self._change(service, tuple(name for name in notes.members if name != source), f"{source} {how}", out)
+
+    def _change(self, service: Process, members: tuple[str, ...], detail: str, out: Out) -> None:
+        """Other members: all that is under way fails, and the next begins among those present."""
+        notes = self._notes(service)
+        under_way = tuple(notes.under_way)
+        service.memory = notes._replace(members=members)
+        for name in under_way:
+            self._decide(service, name, FAILED, MEMBERSHIP, detail, out)
+        self._start_next(service, out)
+
+
+class EagerCoordinator(Coordinator):
+    """A coordinator with work of its own: it begins at time 0."""
+
+    def on_start(self, service: Process, out: Out) -> None:
+        """The run begins."""
+        self.on_begin(service, out)
+
+
+@lru_cache(maxsize=64)
+def coordinated(rules: type[SnapshotAlgorithm], *, is_eager: bool) -> type[Member]:
+    """A subclass of `rules` whose snapshots a coordinator starts and decides on.
+
+    `is_eager`: the coordinator has work of its own, which it begins with the run.
+    """
+    service = EagerCoordinator if is_eager else Coordinator
+    parts: dict[str, Any] = {"__module__": rules.__module__, "services": (*rules.services, service)}
+    parts |= CoordinatedWords.on_top_of(rules)
+    parts["needs_sources"] = rules.initiators == SOURCES
+    return type(rules.__name__, (Member, rules), parts)

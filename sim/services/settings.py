@@ -1,0 +1,63 @@
+"""What a scenario may say of its coordinator, in the table [coordinator]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from sim.core.parameters import Parameter
+
+FAIL, STOP = "fail", "stop"  # what happens where a process would hold more than `most_held` messages
+
+PARAMETERS: Mapping[str, Parameter] = {
+    "timeout": Parameter("number", 20.0, "time units after which a snapshot that is not complete has expired"),
+    "retries": Parameter("whole", 0, "how often a snapshot is tried again, each time by another initiator"),
+    "minimum_pause": Parameter("number", 0.0, "time units from the end of a snapshot to the start of the next"),
+    "most_concurrent": Parameter("whole", 1, "how many snapshots may be under way at a time", 1),
+    "retained": Parameter("whole", 0, "how many complete snapshots are kept, the newest ones (0: all)"),
+    "interval": Parameter("number", 0.0, "time units from one snapshot to the next that nobody asked for (0: none)"),
+    "heartbeat": Parameter("number", 0.0, "time units from one heartbeat of a process to the next (0: none)"),
+    "missed": Parameter("whole", 3, "a process of which no heartbeat came for so many is taken for gone", 2),
+    "tolerable_failures": Parameter(
+        "number", math.inf, "snapshots in a row that may fail or expire; after one more no other is started",
+        infinite=True,
+    ),
+    "most_held": Parameter("whole", 0, "messages that a process may hold for open channels (0: any number)"),
+    "when_held": Parameter("text", FAIL, '"fail": one more makes the snapshot fail; "stop": their senders stand still'),
+    "until": Parameter("number", 0.0, "time at which heartbeats and intervals end (0: after all that is planned)"),
+}  # fmt: skip
+
+
+class Settings(NamedTuple):
+    """The settings of the coordinator of one scenario: those of PARAMETERS, and what it knows of the system.
+
+    `members` are the processes that are there at first, `sources` those that have to start every snapshot (empty: any
+    one process does). `numbered` is the highest number among the ids S1, S2, ... that the scenario asks for.
+    """
+
+    timeout: float
+    retries: int
+    minimum_pause: float
+    most_concurrent: int
+    retained: int
+    interval: float
+    heartbeat: float
+    missed: int
+    tolerable_failures: float
+    most_held: int
+    when_held: str
+    until: float
+    members: tuple[str, ...]
+    sources: tuple[str, ...]
+    numbered: int
+
+    @property
+    def beats(self) -> int:
+        """How many heartbeats a process sends."""
+        return int(self.until / self.heartbeat) if self.heartbeat else 0
+
+    @property
+    def silence(self) -> float:
+        """Time units without a heartbeat after which a process is taken for gone."""
+        return self.heartbeat * self.missed
