@@ -11,6 +11,7 @@ from pyarrow import parquet
 from pipeline.cuts import cut_sources
 from pipeline.store.schema import CUT_TYPES
 from sim.core.errors import InputError
+from sim.core.model import RECORD
 from sim.document import library
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of
@@ -36,10 +37,11 @@ def test_the_cuts_of_snapshots_find_what_the_snapshots_recorded(spark, execution
         by_name.setdefault((row.run_id, row.cut_id), {})[row.process] = row["index"]
     own, others = {}, 0
     for number, execution in enumerate(executions):
+        recorded = {row.snapshot_id for row in execution.events if row.kind == RECORD}
         for snapshot in snapshots_of(execution):
             if len(snapshot.local) == len(execution.scenario.processes):
                 own[number, snapshot.id] = snapshot.frontier
-            elif snapshot.local:
+            elif snapshot.id in recorded:
                 others += 1
     assert by_name == own
     assert found.left_out == others

@@ -78,7 +78,8 @@ def test_every_edit_has_words_and_breaks_no_check(scenario: Scenario, data: Any)
         assert sentence is None or sentence.endswith(".")
         if not expected and not after.scenario.breaks:
             fails = {v.check for row in verdicts(after).values() for v in row if v.holds is False}
-            assert fails <= {"completion"}
+            gives_up = {"one_outcome"} if after.scenario.algorithm_parameters.get("time_to_live") else set()
+            assert fails <= {"completion"} | gives_up
         execution = after
 
 
