@@ -16,7 +16,7 @@ from diagrams.lettering import width_of
 from diagrams.scene import Scene
 from diagrams.sides import boundaries
 from diagrams.stops import LOOKS
-from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED
+from sim.core.model import BLOCKED, CRASH, DOWN, FULL, LEAVE, PAUSED, SNAPSHOT_ABORTED
 from sim.run.snapshots import Snapshot
 from sim.run.splits import splits_of
 
@@ -149,13 +149,16 @@ def _recorded(scene: Scene, nodes: list[dict[str, Any]], size: float, rank: int)
 
 
 def _lost_at(scene: Scene, snapshot: Snapshot, recording: Recording) -> int | None:
-    """The step of the crash in which a recording was lost (None: it was not lost in one)."""
+    """The step in which a recording was lost in a crash, or thrown away (None: in none)."""
     counts = snapshot.local.get(scene.processes[recording.lane])
     if counts is not None and counts.step == recording.step:
         return None
-    own = (own for own in scene.whole_run.stretches if own.kind in (CRASH, LEAVE))
-    crashes = (stretch.step for stretch in own if stretch.lane == recording.lane)
-    return next((step for step in crashes if step > recording.step), None)
+    name = scene.processes[recording.lane]
+    for row in scene.execution.events:
+        is_its_end = row.kind in (CRASH, LEAVE) or (row.kind, row.snapshot_id) == (SNAPSHOT_ABORTED, snapshot.id)
+        if row.process == name and is_its_end and row.step > recording.step:
+            return row.step
+    return None
 
 
 def _striped(scene: Scene, edges: list[dict[str, Any]], kind: str) -> dict[str, Any]:

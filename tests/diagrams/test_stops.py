@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from diagrams import theme
 from diagrams.arrangement import Arrangement
 from diagrams.browser import EXPLORE
 from diagrams.canvas import Canvas
@@ -19,6 +20,7 @@ from diagrams.scene import Scene, compose
 from diagrams.signs import signs
 from diagrams.spacetime import figure
 from diagrams.stops import BESIDE, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED, bars
+from diagrams.topology import topology
 from sim.core.delays import DelayRule
 from sim.document import library
 from sim.document.scenario import SchedulerChoice
@@ -249,3 +251,10 @@ def test_who_predicts_sees_what_fails_and_what_is_full_but_nothing_that_a_snapsh
         "crash": {CRASHED}, "partition": {SEVERED}, "back_pressure": {FILLED}, "barriers": set(),
     }  # fmt: skip
     assert of_sign(question(scene("stop_the_world"), "right"), PROCESS) == []
+
+
+def test_the_ring_of_a_recording_that_is_thrown_away_is_gone_in_the_network():
+    """P1 gives up at step 7 of two_outcomes; P2 keeps its part."""
+    own = topology(compose(run(library.load("two_outcomes"))))
+    rings = [trace for trace in own["figure"]["data"] if trace.get("marker", {}).get("symbol") == theme.RING_SYMBOLS[0]]
+    assert [trace["meta"]["show"] for trace in rings] == [[[1, 7], [3, None]]]
