@@ -268,22 +268,19 @@ class Scenario:
         """The rule book, with this graph and its parameters."""
         book = self.rules(Graph(self.processes, self.channels), **self.algorithm_parameters)
         if isinstance(book, Member):
-            book.settings = self._settings(book)
+            book.settings = self._settings()
         return book
 
-    def _settings(self, book: Member) -> Settings:
+    def _settings(self) -> Settings:
         """What the coordinator is told."""
         given = {name: (self.coordinator or {}).get(name, own.default) for name, own in PARAMETERS.items()}
         planned = [own.at for key in ITEM_KEYS for own in self.items(key)]
         tries = 1 + given["retries"]
         end = max(planned, default=0.0) + tries * (given["timeout"] + given["minimum_pause"])
-        targets = {channel.target for channel in self.channels}
-        sources = [name for number, name in enumerate(self.processes) if number not in targets]
         numbers = [int(own.snapshot[1:]) for own in self.snapshots if is_snapshot_number(own.snapshot)]
         return Settings(
             **{**given, "until": given["until"] or end},
             members=tuple(name for name in self.processes if name not in self.absent),
-            sources=tuple(sources) if book.needs_sources else (),
             numbered=max(numbers, default=0),
         )
 

@@ -15,8 +15,8 @@ process gave up by itself, one could end with its part of a snapshot and another
    A process that comes back takes nothing and begins nothing until the coordinator has answered, so it cannot come
    between the others while they take a snapshot without it.
 
-The checkpoint coordinator of Apache Flink works like this (flink-runtime, CheckpointCoordinator), and so it is in
-T. Akidau et al. and P. Carbone et al., "State Management in Apache Flink", PVLDB 10(12), 2017, section 3.
+The checkpoint coordinator of Apache Flink works much like this: P. Carbone et al., "State Management in Apache Flink",
+PVLDB 10(12), 2017, section 3.
 Control messages travel outside the channels and are never lost but at a process that is down. The coordinator itself
 does not fail.
 """
@@ -27,7 +27,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from sim.core.algorithm import SOURCES, Service, SnapshotAlgorithm
+from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.effects import Out
 from sim.core.model import Message, Process, Timer
 from sim.services.member import BYE, DONE, FULL, HERE, LAST, Member
@@ -48,7 +48,7 @@ class Request(NamedTuple):
 class Round(NamedTuple):
     """A snapshot under way: who started it, who takes part, whose part is done, how often it was tried before."""
 
-    initiators: tuple[str, ...]
+    initiator: str
     members: tuple[str, ...]
     done: tuple[str, ...] = ()
     tries: int = 0
@@ -57,7 +57,8 @@ class Round(NamedTuple):
 class Notes(NamedTuple):
     """What the coordinator knows. `number` is that of the last id, `failures` counts those in a row.
 
-    `complete` holds the ids of complete snapshots that are kept, `ended` those of all others that have ended.
+    `complete` holds the ids of complete snapshots that are kept, `forgotten` of those that no longer are, and `ended`
+    of those that are not complete.
     """
 
     members: tuple[str, ...]
@@ -66,6 +67,7 @@ class Notes(NamedTuple):
     pending: tuple[Request, ...] = ()
     under_way: Mapping[str, Round] = {}  # by id; replaced, never changed
     complete: tuple[str, ...] = ()
+    forgotten: tuple[str, ...] = ()
     ended: tuple[str, ...] = ()
     rests: bool = False
     failures: int = 0
@@ -147,36 +149,28 @@ class Coordinator(Service):
         """Start what was asked for, as long as there may be one more under way."""
         while True:
             notes = self._notes(service)
-            initiators = self._initiators(notes)
+            initiator = self._initiator(notes)
             is_busy = notes.rests or notes.gives_up or len(notes.under_way) >= self.settings.most_concurrent
-            if is_busy or not notes.pending or not initiators:
+            if is_busy or not notes.pending or initiator is None:
                 return
             request, *others = notes.pending
             number = notes.number if request.id is not None else notes.number + 1
             name = request.id if request.id is not None else f"S{number}"
-            if name in {*notes.under_way, *notes.complete, *notes.ended}:
+            if name in {*notes.under_way, *notes.complete, *notes.forgotten, *notes.ended}:
                 service.memory = notes._replace(pending=tuple(others))
                 continue
-            started = Round(initiators, notes.members, (), request.tries)
+            started = Round(initiator, notes.members, (), request.tries)
             under_way = {**notes.under_way, name: started}
             service.memory = notes._replace(pending=tuple(others), under_way=under_way, number=number)
-            out.note(name, {"starts": list(initiators), "among": list(notes.members)})
+            out.note(name, {"starts": [initiator], "among": list(notes.members)})
             out.set_timer(f"{_TIMEOUT} {name}", self.settings.timeout, name)
-            for process in initiators:
-                out.tell(process, {"start": list(notes.members)}, name)
+            out.tell(initiator, {"start": list(notes.members)}, name)
 
-    def _initiators(self, notes: Notes) -> tuple[str, ...]:
-        """Who is to start the first snapshot that was asked for (nobody: none can start now)."""
-        if not notes.pending or (len(notes.members) < len(self.algorithm.graph.processes) and not self._knows_members):
-            return ()
-        if self.settings.sources:
-            return self.settings.sources
-        wanted = notes.pending[0].initiator
-        return (wanted,) if wanted in notes.members else notes.members[:1]
-
-    @property
-    def _knows_members(self) -> bool:
-        return self.algorithm.knows_members
+    @staticmethod
+    def _initiator(notes: Notes) -> str | None:
+        """Who is to start the first snapshot that was asked for (None: there is no member)."""
+        wanted = notes.pending[0].initiator if notes.pending else None
+        return wanted if wanted in notes.members else next(iter(notes.members), None)
 
     def _done(self, service: Process, snapshot: str, source: str, out: Out) -> None:
         notes = self._notes(service)
@@ -194,15 +188,17 @@ class Coordinator(Service):
         is_complete = outcome == COMPLETE
         complete = (*notes.complete, snapshot) if is_complete else notes.complete
         kept = complete[-self.settings.retained :] if self.settings.retained else complete
+        old = complete[: len(complete) - len(kept)]
         failures = 0 if is_complete else notes.failures + 1
         pending = notes.pending
         if reason == MEMBERSHIP:
-            pending = (Request(None, own.initiators[0], own.tries), *pending)
+            pending = (Request(None, own.initiator, own.tries), *pending)
         elif not is_complete and own.tries < self.settings.retries:
             pending = (Request(None, self._another(own, notes.members), own.tries + 1), *pending)
         service.memory = notes._replace(
             under_way={name: other for name, other in notes.under_way.items() if name != snapshot},
-            complete=kept, ended=notes.ended if is_complete else (*notes.ended, snapshot),
+            complete=kept, forgotten=(*notes.forgotten, *old),
+            ended=notes.ended if is_complete else (*notes.ended, snapshot),
             failures=failures, gives_up=failures > self.settings.tolerable_failures, pending=pending,
             rests=self.settings.minimum_pause > 0,
         )  # fmt: skip
@@ -210,9 +206,9 @@ class Coordinator(Service):
         out.decide(snapshot, outcome, reason, detail)
         for process in own.members:
             out.tell(process, {"decided": outcome}, snapshot)
-        for old in complete[: len(complete) - len(kept)]:
+        for name in old:
             for process in self.algorithm.graph.processes:
-                out.tell(process, {"forget": old}, old)
+                out.tell(process, {"forget": name}, name)
         if self.settings.minimum_pause > 0:
             out.set_timer(_PAUSE, self.settings.minimum_pause)
         else:
@@ -221,22 +217,11 @@ class Coordinator(Service):
     @staticmethod
     def _another(own: Round, members: tuple[str, ...]) -> str | None:
         """The member after the initiator of a round."""
-        first = own.initiators[0]
-        if first not in members:
+        if own.initiator not in members:
             return None
-        return members[(members.index(first) + 1) % len(members)]
+        return members[(members.index(own.initiator) + 1) % len(members)]
 
     # ------------------------------------------------------------------ members
-
-    def on_begin(self, service: Process, out: Out) -> None:
-        """The run begins: every process hears that it takes part."""
-        notes = self._notes(service)
-        service.memory = notes
-        if self.settings.heartbeat:
-            for process in notes.members:
-                self._welcome(service, process, out)
-        if notes.left:
-            out.set_timer(_INTERVAL, self.settings.interval)
 
     def _welcome(self, service: Process, process: str, out: Out) -> None:
         out.tell(process, {"welcome": list(self._notes(service).ended)})
@@ -276,8 +261,14 @@ class EagerCoordinator(Coordinator):
     """A coordinator with work of its own: it begins at time 0."""
 
     def on_start(self, service: Process, out: Out) -> None:
-        """The run begins."""
-        self.on_begin(service, out)
+        """The run begins: every process that sends heartbeats hears that it takes part."""
+        notes = self._notes(service)
+        service.memory = notes
+        if self.settings.heartbeat:
+            for process in notes.members:
+                self._welcome(service, process, out)
+        if notes.left:
+            out.set_timer(_INTERVAL, self.settings.interval)
 
 
 @lru_cache(maxsize=64)
@@ -289,5 +280,4 @@ def coordinated(rules: type[SnapshotAlgorithm], *, is_eager: bool) -> type[Membe
     service = EagerCoordinator if is_eager else Coordinator
     parts: dict[str, Any] = {"__module__": rules.__module__, "services": (*rules.services, service)}
     parts |= CoordinatedWords.on_top_of(rules)
-    parts["needs_sources"] = rules.initiators == SOURCES
     return type(rules.__name__, (Member, rules), parts)

@@ -8,7 +8,7 @@ so does every marker: what comes from others is no part of the snapshot.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.effects import Out
@@ -38,13 +38,7 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
     """The rules of the processes. They come before those of the algorithm, which is a base class as well."""
 
     settings: Settings
-    needs_sources: ClassVar[bool] = False
     pauses = True
-
-    @property
-    def knows_members(self) -> bool:
-        """Whether a snapshot of some of the processes is possible: its markers can name the members."""
-        return hasattr(super(), "carried_by_markers") and not self.one_initiator
 
     # ------------------------------------------------------------------ snapshots
 
@@ -82,7 +76,7 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
         snapshot = marker.snapshot
         assert snapshot is not None
         is_first = snapshot not in process.snapshots
-        if is_first and self.knows_members:
+        if is_first:
             members = tuple(marker.body) if marker.body else self.graph.processes
             if process.name not in members or marker.channel.source_name not in members:
                 return
@@ -98,7 +92,7 @@ class Member(CoordinatedWords, SnapshotAlgorithm):
     def carried_by_markers(self, process: Process, snapshot: str) -> Any:
         """The members of the snapshot, if they are not all."""
         members = self._members(process, snapshot)
-        is_part = self.knows_members and len(members) < len(self.graph.processes)
+        is_part = len(members) < len(self.graph.processes)
         return list(members) if is_part else super().carried_by_markers(process, snapshot)  # type: ignore[misc]
 
     def on_done(self, process: Process, snapshot: str, out: Out) -> None:

@@ -32,8 +32,8 @@ PARAMETERS: Mapping[str, Parameter] = {
 class Settings(NamedTuple):
     """The settings of the coordinator of one scenario: those of PARAMETERS, and what it knows of the system.
 
-    `members` are the processes that are there at first, `sources` those that have to start every snapshot (empty: any
-    one process does). `numbered` is the highest number among the ids S1, S2, ... that the scenario asks for.
+    `members` are the processes that are there at first. `numbered` is the highest number among the ids S1, S2, ... that
+    the scenario asks for.
     """
 
     timeout: float
@@ -49,7 +49,6 @@ class Settings(NamedTuple):
     when_held: str
     until: float
     members: tuple[str, ...]
-    sources: tuple[str, ...]
     numbered: int
 
     @property

@@ -143,6 +143,11 @@ class TestLimits:
         execution = run(system("P1 P2", coordinator={"interval": 10.0, "until": 45.0, "retained": 2}))
         assert [set(process.snapshots) for process in execution.final.processes] == [{"S3", "S4"}] * 2
 
+    def test_who_asks_late_for_one_that_is_not_kept_any_more_gets_none(self):
+        asked = (start("P1", 1), start("P2", 20), start("P1", 10, "S2"))
+        execution = run(system("P1 P2", snapshots=asked, coordinator={"retained": 1}))
+        assert [row.snapshot_id for row in rows_of(execution, DECISION)] == ["S1", "S2"]
+
     def test_after_too_many_failures_it_starts_no_other(self):
         never = system(
             "P1 P2", faults=(fault("crash", "P2", 1),),
