@@ -6,12 +6,12 @@ from itertools import groupby
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APP, APPLICATION_KINDS, CRASH, JOIN, LEAVE, LOST, RECEIVE, RESTART, SEND
+from sim.core.model import APP, APPLICATION_KINDS, COPIED, CRASH, JOIN, LEAVE, LOST, RECEIVE, RESTART, SEND
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, once
 
 # The kinds of event that may change where something is.
-_MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST}
+_MOVING = APPLICATION_KINDS | {CRASH, RESTART, JOIN, LEAVE, LOST, COPIED}
 Timeline = list[list[Any]]
 
 
@@ -52,7 +52,7 @@ def meters_of(execution: Execution) -> list[dict[str, Any]]:
 def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline]:
     """The amount in all processes, and in all channels, at the steps at which either changes in sum.
 
-    A process that is down has none, and what is lost is nowhere: the sum is smaller then.
+    A process that is down has none, and what is lost is nowhere: the sum is smaller then. A copy makes it greater.
     """
     history = execution.history
     amount = dict(zip(history.sends, good["messages"], strict=True))
@@ -66,12 +66,12 @@ def _timelines(execution: Execution, good: dict[str, Any]) -> dict[str, Timeline
     for step, events in groupby(moving, key=lambda event: event.step):
         for event in events:
             own = good["processes"][history.rank[event.process]]
-            kept = {CRASH: 0, LEAVE: 0, RESTART: own[0], JOIN: own[0], LOST: held[event.process]}.get(event.kind)
-            if kept is None:
+            kept = {CRASH: 0, LEAVE: 0, RESTART: own[0], JOIN: own[0]}.get(event.kind, held[event.process])
+            if event.kind in APPLICATION_KINDS:
                 kept = own[event.index or 0]
             inside += kept - held[event.process]
             held[event.process] = kept
-            sign = {SEND: 1, RECEIVE: -1, LOST: -1}.get(event.kind)
+            sign = {SEND: 1, COPIED: 1, RECEIVE: -1, LOST: -1}.get(event.kind)
             if sign:
                 between += sign * amount.get(event.message_id or 0, 0)
         if (inside, between) != (processes[-1][1], channels[-1][1]):

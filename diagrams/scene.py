@@ -24,9 +24,20 @@ from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
 from diagrams.whole_events import WholeEvents
 from sim.core.deadline import in_time
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError
-from sim.core.model import APP, APPLICATION_KINDS, BLOCKED, CRASH, DOWN, FULL, INTERNAL, LEAVE, RECORD, Event
+from sim.core.model import (
+    APP,
+    APPLICATION_KINDS,
+    BLOCKED,
+    CRASH,
+    DOWN,
+    FULL,
+    INTERNAL,
+    LEAVE,
+    RECORD,
+    Event,
+    MessageReference,
+)
 from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages

@@ -18,9 +18,11 @@ from sim.core.model import (
     BLOCKED,
     COLLECTED,
     CONTROL_SEND,
+    COPIED,
     CRASH,
     DECISION,
     DOWN,
+    DROPPED,
     FULL,
     INTERNAL,
     JOIN,
@@ -32,11 +34,13 @@ from sim.core.model import (
     RECEIVE,
     RECEIVED,
     RECORD,
+    RESENT,
     RESTART,
     RESUMED,
     ROOM,
     SEND,
     SENT,
+    SLOW,
     SNAPSHOT_ABORTED,
     STATE_CHANGED,
     TIMER,
@@ -136,6 +140,10 @@ def _remarks(scene: Scene, rows: Sequence[Event], arrows: dict[int, Arrow]) -> I
         elif arrow and row.kind == SEND and arrow.received is not None and not _is_at_once(arrow):
             event = f" at event {row.label}" if has_label(row) else ""
             yield f"sends {_named(arrow)} to {scene.lanes[arrow.target]}{event}"
+        elif row.kind == LOST:
+            is_on_its_way = row.process == (row.channel or "").partition("->")[0]
+            what = "a message on {} is lost" if is_on_its_way else "is down: what comes on {} is lost"
+            yield what.format(scene.captions.get(row.channel or "", row.channel))
         elif row.kind == NOTED:
             yield own.algorithm.note_words(scene.execution.body_of(row))
         elif row.kind in _REMARKS:
@@ -152,7 +160,10 @@ _REMARKS = {
     UNBLOCKED: "takes from {channel} again", PAUSED: "pauses", RESUMED: "goes on",
     CRASH: "crashes", RESTART: "starts again", JOIN: "joins", LEAVE: "leaves",
     DOWN: "{channel} is severed", UP: "{channel} is mended",
-    LOST: "is down: what comes on {channel} is lost", FULL: "has filled {channel} and stands still",
+    COPIED: "a message on {channel} is copied", SLOW: "changes its pace",
+   
+    RESENT: "a message on {channel} is lost, and sent again", DROPPED: "a copy on {channel} is dropped",
+    FULL: "has filled {channel} and stands still",
     ROOM: "makes room on {channel}",
     COLLECTED: "has every part of {row.snapshot_id}", DECISION: "decides how {row.snapshot_id} ended",
     SNAPSHOT_ABORTED: "gives up {row.snapshot_id}", STATE_CHANGED: "changes what it recorded for {row.snapshot_id}",

@@ -9,8 +9,8 @@ from itertools import groupby
 from diagrams.elements import Ghost
 from diagrams.scene import arrows_as_they_are
 from sim.core.deadline import in_time
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError
+from sim.core.model import MessageReference
 from sim.document.scenario import Scenario
 from sim.edit.edit_words import describe_edit, describe_plan
 from sim.edit.edits import ANOTHER, apply_edit, checked_run, is_plan, planned

@@ -22,10 +22,11 @@ from pipeline.cuts import one_execution
 from pipeline.store.folder import Store
 from pipeline.store.schema import arrow_schema
 from sim.core.deadline import check
-from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, RECEIVE, SEND, Event, label_of
+from sim.core.model import APPLICATION_KINDS, COPIED, EVENT_TYPES, RECEIVE, SEND, Event, label_of
 
 FEW = 6  # messages of a channel that are named, beside those that are received in the window
 _NO_SENDS = arrow_schema({name: EVENT_TYPES[name] for name in ("channel", "peer_index", "message_id")}).empty_table()
+_SENDS = field("kind").isin([SEND, COPIED]) & field("index").is_valid()  # the copy of a marker has no index
 
 
 class Held(NamedTuple):
@@ -76,7 +77,7 @@ def _whole_events(around: Sequence[Event], first_row: int, rows: int) -> list[Ev
 
 
 def _receipts_from_before(rows: Sequence[Event]) -> dict[str, list[Event]]:
-    sent = {row.message_id for row in rows if row.kind == SEND}
+    sent = {row.message_id for row in rows if row.kind in (SEND, COPIED)}
     found: dict[str, list[Event]] = {}
     for row in rows:
         if row.kind == RECEIVE and row.peer_index is not None and row.message_id not in sent:
@@ -105,7 +106,7 @@ def _held(
 def _waiting(store: Store, run_id: int, row: int, before: Mapping[str, int]) -> Iterator[pyarrow.Table]:
     """The sends of the messages that wait in a channel at a row, in parts: channel, peer_index, message_id."""
     columns = _NO_SENDS.column_names
-    is_sent = (field("run_id") == run_id) & (field("row") < row) & (field("kind") == SEND)
+    is_sent = (field("run_id") == run_id) & (field("row") < row) & _SENDS
     for sends in store.rows("events").to_batches(columns=columns, filter=is_sent):
         channels = sends.column("channel").dictionary_encode()
         known = [before.get(name.partition("->")[2], 0) for name in channels.dictionary.to_pylist()]
@@ -128,6 +129,6 @@ def _names(store: Store, run_id: int, messages: Sequence[int]) -> dict[int, str]
     """The names of messages, by their ids."""
     if not messages:
         return {}
-    is_one = (field("run_id") == run_id) & (field("kind") == SEND) & field("message_id").isin(list(messages))
+    is_one = (field("run_id") == run_id) & _SENDS & field("message_id").isin(list(messages))
     found = store.rows("events").to_table(["message_id", "label", "process", "index"], is_one).to_pylist()
     return {row["message_id"]: row["label"] or label_of(row["process"], row["index"], None) for row in found}

@@ -21,7 +21,7 @@ from pipeline.cuts.event_columns import (
 from pipeline.cuts.sends import NEVER, Bools, Codes, Sends
 from pipeline.cuts.surviving import surviving_line
 from sim.core.errors import InputError
-from sim.core.model import SEND
+from sim.core.model import COPIED, SEND
 
 
 class Scan:
@@ -65,7 +65,8 @@ class Scan:
         processes, is_own = texts_of(rows, "process"), run >= 0
         if len(self._seen) < self._named:
             self._note(self.names.codes(processes.where(numpy.flatnonzero(is_own))))
-        is_send = texts_of(rows, "kind").are(SEND) & is_own
+        kinds, is_null = texts_of(rows, "kind"), rows["index"].is_null().to_numpy(False)
+        is_send = (kinds.are(SEND) | (kinds.are(COPIED) & ~is_null)) & is_own  # the copy of a marker has no index
         for column in ("process", "channel", "index", "message_id"):
             if rows[column].null_count:
                 self._refuse(is_send & rows[column].is_null().to_numpy(False), run, column)

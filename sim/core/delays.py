@@ -9,35 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from sim.core import randomness
-from sim.core.model import APP, CONTROL, MARKER, Channel, Message, label_of
+from sim.core.model import APP, CONTROL, MARKER, Channel, Message, MessageReference, label_of
 
 HOLD = math.inf
-
-
-class MessageReference(NamedTuple):
-    """Names a message by the `label` of its send, or as number `ordinal` (from 1) of a channel, kind and snapshot."""
-
-    label: str | None = None
-    channel: str | None = None
-    kind: str = APP
-    snapshot: str | None = None
-    ordinal: int = 1
-
-    def in_words(self, marker: str = "marker", control: str = "control message") -> str:
-        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`.
-
-        `marker` and `control` are the algorithm's words for its markers and control messages.
-        """
-        if self.label is not None:
-            return f"the message sent at {self.label}"
-        which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
-        if self.kind == APP:
-            return f"message {which}on {self.channel}"
-        what = marker if self.kind == MARKER else control
-        return f"the {what} {which}{f'of {self.snapshot} ' if self.snapshot else ''}on {self.channel}"
 
 
 @dataclass(frozen=True)
@@ -90,7 +66,10 @@ class Delays:
         control: DelayRule,
         overrides: Mapping[MessageReference, float],
         processes: tuple[str, ...],
+        resend: float = 0.0,
     ) -> None:
+        """`resend`: how long after it was sent a message is sent again that is lost, under a FIFO layer."""
+        self.resend = resend
         self._seed = seed
         self._app = app
         self._rules = {MARKER: marker, CONTROL: control}
@@ -101,8 +80,11 @@ class Delays:
             tuple[Channel, str, str | None], list[int]
         ] = {}  # likewise, for markers and control messages
 
-    def of(self, message: Message) -> float:
-        """The delay of `message`, counted from its send (HOLD: it is held). Call this once per message."""
+    def of(self, message: Message, factor: float = 1.0) -> float:
+        """The delay of `message`, counted from its send (HOLD: it is held). Call this once per message.
+
+        One that is drawn or listed is `factor` times as long.
+        """
         if message.kind == APP:
             stream = self._of_app.get(message.channel) or self._new_stream(message)
             rule = self._app
@@ -115,7 +97,8 @@ class Delays:
             by_hand = self._override(message, stream[1])
             if by_hand is not None:
                 return by_hand
-        return rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(rule, message)
+        delay = rule.draw(stream[0], stream[1]) if rule.kind != "listed" else self._listed(rule, message)
+        return delay * factor
 
     def _new_stream(self, message: Message) -> list[int]:
         kind = (CONTROL,) if message.kind == CONTROL else ()

@@ -8,12 +8,21 @@ no time: the schedulers do.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sim.core.algorithm import Service, SnapshotAlgorithm
 from sim.core.deadline import in_time
 from sim.core.effects import Out
-from sim.core.faults import carry_out, connect, lose, may_happen
+from sim.core.faults import (
+    carry_out,
+    connect,
+    lose_at_target,
+    lose_on_its_way,
+    may_happen,
+    on_its_way,
+    tell_of_copy,
+)
 from sim.core.log import INDEX, KIND
 from sim.core.model import (
     APP,
@@ -26,6 +35,7 @@ from sim.core.model import (
     Action,
     AgendaItem,
     Channel,
+    Copy,
     Crash,
     Deliver,
     Fire,
@@ -34,7 +44,9 @@ from sim.core.model import (
     Internal,
     Join,
     Leave,
+    Lose,
     Message,
+    MessageReference,
     Process,
     Restart,
     Send,
@@ -72,8 +84,9 @@ class Engine:
         absent: Collection[str] = (),
         *,
         has_faults: bool = False,
+        is_raw: bool = False,
     ) -> None:
-        """`has_faults`: faults may happen that the agenda does not plan."""
+        """`has_faults`: faults may happen that the agenda does not plan. `is_raw`: nothing makes good what is lost."""
         self.processes = processes
         self.channels = channels
         self.workload = workload
@@ -94,7 +107,12 @@ class Engine:
         self.awaited: frozenset[str | None] = frozenset(item.after for item in agenda if item.after is not None)
         self._timed = {(item.process, item.rank): item for item in agenda if item.rank is not None}
         self.world = len(self.nodes)  # the number of whom faults are planned for
-        self.absent = absent
+        self.absent, self.is_raw = absent, is_raw
+        self._of_message: dict[MessageReference, list[AgendaItem]] = {}
+        for item in agenda:
+            if isinstance(item.action, Lose | Copy):
+                self._of_message.setdefault(item.action.reference, []).append(item)
+        self.has_message_faults = bool(self._of_message)
         self.has_faults = has_faults or bool(absent) or any(type(item.action) in FAULTS for item in agenda)
         self._waiting: list[list[AgendaItem]] = [[] for _ in range(self.world + 1)]
         for item in agenda:
@@ -122,7 +140,7 @@ class Engine:
             if process.name in self.absent:
                 process.present, process.alive, process.state = False, False, None
         connect(state, self.channels)
-        state.waiting = frozenset(item.number for item in self.agenda if item.after is not None)
+        state.waiting = frozenset(item.number for item in self.agenda if item.rank is None)
         return state
 
     def enabled(self, state: State) -> list[Action]:
@@ -203,9 +221,9 @@ class Engine:
         if action.item is None:
             return True
         item = self.agenda[action.item]
-        if item.after is None:
+        if item.rank is not None:
             return process.position == item.rank
-        return item.number in state.waiting and item.after in state.happened
+        return item.number in state.waiting and (item.after is None or item.after in state.happened)
 
     def _passes(self, message: Message, queue: list[Message]) -> bool:
         """Whether a message that is not the oldest may be delivered: on FIFO channels only an overtaking marker may."""
@@ -263,6 +281,8 @@ class Engine:
             twin.processes[action.process] = twin.processes[action.process].copy()
         elif isinstance(action, Join | Leave):
             twin.processes = [process.copy() for process in twin.processes]
+        elif isinstance(action, Lose | Copy):
+            twin.queues = [queue.copy() for queue in state.queues]
         return twin
 
     def actor(self, action: Action) -> int:
@@ -296,7 +316,7 @@ class Engine:
                 queue = state.queues[channel.number]
                 if self.has_faults and not state.processes[channel.target].alive:
                     queue.remove(message)
-                    lose(message, rows.extend)
+                    lose_at_target(message, rows.extend)
                 elif message.kind == APP and queue[0] is message:
                     queue.pop(0)
                     self._receive(state.processes[channel.target], message)
@@ -336,12 +356,15 @@ class Engine:
             if process.alive:
                 self.rules.receive_control(process, action.message)
             else:
-                lose(action.message, self._rows.extend)
+                lose_at_target(action.message, self._rows.extend)
         elif type(action) is Fire:
             del state.timers[process.number, action.timer.name]
             self.rules.fire(process, action.timer)
         elif type(action) in FAULTS:
             self._advance(process, action.item)
+            if isinstance(action, Lose | Copy):
+                self._meet_fault(state, action)
+                return
             if isinstance(action, Leave):
                 self.rules.leave(state.processes[action.process])
             carry_out(state, action, self.channels, self.workload.initial, self._rows.extend)  # type: ignore[arg-type]
@@ -351,11 +374,32 @@ class Engine:
             process.turn = 1
             self.rules.start(process)
 
+    def _meet_fault(self, state: State, fault: Lose | Copy) -> None:
+        """A message that is on its way is lost or copied."""
+        message, emit = on_its_way(state, fault.reference), self._rows.extend
+        assert message is not None
+        if isinstance(fault, Lose):
+            lose_on_its_way(state, message, emit, is_raw=self.is_raw)
+            return
+        if self.is_raw:
+            message = replace(message, id=state.messages, receive_label=None, origin=message.id)
+            state.messages += 1
+            state.queues[message.channel.number].append(message)
+            self._sent.append(message)
+        tell_of_copy(message, emit, is_raw=self.is_raw)
+
+    def planned_for(self, message: Message) -> list[AgendaItem]:
+        """The losses and copies that the agenda plans for a message, and that wait for no event."""
+        if not self._of_message:
+            return []
+        found = (item for name in message.names for item in self._of_message.get(name, ()))
+        return [item for item in found if item.after is None]
+
     def _advance(self, process: Process, item: int | None) -> None:
         """Mark agenda item number `item` as carried out (None: count a turn of the workload)."""
         if item is None:
             process.turn += 1
-        elif self.agenda[item].after is None:
+        elif self.agenda[item].rank is not None:
             process.position += 1
         else:
             self._state.waiting -= {item}

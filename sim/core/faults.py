@@ -7,6 +7,10 @@ counting. A severed channel delivers nothing; what is due meanwhile arrives when
 A process that leaves loses all that it holds, too, and its channels are no longer there: the others send nothing on
 them any more, and wait for nothing on them. What is on its way from it still arrives, and what is on its way to it is
 lost. A process that joins begins in its initial state, with its channels from and to those that are present.
+
+Under a FIFO layer (sim/core/network.py) a message that is lost is sent again, and of two copies one is dropped: nobody
+sees more of it than the time that it takes. On a raw network what is lost is lost, and a copy is one more message. A
+process that is slow takes longer for its turns and its messages; only a scheduler with times knows how long.
 """
 
 from __future__ import annotations
@@ -15,31 +19,44 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from sim.core.model import (
+    COPIED,
     CRASH,
     DOWN,
+    DROPPED,
     JOIN,
     LEAVE,
     LOST,
+    RESENT,
     RESTART,
+    SLOW,
     UP,
     Channel,
+    Copy,
     Crash,
     Fault,
     Join,
     Leave,
+    Lose,
     Mend,
     Message,
+    MessageReference,
     Process,
     Restart,
     Sever,
+    Slow,
     State,
+    label_of,
 )  # fmt: skip
 
 Emit = Callable[[tuple[Any, ...]], None]
 
 
 def may_happen(state: State, fault: Fault) -> bool:
-    """Whether a fault changes anything: a process that is down cannot crash, nor one that is up start again."""
+    """Whether a fault changes anything: a process that is down cannot crash, nor a message be lost that has arrived."""
+    if isinstance(fault, Lose | Copy):
+        return on_its_way(state, fault.reference) is not None
+    if isinstance(fault, Slow):
+        return state.slowed.get(fault.process, 1.0) != fault.factor
     if isinstance(fault, Crash):
         return state.processes[fault.process].alive
     if isinstance(fault, Restart):
@@ -51,11 +68,20 @@ def may_happen(state: State, fault: Fault) -> bool:
     return bool(severed) if isinstance(fault, Mend) else len(severed) < len(fault.channels)
 
 
+def on_its_way(state: State, reference: MessageReference) -> Message | None:
+    """The message in a channel that `reference` names (None: it is not sent yet, or not there any more)."""
+    return next((message for queue in state.queues for message in queue if reference in message.names), None)
+
+
 def carry_out(
-    state: State, fault: Fault, channels: Iterable[Channel], initial: Callable[[str], Any], emit: Emit
-) -> None:
+    state: State, fault: Slow | Crash | Restart | Sever | Mend | Join | Leave, channels: Iterable[Channel],
+    initial: Callable[[str], Any], emit: Emit,
+) -> None:  # fmt: skip
     """Change `state`, and emit the rows. `channels`: all of the system. `initial` gives the state of a start."""
-    if isinstance(fault, Crash):
+    if isinstance(fault, Slow):
+        state.slowed = {**state.slowed, fault.process: fault.factor}
+        emit(_row(state.processes[fault.process].name, SLOW, body=fault.factor))
+    elif isinstance(fault, Crash):
         process = state.processes[fault.process]
         _end(state, process)
         emit(_row(process.name, CRASH))
@@ -95,10 +121,29 @@ def connect(state: State, channels: Iterable[Channel]) -> None:
         process.incoming, process.outgoing = tuple(incoming[process.number]), tuple(outgoing[process.number])
 
 
-def lose(message: Message, emit: Emit) -> None:
+def lose_at_target(message: Message, emit: Emit) -> None:
     """A message comes to a process that is down or not present."""
-    channel = message.channel
-    emit(_row(channel.target_name, LOST, channel.name, message.id, message.body, message.snapshot))
+    emit(_row_of_message(message.channel.target_name, LOST, message))
+
+
+def lose_on_its_way(state: State, message: Message, emit: Emit, *, is_raw: bool) -> None:
+    """The network loses a message; a FIFO layer notices it, and sends it again."""
+    if is_raw:
+        state.queues[message.channel.number].remove(message)
+    emit(_row_of_message(message.channel.source_name, LOST if is_raw else RESENT, message))
+
+
+def tell_of_copy(message: Message, emit: Emit, *, is_raw: bool) -> None:
+    """The row of a copy: on a raw network `message` is that copy, else the one whose copy the FIFO layer drops.
+
+    The copy of an application message names its send: `index` and `label` are those of the send.
+    """
+    source = message.channel.source_name
+    row = _row_of_message(source, COPIED if is_raw else DROPPED, message)
+    if is_raw and message.sent_index is not None:
+        label = label_of(source, message.sent_index, message.label)
+        row = (source, message.sent_index, *row[2:6], label, *row[7:])
+    emit(row)
 
 
 def _end(state: State, process: Process) -> None:
@@ -112,6 +157,10 @@ def _end(state: State, process: Process) -> None:
 def _emit_channels(kind: str, channels: Iterable[Channel], emit: Emit) -> None:
     for channel in channels:
         emit(_row(channel.source_name, kind, channel.name))
+
+
+def _row_of_message(process: str, kind: str, message: Message) -> tuple[Any, ...]:
+    return _row(process, kind, message.channel.name, message.id, message.body, message.snapshot)
 
 
 def _row(

@@ -9,7 +9,17 @@ from itertools import chain, pairwise, repeat
 from typing import Any
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, CHANNEL_CLOSED, RECEIVE, RECORD, SEND, STATE_CHANGED, Event, label_of
+from sim.core.model import (
+    APPLICATION_KINDS,
+    CHANNEL_CLOSED,
+    COPIED,
+    RECEIVE,
+    RECORD,
+    SEND,
+    STATE_CHANGED,
+    Event,
+    label_of,
+)
 from sim.core.rules import ROW_WIDTH
 
 INDEX, KIND, MESSAGE, BODY = 1, 2, 5, 7  # positions in sim.core.rules.Row of the values that are read
@@ -61,6 +71,8 @@ class Log:
                 label = label_of(process, index, label)
                 if kind == SEND:
                     peer = received.get(message)
+            elif kind == COPIED:
+                peer = received.get(message)
             elif kind in (RECORD, STATE_CHANGED, CHANNEL_CLOSED):
                 text = to_json(body)
                 size = len(text.encode())

@@ -7,7 +7,7 @@ what an action did. The columns of the table are declared here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,8 +30,10 @@ NOTED = "noted"  # something of the rules that nothing else shows, such as a sum
 COLLECTED = "collected"  # an initiator knows that every part of its snapshot is there
 BLOCKED, UNBLOCKED, PAUSED, RESUMED = "blocked", "unblocked", "paused", "resumed"
 FULL, ROOM = "full", "room"  # a sender has filled a channel; its receiver has taken a message from it
-# What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost.
-CRASH, RESTART, DOWN, UP, LOST = "crash", "restart", "down", "up", "lost"
+# What the world does: a process crashes and starts again, a channel is severed and mended, a message is lost or copied.
+CRASH, RESTART, DOWN, UP, LOST, COPIED = "crash", "restart", "down", "up", "lost", "copied"
+SLOW = "slow"  # a process becomes slower, or faster again
+RESENT, DROPPED = "resent", "dropped"  # what a FIFO layer makes of a loss, and of a copy
 DECISION = "decision"  # a coordinator decides how a snapshot ended
 JOIN, LEAVE = "join", "leave"  # a process becomes part of the system; it is no longer part of it
 # In event tables of others, as yet: a process goes back to its first events; a message is fenced off.
@@ -43,7 +45,8 @@ RECEIVED = {RECEIVE: APP, MARKER_RECEIVE: MARKER, CONTROL_RECEIVE: CONTROL}
 KINDS = (
     INTERNAL, SEND, RECEIVE, RECORD, RECORDED, MARKER_SEND, MARKER_RECEIVE, CHANNEL_CLOSED, SNAPSHOT_COMPLETE,
     SNAPSHOT_ABORTED, CONTROL_SEND, CONTROL_RECEIVE, TIMER, BLOCKED, UNBLOCKED, PAUSED, RESUMED, STATE_CHANGED,
-    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION,
+    NOTED, COLLECTED, MARKER_CARRIED, FULL, ROOM, CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE, DECISION, COPIED,
+    RESENT, DROPPED, SLOW,
 )  # fmt: skip
 
 
@@ -80,7 +83,7 @@ class Message:
 
     `sent_index` numbers the send among its process's application events (None: not an application message). `label`
     and `receive_label` are the script's names for the send and the receive. `stamp` is what the snapshot algorithm
-    piggybacks on the message.
+    piggybacks on the message. `origin` is the id of the message of which this one is a copy (None: it is none).
     """
 
     id: int
@@ -92,6 +95,40 @@ class Message:
     sent_index: int | None
     label: str | None
     receive_label: str | None
+    origin: int | None = None
+
+    @property
+    def names(self) -> tuple[MessageReference, ...]:
+        """The references under which a fault names this message: by its labels, or as the marker of a snapshot."""
+        if self.origin is not None:
+            return ()
+        if self.sent_index is None:
+            return (MessageReference(None, self.channel.name, self.kind, self.snapshot),)
+        numbered = label_of(self.channel.source_name, self.sent_index, None)
+        return tuple(MessageReference(label=label) for label in {self.label or numbered: 0, numbered: 0})
+
+
+class MessageReference(NamedTuple):
+    """Names a message by the `label` of its send, or as number `ordinal` (from 1) of a channel, kind and snapshot."""
+
+    label: str | None = None
+    channel: str | None = None
+    kind: str = APP
+    snapshot: str | None = None
+    ordinal: int = 1
+
+    def in_words(self, marker: str = "marker", control: str = "control message") -> str:
+        """`the message sent at H`, `the marker of S1 on P1->P2`, `message number 2 on P1->P2`.
+
+        `marker` and `control` are the algorithm's words for its markers and control messages.
+        """
+        if self.label is not None:
+            return f"the message sent at {self.label}"
+        which = f"number {self.ordinal} " if self.ordinal != 1 or self.kind == APP else ""
+        if self.kind == APP:
+            return f"message {which}on {self.channel}"
+        what = marker if self.kind == MARKER else control
+        return f"the {what} {which}{f'of {self.snapshot} ' if self.snapshot else ''}on {self.channel}"
 
 
 class LocalSnapshot(NamedTuple):
@@ -173,13 +210,14 @@ class State:
     `queues[c]` holds the messages in channel number c, oldest first; `control` the control messages on their way;
     `timers` the timers that are set, by process number and name. `happened` holds the labels of past events that some
     agenda item waits for; `waiting` the numbers of the agenda items that wait for an event and are not carried out yet.
-    `severed` holds the channels that deliver nothing. Where the scenario has faults, the last of `services` is the
-    world, which only counts those that have happened.
+    `severed` holds the channels that deliver nothing, and `slowed`, by process number, how many
+    times as long as usual one takes. Where the scenario has faults, the last of `services` is the world, which only
+    counts those that have happened.
     """
 
     __slots__ = (
-        "control", "happened", "messages", "processes", "queues", "services", "severed", "timers", "timers_set",
-        "waiting",
+        "control", "happened", "messages", "processes", "queues", "services", "severed", "slowed", "timers",
+        "timers_set", "waiting",
     )  # fmt: skip
 
     def __init__(self, processes: list[Process], queues: list[list[Message]], services: list[Process]) -> None:
@@ -192,6 +230,7 @@ class State:
         self.happened: frozenset[str | None] = frozenset()
         self.waiting: frozenset[int] = frozenset()
         self.severed: frozenset[Channel] = frozenset()
+        self.slowed: Mapping[int, float] = {}
         self.messages = 0  # sent so far, so the next message has this id
 
     def node(self, number: int) -> Process:
@@ -205,7 +244,7 @@ class State:
         twin.processes, twin.queues, twin.services = self.processes.copy(), self.queues.copy(), self.services
         twin.control, twin.timers, twin.timers_set = self.control.copy(), self.timers.copy(), self.timers_set
         twin.happened, twin.waiting, twin.messages = self.happened, self.waiting, self.messages
-        twin.severed = self.severed
+        twin.severed, twin.slowed = self.severed, self.slowed
         if process.number < len(twin.processes):
             twin.processes[process.number] = process.copy()
         else:
@@ -326,8 +365,33 @@ class Leave:
     item: int | None = None
 
 
-Fault = Crash | Restart | Sever | Mend | Join | Leave
-FAULTS = frozenset({Crash, Restart, Sever, Mend, Join, Leave})
+@dataclass(slots=True, unsafe_hash=True)
+class Slow:
+    """The world: process number `process` takes `factor` times as long as usual; 1: as long as usual."""
+
+    process: int
+    factor: float
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Lose:
+    """The world: a message that is on its way is lost. A FIFO layer sends it again."""
+
+    reference: MessageReference
+    item: int | None = None
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class Copy:
+    """The world: a message that is on its way will arrive twice. A FIFO layer drops the second one."""
+
+    reference: MessageReference
+    item: int | None = None
+
+
+Fault = Crash | Restart | Sever | Mend | Join | Leave | Slow | Lose | Copy
+FAULTS = frozenset({Crash, Restart, Sever, Mend, Join, Leave, Slow, Lose, Copy})
 Action = Internal | Send | Deliver | Hear | Initiate | Fire | Start | Fault
 
 
@@ -336,7 +400,7 @@ class AgendaItem:
     """An action that the scenario plans: a script line, an initiation or a fault. `process` is the node that acts.
 
     It happens at `time`, or `time` units after the event labelled `after`. `rank` is its place among the timed items
-    of its process, from 0 (None: it waits for an event).
+    of its process, from 0 (None: it waits for an event, or for the message that is to be lost or copied).
     """
 
     number: int
@@ -352,8 +416,10 @@ class Event(NamedTuple):
 
     `index` numbers a process's application events from 1. On a `record` row it is the number of application events
     inside the cut; on all other rows it is None. On a send, `peer_index` is the index of the receive (None: never
-    received); on a receive, that of the send. `body` is JSON. `state_size` is the size of that JSON in bytes, on the
-    rows that record a process state or close a channel. `epoch` is the number of recoveries before the event.
+    received); on a receive, that of the send. A `copied` row stands for one more send: it has the
+    index of that send, and the `peer_index` of the copy's receive. `body` is JSON. `state_size` is the size of that
+    JSON in bytes, on the rows that record a process state or close a channel. `epoch` is the number of recoveries
+    before the event.
     """
 
     run_id: int

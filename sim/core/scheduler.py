@@ -12,15 +12,17 @@ order of sending.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Generator, MutableMapping, MutableSequence, Sequence
 from heapq import heappop, heappush
 from operator import itemgetter
 from typing import Any
 
 from sim.core import randomness
+from sim.core.chances import Chances
 from sim.core.delays import HOLD, Delays
 from sim.core.engine import Engine
+from sim.core.faults import on_its_way
 from sim.core.model import (
     APP,
     CONTROL,
@@ -29,6 +31,7 @@ from sim.core.model import (
     Action,
     AgendaItem,
     Channel,
+    Copy,
     Crash,
     Deliver,
     Fire,
@@ -36,10 +39,12 @@ from sim.core.model import (
     Initiate,
     Join,
     Leave,
+    Lose,
     Mend,
     Message,
     Restart,
     Sever,
+    Slow,
     Start,
     State,
     Timer,
@@ -62,6 +67,11 @@ def in_order(due: float, busy_until: MutableSequence[float] | MutableMapping[Any
         return last
     busy_until[channel] = due
     return due
+
+
+def sent_again(sent: float, lost: float, resend: float) -> float:
+    """When a FIFO layer sends a message again that was sent at `sent` and lost at `lost`: not before its alarm."""
+    return max(sent + resend, lost)
 
 
 class Parked:
@@ -93,6 +103,16 @@ class Parked:
                 self._items.setdefault(item.process, {})[item.rank] = entry
                 return
         self._others.append(entry)
+
+    def drop(self, message: Message) -> bool:
+        """Forgets the arrival of a message. Returns whether it was parked."""
+        of_channel = self._messages.get(message.channel.number, {})
+        is_there = message.id in of_channel
+        if is_there:
+            _taken(self._messages, message.channel.number, message.id)
+        others = [entry for entry in self._others if entry[4] is not message]
+        is_there, self._others = is_there or len(others) < len(self._others), others
+        return is_there
 
     def take(self, state: State) -> list[Entry]:
         """Takes out the entries that may be enabled in `state`."""
@@ -130,10 +150,15 @@ class Timed(Scheduler):
     """Every message arrives its delay after its send, but on a FIFO channel not before the messages in front of it.
 
     An action that is due while its channel is blocked, its process paused or a channel of that process full is parked,
-    and happens as soon as it may.
+    and happens as soon as it may. The messages from and to a slow process take so many times as long, unless their
+    delay is set by hand; and so does a slow process for its turns.
+
+    A message that is lost is lost when it is sent, or at the time that the scenario gives; a copy of it arrives as long
+    after it as it takes itself.
     """
 
-    def __init__(self, engine: Engine, state: State, delays: Delays) -> None:
+    def __init__(self, engine: Engine, state: State, delays: Delays, chances: Chances | None = None) -> None:
+        """`chances` loses and copies messages at random (None: nothing does)."""
         super().__init__(engine, state, delays)
         self.now = 0.0
         self._parked = Parked(engine)
@@ -146,7 +171,12 @@ class Timed(Scheduler):
         self._overtakes = engine.algorithm.overtakes
         self._goes_ahead = engine.algorithm.goes_ahead
         self._due: list[Entry] = [(0.0, START, start.process, 0, start) for start in engine.starts]
-        timed = (self._entry(item, item.time) for item in engine.agenda if item.after is None)
+        timed = (self._entry(item, item.time) for item in engine.agenda if item.rank is not None)
+        self._chances = chances
+        self._has_message_faults = engine.has_message_faults or chances is not None
+        self._delay_of: dict[int, float] = {}  # of the messages that are on their way, where some may be lost or copied
+        self._sent_at: dict[int, float] = {}  # likewise: when each was sent, or is sent again
+        self._outdated: Counter[int] = Counter()  # arrivals in `_due` of messages that are lost, by message
         self._agenda = iter(sorted(timed, key=itemgetter(0, 1, 2)))
         self._plan_next_item()
         if self._takes_turns:
@@ -168,6 +198,8 @@ class Timed(Scheduler):
             time, rank, order, _, what = entry
             action: Action | None
             if rank == DELIVERY:
+                if self._outdated and self._is_outdated(what):  # type: ignore[arg-type]
+                    continue
                 action = Deliver(what)  # type: ignore[arg-type]
             elif rank == TURN:
                 process = self.state.processes[order]
@@ -191,7 +223,10 @@ class Timed(Scheduler):
             assert action is not None
             if is_enabled(self.state, action):
                 self.now = time
+                lost = on_its_way(self.state, action.reference) if type(action) is Lose else None
                 sent = yield time, action
+                if lost is not None:
+                    self._plan_again(lost)
                 self._plan_what_follows(action, sent)
             else:
                 if rank == TURN:
@@ -228,17 +263,67 @@ class Timed(Scheduler):
         gap = self.engine.workload.turn_gap(process) if process.alive else None
         if gap is not None:
             self._has_turn[number] = True
+            gap *= self.state.slowed.get(number, 1.0)
             heappush(self._due, (self.now + gap, TURN, number, 0, None))
 
     def _plan_arrivals(self, sent: Sequence[Message]) -> None:
         for message in sent:
             channel = message.channel
             number = channel.number
-            due = self.now + self.delays.of(message)
+            delay = self._delay_of_copy(message) if message.origin is not None else self._delay(message)
+            due = self.now + delay
             if channel.fifo and not (self._overtakes and message.kind == MARKER and self._goes_ahead(message.body)):
                 due = in_order(due, self._busy_until, number)
             if due != HOLD:
                 heappush(self._due, (due, DELIVERY, number, message.id, message))
+            if self._has_message_faults:
+                self._delay_of[message.id], self._sent_at[message.id] = delay, self.now
+                self._plan_faults(message)
+
+    def _delay(self, message: Message) -> float:
+        """The delay of a message. It is that of the slower of both processes, if one of them is slow."""
+        slowed = self.state.slowed
+        if not slowed:
+            return self.delays.of(message)
+        channel = message.channel
+        return self.delays.of(message, max(slowed.get(channel.source, 1.0), slowed.get(channel.target, 1.0)))
+
+    # ------------------------------------------------------------------ what is lost and copied
+
+    def _plan_faults(self, message: Message) -> None:
+        """The losses and copies of a message that has just been sent: those planned, then those by chance."""
+        for item in self.engine.planned_for(message):
+            heappush(self._due, self._entry(item, max(item.time, self.now)))
+        if self._chances is not None and message.origin is None:
+            for number, fault in enumerate(self._chances.of(message)):
+                heappush(self._due, (self.now, FAULT, len(self.engine.agenda) + number, message.id, fault))
+
+    def _delay_of_copy(self, message: Message) -> float:
+        """A copy arrives as long after the other one as that one takes. It draws no delay of its own."""
+        assert message.origin is not None
+        return max(0.0, self._sent_at[message.origin] + 2 * self._delay_of[message.origin] - self.now)
+
+    def _plan_again(self, lost: Message) -> None:
+        """The planned arrival of a message that is lost is none. A FIFO layer sends it again."""
+        if not self._parked.drop(lost):
+            self._outdated[lost.id] += 1
+        if self.engine.is_raw:
+            return
+        channel, delay = lost.channel, self._delay_of[lost.id]
+        self._sent_at[lost.id] = again = sent_again(self._sent_at[lost.id], self.now, self.delays.resend)
+        due = again + delay
+        if due != HOLD:
+            heappush(self._due, (due, DELIVERY, channel.number, lost.id, lost))
+        self._busy_until[channel.number] = max(due, self._busy_until[channel.number])
+
+    def _is_outdated(self, message: Message) -> bool:
+        """Whether the arrival that is due now is one that was planned before `message` was lost."""
+        if not self._outdated[message.id]:
+            return False
+        self._outdated[message.id] -= 1
+        return True
+
+    # ------------------------------------------------------------------ what else follows
 
     def _plan_control(self, sent: Sequence[Message]) -> None:
         """Plan the arrivals of messages, control messages included, and the timers that were set.
@@ -247,7 +332,7 @@ class Timed(Scheduler):
         """
         self._plan_arrivals([message for message in sent if message.kind != CONTROL])
         for message in (message for message in sent if message.kind == CONTROL):
-            due = in_order(self.now + self.delays.of(message), self._control_busy_until, message.channel)
+            due = in_order(self.now + self._delay(message), self._control_busy_until, message.channel)
             if due != math.inf:
                 heappush(self._due, (due, CONTROL_DELIVERY, message.channel.number, message.id, message))
         if self.engine.set_by is sent:
@@ -353,7 +438,8 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
     `act P1`: the first script line that P1 may carry out now, in the listed order; `act P1 #2`: the second (if lines
     wait for events). `turn P1`: the first of the workload's options; `turn P1 #2`: the second. `initiate S1 at P1`.
     `control P1->P2`: the oldest control message. `timer retry of P1`. `start coordinator`: a service. `crash P2`, the
-    second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`.
+    second time `crash P2 #2`, and so with `restart P2`, `join P2`, `leave P2`, `sever P1->P2 P2->P1`, `mend P1->P2`,
+    `slow P2`, `lose H` (by the label of the send), `copy P1->P2 S1` (the marker of a snapshot on a channel).
     """
     if isinstance(action, Hear):
         return f"control {action.channel.name}"
@@ -378,8 +464,11 @@ def choice_name(engine: Engine, state: State, action: Action) -> str:
 
 
 def fault_name(engine: Engine, action: Action) -> str:
-    """`crash P2` (so restart, join, leave), `sever P1->P2 P2->P1`, `mend P1->P2`; nothing for what is no fault."""
-    if isinstance(action, Crash | Restart | Join | Leave):
+    """`crash P2` (so restart, join, leave, slow), `sever P1->P2 P2->P1` (so mend), `lose H` (so copy); else nothing."""
+    if isinstance(action, Lose | Copy):
+        about = action.reference
+        return f"{type(action).__name__.lower()} {about.label or f'{about.channel} {about.snapshot}'}"
+    if isinstance(action, Crash | Restart | Join | Leave | Slow):
         return f"{type(action).__name__.lower()} {engine.processes[action.process]}"
     if isinstance(action, Sever | Mend):
         return " ".join([type(action).__name__.lower(), *(channel.name for channel in action.channels)])

@@ -1,4 +1,4 @@
-"""Random faults: rates at which processes crash and channels are severed, and when that happens in a run.
+"""Random faults: rates at which processes crash, channels are severed and messages are lost, and when that happens.
 
 Each process and each channel has draws of its own, by (seed, name, ordinal). So another process, or another rate of
 something else, changes none of them; and of two runs with the same seed the one with the greater rate fails earlier.
@@ -34,7 +34,7 @@ class FaultRates:
 
     A process that is up crashes at the rate `crash`, and one that is down starts again at the rate `restart`. A channel
     is severed at the rate `sever`, and mended at the rate `mend`. Nothing fails after the time `until`; what is down
-    then still starts again.
+    then still starts again. `lose` and `copy` are no rates but shares: so many of all messages are lost, or copied.
     """
 
     crash: float = 0.0
@@ -42,6 +42,13 @@ class FaultRates:
     sever: float = 0.0
     mend: float = 0.0
     until: float = UNTIL
+    lose: float = 0.0
+    copy: float = 0.0
+
+    @property
+    def meets_messages(self) -> bool:
+        """Whether messages are lost or copied at random."""
+        return bool(self.lose or self.copy)
 
     def expected(self, processes: int, channels: int) -> float:
         """About how many faults a run has: no fewer in the mean, of so many processes and channels."""

@@ -10,9 +10,10 @@ from typing import Any
 
 from sim import FILE_VERSION
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.errors import InputError, brief
-from sim.core.model import APP, CONTROL, MARKER
+from sim.core.model import APP, CONTROL, MARKER, MessageReference
+from sim.core.network import LAYERS, Network
 from sim.core.parameters import Parameter
 from sim.core.topology import EVERY_CHANNEL, KINDS, Topology
 from sim.core.workload import WORKLOADS
@@ -20,6 +21,7 @@ from sim.document.fault_rates import FaultRates
 from sim.document.scenario import (
     FAULT_KINDS,
     MOST_PROCESSES,
+    OF_MESSAGES,
     OF_PROCESSES,
     ORIENTATIONS,
     SCHEDULERS,
@@ -99,6 +101,7 @@ def _scenario(table: Table, name: str, origin: str) -> Scenario:
         group=table.text("group", "My scenarios"),
         orientation=table.choice("orientation", ORIENTATIONS, "down"),
         topology=_topology(table.table("topology")),
+        network=_network(table.table("network")),
         absent=table.texts("absent"),
         not_fifo=table.texts("not_fifo"),
         breaks=breaks,
@@ -322,13 +325,42 @@ def _initiation(entry: Table) -> Initiation:
 
 def _fault(entry: Table) -> FaultLine:
     kind = entry.choice("kind", FAULT_KINDS, "")
-    process = entry.required("process") if kind in OF_PROCESSES else None
-    channels = () if kind in OF_PROCESSES else entry.texts("channels")
-    if process is None and not channels:
+    of_message, process = kind in OF_MESSAGES, entry.required("process") if kind in OF_PROCESSES else None
+    channels = () if process or of_message else entry.texts("channels")
+    if not process and not of_message and not channels:
         raise entry.missing("channels", f'say which to {kind}, such as ["P1->P2"]')
-    fault = FaultLine(kind, process, channels, _time(entry), entry.optional("after"))
+    message = _lost_or_copied(entry, kind) if of_message else None
+    factor = _factor(entry) if kind == "slow" else 1.0
+    at = entry.number("at", 0.0) if of_message else _time(entry)
+    fault = FaultLine(kind, process, channels, at, entry.optional("after"), message, factor)
     entry.done()
     return fault
+
+
+def _lost_or_copied(entry: Table, kind: str) -> MessageReference:
+    """The message of a fault: by the label of its send, or the marker of a snapshot on a channel."""
+    label, channel = entry.optional("message"), entry.optional("channel")
+    if (label is None) == (channel is None):
+        advice = 'name its send, such as "P1.3", or say `channel` and `snapshot` for a marker'
+        raise entry.missing("message", f"say which message to {kind}: {advice}")
+    if label is not None:
+        return MessageReference(label=label)
+    return MessageReference(None, channel, MARKER, entry.required("snapshot"))
+
+
+def _factor(entry: Table) -> float:
+    if "factor" not in entry.values:
+        raise entry.missing("factor", "say how many times as long it takes, such as 3; 1 is its usual pace")
+    factor = entry.number("factor", 1.0)
+    if factor <= 0:
+        raise entry.fail("factor", f"expected a number above 0, such as 3, not {factor:g}")
+    return factor
+
+
+def _network(table: Table) -> Network:
+    network = Network(table.choice("layer", LAYERS, Network().layer), table.number("resend", Network().resend))
+    table.done()
+    return network
 
 
 def _coordinator(table: Table) -> dict[str, Any]:

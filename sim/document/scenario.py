@@ -13,25 +13,31 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, Graph, SnapshotAlgorithm
-from sim.core.delays import DelayRule, Delays, MessageReference
+from sim.core.chances import Chances
+from sim.core.delays import DelayRule, Delays
 from sim.core.engine import Engine
 from sim.core.model import (
     FAULTS,
     Action,
     AgendaItem,
     Channel,
+    Copy,
     Crash,
     Fault,
     Initiate,
     Internal,
     Join,
     Leave,
+    Lose,
     Mend,
+    MessageReference,
     Restart,
     Send,
     Sever,
+    Slow,
     State,
 )
+from sim.core.network import Network
 from sim.core.scheduler import Manual, Random, Scheduler, Timed
 from sim.core.slip import SLIPS
 from sim.core.tick import Tick
@@ -48,10 +54,14 @@ STATUSES = ("complete", "recording", "aborted", "expired", "failed")
 MOST_PROCESSES = 1_000
 ITEM_KEYS = ("script", "snapshots", "faults")  # of what is planned, in the order of the agenda
 FAULT_KINDS: Mapping[str, type[Fault]] = {
-    "crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend, "join": Join, "leave": Leave,
+    "crash": Crash, "restart": Restart, "sever": Sever, "mend": Mend, "join": Join, "leave": Leave, "slow": Slow,
+    "lose": Lose, "copy": Copy,
 }  # fmt: skip
-# The kinds that are about a process, and what it does then. The others are about channels.
-OF_PROCESSES = {"crash": "crashes", "restart": "starts again", "join": "joins", "leave": "leaves"}
+# The kinds that are about a process, and what it does then; those about a message; the others are about channels.
+OF_PROCESSES = {
+    "crash": "crashes", "restart": "starts again", "join": "joins", "leave": "leaves", "slow": "becomes slow",
+}  # fmt: skip
+OF_MESSAGES = ("lose", "copy")
 
 
 @dataclass(frozen=True)
@@ -87,8 +97,8 @@ class Initiation:
 class FaultLine:
     """What the world does at time `at`, or `at` time units after the event labelled `after`.
 
-    `kind` is one of FAULT_KINDS: a process crashes, starts again, joins or leaves, or channels (by name) are severed or
-    mended.
+    `kind` is one of FAULT_KINDS: a process crashes, starts again, joins, leaves or becomes slow (by `factor`), channels
+    (by name) are severed or mended, or a message is lost or copied: when it is sent, or at `at` if that is later.
     """
 
     kind: str
@@ -96,7 +106,14 @@ class FaultLine:
     channels: tuple[str, ...] = ()
     at: float = 0.0
     after: str | None = None
+    message: MessageReference | None = None
+    factor: float = 1.0
     where: str = field(default="", compare=False)
+
+    @property
+    def about(self) -> Any:
+        """What it is about: the name of a process, the reference of a message, or the names of channels."""
+        return self.process or self.message or self.channels
 
 
 @dataclass(frozen=True)
@@ -152,6 +169,7 @@ class Scenario:
     group: str = "My scenarios"
     orientation: str = "down"
     topology: Topology = field(default_factory=Topology)
+    network: Network = field(default_factory=Network)
     absent: tuple[str, ...] = ()
     not_fifo: tuple[str, ...] = ()
     breaks: tuple[str, ...] = ()
@@ -179,7 +197,8 @@ class Scenario:
     def channels(self) -> tuple[Channel, ...]:
         """The channels. Their order breaks ties between deliveries at the same time."""
         drawn_by = self.seed if self.topology.kind == "random" else 0
-        return _channels(self.topology, self.processes, drawn_by, self.not_fifo)
+        not_fifo = (EVERY_CHANNEL,) if self.network.is_raw else self.not_fifo
+        return _channels(self.topology, self.processes, drawn_by, not_fifo)
 
     def at(self, key: str) -> str:
         """`key` with the name of the file, as errors give it."""
@@ -226,8 +245,9 @@ class Scenario:
         return (*self.faults, *sorted(drawn, key=lambda fault: fault.at))
 
     def written_down(self) -> Scenario:
-        """The same run with every drawn fault as a line of [[faults]], for edits to change."""
-        return replace(self, faults=self.all_faults, fault_rates=FaultRates())
+        """The same run with every drawn fault of a process or channel as a line of [[faults]], for edits to change."""
+        rates = FaultRates(lose=self.fault_rates.lose, copy=self.fault_rates.copy)
+        return replace(self, faults=self.all_faults, fault_rates=rates)
 
     def _drawn(self, fails: str, heals: str, name: str) -> Iterator[FaultLine]:
         """The drawn faults of one process or channel, in order of time."""
@@ -246,7 +266,10 @@ class Scenario:
     def engine(self, *, has_faults: bool = False) -> Engine:
         """A new engine for this scenario; `has_faults`: faults may happen that it does not plan."""
         workload, rules, absent = self._workload(), self.rule_book(), self.absent
-        return Engine(self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults)
+        is_raw, has_faults = self.network.is_raw, has_faults or self.fault_rates.meets_messages
+        return Engine(
+            self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults, is_raw=is_raw
+        )
 
     @property
     def headline(self) -> str:
@@ -290,7 +313,8 @@ class Scenario:
     def delays_of_a_run(self) -> Delays:
         """The delays of one run of this scenario, to be asked for in the order of sending."""
         marker = self.marker_delay or self.delay
-        return Delays(self.seed, self.delay, marker, self.control_delay, self.delays, self.processes)
+        rules = self.delay, marker, self.control_delay
+        return Delays(self.seed, *rules, self.delays, self.processes, self.network.resend)
 
     def scheduler_for(self, engine: Engine, state: State) -> Scheduler:
         """A new scheduler of this scenario's kind, which starts in `state`."""
@@ -302,13 +326,16 @@ class Scenario:
             return Random(engine, state, delays, self.seed)
         if choice.kind == "manual":
             return Manual(engine, state, delays, choice.order)
-        return Timed(engine, state, delays)
+        rates = self.fault_rates
+        chances = Chances(self.seed, rates.lose, rates.copy) if rates.meets_messages else None
+        return Timed(engine, state, delays, chances)
 
     @cached_property
     def agenda(self) -> tuple[AgendaItem, ...]:
         """The script lines, the initiations, then the faults, drawn ones included.
 
-        The timed items of each process are ranked by (time, number), and so are the faults among themselves.
+        The timed items of each process are ranked by (time, number), and so are the faults among themselves, but for
+        those that wait for their message.
         """
         workload = self._workload()
         services = [service.name for service in self.rules.services]
@@ -328,10 +355,20 @@ class Scenario:
             action = Initiate(number_of[start.process], start.snapshot, len(planned))
             planned.append((action, start.at, start.after))
         for fault in self.all_faults:
-            channels = tuple(channel_of[name] for name in fault.channels)
-            about: Any = channels if fault.process is None else number_of[fault.process]
-            planned.append((FAULT_KINDS[fault.kind](about, len(planned)), fault.at, fault.after))
+            planned.append((_fault(fault, number_of, channel_of, len(planned)), fault.at, fault.after))
         return _ranked(planned, len(number_of))
+
+
+def _fault(line: FaultLine, number_of: Mapping[str, int], channel_of: Mapping[str, Channel], item: int) -> Fault:
+    """The action of a fault's line, as agenda item number `item`."""
+    if line.kind == "slow":
+        return Slow(number_of[line.process or ""], line.factor, item)
+    about: Any = line.message or tuple(channel_of[name] for name in line.channels)
+    if line.process is not None:
+        about = number_of[line.process]
+    kind: Any = FAULT_KINDS[line.kind]
+    fault: Fault = kind(about, item)
+    return fault
 
 
 def _outages(lines: Iterable[FaultLine], fails: str) -> list[Outage]:
@@ -376,7 +413,8 @@ def _ranked(planned: list[tuple[Action, float, str | None]], world: int) -> tupl
         for a, _, _ in planned
     ]
     for number in sorted(range(len(planned)), key=lambda n: (planned[n][1], n)):
-        if planned[number][2] is None:
+        action, _, after = planned[number]
+        if after is None and not isinstance(action, Lose | Copy):
             rank_of[number] = next_rank.get(actors[number], 0)
             next_rank[actors[number]] = rank_of[number] + 1
     return tuple(

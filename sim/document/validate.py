@@ -8,10 +8,10 @@ from dataclasses import replace
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
-from sim.core.algorithm import ALGORITHMS, ALL, ANY, COORDINATOR, SOURCES
+from sim.core.algorithm import ALGORITHMS, ALL, ANY, BY_COUNT, COORDINATOR, SOURCES
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, nearest
-from sim.core.model import CONTROL, MARKER
+from sim.core.model import CONTROL, MARKER, MessageReference
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL, unreachable
 from sim.core.workload import WORKLOADS, Refused
@@ -114,11 +114,27 @@ def _fifo(scenario: Scenario) -> Iterator[Problem]:
             advice = f'write it as P1->P2, or say only "{EVERY_CHANNEL}" for every channel'
             yield where, f"{name!r} is no channel of this topology; {advice}"
     algorithm = scenario.rules
+    if scenario.network.is_raw:
+        yield from _raw(scenario)
     if scenario.not_fifo and scenario.snapshots and algorithm.needs_fifo and FIFO not in scenario.breaks:
         advice = "leave this out" if is_every else f"leave {scenario.not_fifo[0]} out of the list"
         yield where, f'{algorithm.title} needs FIFO channels; {advice}, or say breaks = ["fifo"] to see what goes wrong'
     if scenario.not_fifo and scenario.scheduler.kind == "tick":
         yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
+
+
+def _raw(scenario: Scenario) -> Iterator[Problem]:
+    """The problems of a raw network: no channel is FIFO, and who counts messages counts copies as well."""
+    where, algorithm = scenario.at("network.layer"), scenario.rules
+    if scenario.scheduler.kind == "tick":
+        yield where, "the tick scheduler delivers the heads of FIFO channels; use another scheduler"
+    if scenario.snapshots and algorithm.needs_fifo and FIFO not in scenario.breaks:
+        what = f"{algorithm.title} needs FIFO channels, and a raw network has none"
+        yield where, f'{what}; say layer = "fifo", or breaks = ["fifo"] to see what goes wrong'
+    copies = scenario.fault_rates.copy or any(own.kind == "copy" for own in scenario.faults)
+    if scenario.snapshots and copies and algorithm.closes_by == BY_COUNT:
+        what = f"{algorithm.title} counts messages, and would count a copy twice"
+        yield where, f'{what}; take the copies away, or say layer = "fifo"'
 
 
 def _breaks(scenario: Scenario) -> Iterator[Problem]:
@@ -221,6 +237,12 @@ def _initiations(scenario: Scenario) -> Iterator[Problem]:
 def _fault_rates(scenario: Scenario) -> Iterator[Problem]:
     """The algorithm allows for crashes at random, and there are not too many faults."""
     rates = scenario.fault_rates
+    for key, share in (("lose", rates.lose), ("copy", rates.copy)):
+        if share > 1:
+            yield scenario.at(f"fault_rates.{key}"), f"expected a share of all messages, from 0 to 1, not {share:g}"
+    if rates.meets_messages and scenario.scheduler.kind == "tick":
+        advice = "the tick scheduler, COS 418's, has no messages that are lost or copied; use another scheduler"
+        yield scenario.at("fault_rates"), advice
     if rates.crash:
         yield from _crashes(scenario, scenario.at("fault_rates.crash"))
     count = rates.expected(len(scenario.processes), len(scenario.channels))
@@ -253,14 +275,27 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
             yield f"{where}.process", f"{fault.process!r} is no process; {_known(scenario)}"
         if fault.process is not None:
             what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
-            yield from _crashes(scenario, where, what)
+            if fault.kind != "slow":
+                yield from _crashes(scenario, where, what)
+        if fault.message is not None:
+            yield from _of_message(scenario, fault, where)
         for name in fault.channels:
             if name not in names:
                 yield f"{where}.channels", f"{name!r} is no channel of this topology; write it as P1->P2"
-        if fault.after is None:
+        if fault.after is None and fault.message is None:
             timed.append((fault.at, where, fault))
-    if len(timed) == len(scenario.faults):  # else nobody knows before the run in which order they happen
+    if all(fault.after is None for fault in scenario.faults):  # else nobody knows before the run which comes first
         yield from _changing_nothing(timed, set(scenario.absent))
+
+
+def _of_message(scenario: Scenario, fault: FaultLine, where: str) -> Iterator[Problem]:
+    """The problems of a message that is lost or copied: there is none, or nothing is lost there."""
+    reference = fault.message
+    assert reference is not None
+    if scenario.scheduler.kind == "tick":
+        yield where, f"the tick scheduler, COS 418's, has no messages to {fault.kind}; use another scheduler"
+    for key, problem in _named(scenario, reference, {"lose": "a loss", "copy": "a copy"}[fault.kind]):
+        yield f"{where}.{key}", problem
 
 
 def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]], absent: set[str]) -> Iterator[Problem]:
@@ -269,6 +304,8 @@ def _changing_nothing(timed: Sequence[tuple[float, str, FaultLine]], absent: set
     for at, where, fault in sorted(timed, key=lambda own: own[0]):
         about = {fault.process} if fault.process else set(fault.channels)
         who, state = (fault.process, "down") if fault.process else (" and ".join(fault.channels), "severed")
+        if fault.kind == "slow":
+            continue
         if fault.kind == "join":
             if not about <= absent:
                 yield where, f"{who} is there already at {at:g}; only a process under `absent`, or one that left, joins"
@@ -390,31 +427,34 @@ def _waiting(scenario: Scenario) -> Iterator[Problem]:
 
 
 def _delays(scenario: Scenario) -> Iterator[Problem]:
-    names = {channel.name for channel in scenario.channels}
-    sends = {line.label for line in scenario.script if line.to is not None and line.label}
-    snapshots = {start.snapshot for start in scenario.snapshots}
+    where = scenario.at("delays")
     for reference, delay in scenario.delays.items():
-        where = scenario.at("delays")
         if math.isnan(delay) or delay < 0:
             words = reference.in_words(scenario.rules.marker)
             yield where, f"{words} has a delay of {delay:g}; give a number of at least 0, or inf"
-        if reference.label is not None:
-            if reference.label not in sends and not is_numbered(scenario.processes, reference.label):
-                yield where, f"{reference.label!r} is not the label of a send; a delay names the send of its message"
-        elif reference.kind == CONTROL:
-            nodes = (*scenario.processes, *(own.name for own in scenario.rules.services))
-            ends = (reference.channel or "").split("->")
-            if len(ends) != 2 or not set(ends) <= set(nodes):
-                yield where, f"{reference.channel!r} is no way of control messages; write it as P1->P2"
-        elif reference.channel not in names:
-            yield where, f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
-        elif (
-            reference.kind == MARKER
-            and reference.snapshot not in snapshots
-            and not (scenario.coordinator is not None and is_snapshot_number(reference.snapshot or ""))
-        ):
+        for _, problem in _named(scenario, reference, "a delay"):
+            yield where, problem
+
+
+def _named(scenario: Scenario, reference: MessageReference, what: str) -> Iterator[Problem]:
+    """The problem of a reference that cannot name a message: its key and a sentence. `what` has the reference."""
+    if reference.label is not None:
+        sends = {line.label for line in scenario.script if line.to is not None and line.label}
+        if reference.label not in sends and not is_numbered(scenario.processes, reference.label):
+            yield "message", f"{reference.label!r} is not the label of a send; {what} names the send of its message"
+    elif reference.kind == CONTROL:
+        nodes = (*scenario.processes, *(own.name for own in scenario.rules.services))
+        ends = (reference.channel or "").split("->")
+        if len(ends) != 2 or not set(ends) <= set(nodes):
+            yield "channel", f"{reference.channel!r} is no way of control messages; write it as P1->P2"
+    elif reference.channel not in {channel.name for channel in scenario.channels}:
+        yield "channel", f"{reference.channel!r} is no channel of this topology; write it as P1->P2"
+    elif reference.kind == MARKER:
+        snapshots = {start.snapshot for start in scenario.snapshots}
+        by_coordinator = scenario.coordinator is not None and is_snapshot_number(reference.snapshot or "")
+        if reference.snapshot not in snapshots and not by_coordinator:
             known = f"there are {', '.join(sorted(snapshots))}" if snapshots else "add one under [[snapshots]]"
-            yield where, f"no snapshot is called {reference.snapshot!r}; {known}"
+            yield "snapshot", f"no snapshot is called {reference.snapshot!r}; {known}"
 
 
 def _workload(scenario: Scenario) -> Iterator[Problem]:

@@ -8,7 +8,8 @@ from typing import Any
 import tomli_w
 
 from sim import FILE_VERSION
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
+from sim.core.model import MessageReference
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.document.fault_rates import FaultRates
 from sim.document.scenario import FaultLine, Initiation, Scenario, SchedulerChoice, ScriptLine, WalkStep
@@ -29,6 +30,8 @@ def _without_defaults(scenario: Scenario) -> dict[str, Any]:
         if getattr(scenario, key):
             document[key] = list(getattr(scenario, key))
     document["topology"] = _topology_out(scenario.topology)
+    if scenario.network != plain.network:
+        document["network"] = asdict(scenario.network)
     if (scenario.algorithm, scenario.algorithm_parameters) != (plain.algorithm, {}):
         document["algorithm"] = {"kind": scenario.algorithm, **scenario.algorithm_parameters}
     if scenario.coordinator is not None:
@@ -104,9 +107,18 @@ def _start_out(start: Initiation) -> dict[str, Any]:
 
 
 def _fault_out(fault: FaultLine) -> dict[str, Any]:
-    about = {"channels": list(fault.channels)} if fault.process is None else {"process": fault.process}
+    about: dict[str, Any] = {"process": fault.process} if fault.process else {"channels": list(fault.channels)}
+    if fault.message is not None:
+        label = fault.message.label
+        about = {"message": label} if label is not None else _marker_out(fault.message)
+    factor = {"factor": fault.factor} if fault.kind == "slow" else {}
     waits = {"after": fault.after} if fault.after is not None else {}
-    return {"kind": fault.kind, **about, "at": fault.at, **waits}
+    at = {} if fault.message is not None and not fault.at and not waits else {"at": fault.at}
+    return {"kind": fault.kind, **about, **factor, **at, **waits}
+
+
+def _marker_out(reference: MessageReference) -> dict[str, Any]:
+    return {"channel": reference.channel, "snapshot": reference.snapshot}
 
 
 def _reference_out(reference: MessageReference) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import MessageReference
 from sim.core.detector import DETECTORS
 from sim.core.errors import brief
-from sim.core.model import SEND
+from sim.core.model import SEND, MessageReference
 from sim.core.notation import caption, has_label
 from sim.core.slip import SLIPS
 from sim.core.topology import EVERY_CHANNEL

@@ -37,9 +37,9 @@ from types import NoneType
 from typing import Any
 
 from sim.core.algorithm import ALGORITHMS, ANY
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.errors import InputError, nearest
-from sim.core.model import CONTROL
+from sim.core.model import CONTROL, MessageReference
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.files import read_parameters, read_reference

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError
-from sim.core.model import INTERNAL, SEND, Event, label_of
+from sim.core.model import INTERNAL, SEND, Event, MessageReference, label_of
 from sim.core.workload import WORKLOADS
 from sim.document.scenario import ITEM_KEYS, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table

@@ -22,8 +22,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from sim.core.delays import HOLD, MessageReference
-from sim.core.model import APP, APPLICATION_KINDS, RECEIVE, SEND, Event, label_of
+from sim.core.delays import HOLD
+from sim.core.model import APP, APPLICATION_KINDS, RECEIVE, SEND, Event, MessageReference, label_of
 from sim.core.scheduler import in_order
 from sim.core.topology import Topology
 from sim.document.scenario import Scenario, ScriptLine

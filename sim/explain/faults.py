@@ -5,39 +5,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sim.core.model import (
+    COPIED,
     CRASH,
     DOWN,
+    DROPPED,
     JOIN,
     LEAVE,
     LOST,
+    RESENT,
     RESTART,
+    SLOW,
     UP,
     Channel,
+    Copy,
     Crash,
     Event,
     Fault,
     Join,
     Leave,
+    Lose,
+    Mend,
     Restart,
     Sever,
+    Slow,
 )
 from sim.document.scenario import FAULT_KINDS, OF_PROCESSES
 from sim.explain.words import listing, words_of
 from sim.run.execution import Execution
+from sim.run.fifo import tries
+from sim.run.references import find
 
-KINDS = frozenset({CRASH, RESTART, DOWN, UP, LOST, JOIN, LEAVE})
+KINDS = frozenset({CRASH, RESTART, DOWN, UP, LOST, COPIED, RESENT, DROPPED, SLOW, JOIN, LEAVE})
 _OF_PROCESSES = {FAULT_KINDS[kind]: does for kind, does in OF_PROCESSES.items()}
 
 
 def whose(execution: Execution, fault: Fault) -> str:
-    """The process that a fault is about, or the sender of the first channel."""
-    if isinstance(fault, Crash | Restart | Join | Leave):
-        return execution.engine.processes[fault.process]
-    return fault.channels[0].source_name
+    """The process that a fault is about, or the sender of its message or first channel."""
+    if isinstance(fault, Lose | Copy):
+        found = find(execution, fault.reference)
+        return found.channel.source_name if found else (fault.reference.channel or "").partition("->")[0]
+    if isinstance(fault, Sever | Mend):
+        return fault.channels[0].source_name
+    return execution.engine.processes[fault.process]
 
 
 def choice_in_words(execution: Execution, fault: Fault) -> str:
-    """`P2 crashes`, `P2 starts again`, `P2 joins`, `C12 and C21 are severed`."""
+    """`P2 crashes`, `P2 starts again`, `C12 and C21 are severed`, `P2 becomes 3 times as slow`, `H->D is lost`."""
+    if isinstance(fault, Slow):
+        return f"{whose(execution, fault)} {_slow(fault.factor)}"
+    if isinstance(fault, Lose | Copy):
+        found, words = find(execution, fault.reference), words_of(execution)
+        what = words.message(found) if found else fault.reference.in_words(words.algorithm.marker)
+        return f"{what} is {'lost' if isinstance(fault, Lose) else 'copied'}"
     if isinstance(fault, Crash | Restart | Join | Leave):
         return f"{whose(execution, fault)} {_OF_PROCESSES[type(fault)]}"
     return f"{_channels(execution, fault.channels)} {'severed' if isinstance(fault, Sever) else 'mended'}"
@@ -64,12 +83,39 @@ def sentences_of_faults(execution: Execution, rows: Sequence[Event]) -> list[str
             found.append(f"{channels} severed: nothing arrives there until {_they(of_kind)} mended.")
         elif kind == UP:
             found.append(f"{channels} mended: what was due meanwhile arrives now.")
+        elif kind == SLOW:
+            found.append(f"{first.process} {_slow(execution.body_of(first))}.")
+        elif kind in (COPIED, RESENT, DROPPED) or first.process == (first.channel or "").partition("->")[0]:
+            found += (_of_message(execution, row) for row in of_kind)
         else:
             flight = execution.flights[first.message_id or 0]
             what = own.message(flight)
             where = "down" if is_present(execution, first.process, first.row) else "not there"
             found.append(f"{first.process} is {where}: {what} from {own.node(flight.channel.source_name)} is lost.")
     return found
+
+
+def _slow(factor: float) -> str:
+    """`takes 3 times as long from now on`."""
+    return "goes at its usual pace again" if factor == 1 else f"takes {factor:g} times as long from now on"
+
+
+def _of_message(execution: Execution, row: Event) -> str:
+    """What the network, or the layer on it, does with one message."""
+    own, flight = words_of(execution), execution.flights[row.message_id or 0]
+    what, where = own.begun(own.message(flight)), own.where(flight)
+    again = f"{tries(execution)[flight.id].sent:g}"
+    if row.kind == LOST:
+        return f"{what} {where} is lost: nobody receives it."
+    if row.kind == COPIED:
+        return f"{what} {where} is copied: it arrives twice."
+    if row.kind == DROPPED:
+        return f"{what} {where} is copied, but the FIFO layer drops the second one."
+    return f"{what} {where} is lost, and the FIFO layer sends it again{f' at {again}' if _has_time(execution) else ''}."
+
+
+def _has_time(execution: Execution) -> bool:
+    return execution.scenario.scheduler.has_time
 
 
 def is_present(execution: Execution, process: str, row: int) -> bool:

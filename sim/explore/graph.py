@@ -13,17 +13,20 @@ from sim.core.model import (
     APP,
     MARKER,
     Action,
+    Copy,
     Crash,
     Deliver,
     Fault,
     Fire,
     Initiate,
     Internal,
+    Lose,
     Mend,
     Message,
     Process,
     Send,
     Sever,
+    Slow,
     State,
 )
 from sim.core.notation import captions
@@ -128,6 +131,11 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
 
 
 def _fault_in_words(engine: Engine, fault: Fault) -> str:
+    if isinstance(fault, Lose | Copy):
+        what = fault.reference.in_words(engine.algorithm.marker)
+        return f"{what} is {'lost' if isinstance(fault, Lose) else 'copied'}"
+    if isinstance(fault, Slow):
+        return f"{engine.processes[fault.process]} changes its pace"
     if not isinstance(fault, Sever | Mend):
         return f"{engine.processes[fault.process]} {'crashes' if isinstance(fault, Crash) else 'starts again'}"
     names = ", ".join(channel.name for channel in fault.channels)

@@ -17,7 +17,7 @@ from sim.core.delays import DelaysExhausted
 from sim.core.engine import Engine
 from sim.core.errors import InputError
 from sim.core.log import BODY, Log
-from sim.core.model import CONTROL, CONTROL_SEND, LOST, MARKER, RECEIVED, SENT, Action, Channel, Event, State
+from sim.core.model import CONTROL, CONTROL_SEND, COPIED, LOST, MARKER, RECEIVED, SENT, Action, Channel, Event, State
 from sim.core.rules import ROW_WIDTH
 from sim.core.scheduler import Choice, NotEnabled
 from sim.core.workload import Refused
@@ -39,7 +39,8 @@ class Step(NamedTuple):
 class Flight(NamedTuple):
     """A message of any kind, with its send and its receive (None: it never arrives).
 
-    `stamp` is what the algorithm piggybacks on it. `lost` is the row that says that it is lost.
+    `stamp` is what the algorithm piggybacks on it. `lost` is the row that says that it is lost. A copy of another
+    message has the send of that one, and the row `copied` that says so (None: it is no copy).
     """
 
     id: int
@@ -49,6 +50,7 @@ class Flight(NamedTuple):
     body: Any
     stamp: Any
     lost: Event | None = None
+    copied: Event | None = None
 
     @property
     def kind(self) -> str:
@@ -99,8 +101,11 @@ class Execution:
         arrivals = {event.message_id: event for event in self.events if event.kind in RECEIVED}
         losses = self.losses
         found = []
+        sends: dict[tuple[str | int | None, ...], Event] = {}
         for event in in_time(self.events):
             if event.kind in SENT:
+                sends[self._way(event)] = event
+            if event.kind in SENT or event.kind == COPIED:
                 name, number = event.channel or "", event.message_id or 0
                 source, _, target = name.partition("->")
                 if event.kind == CONTROL_SEND:
@@ -108,8 +113,15 @@ class Execution:
                 else:
                     channel = channel_of[name]
                 body, stamp = self.body_of(event), self.stamps.get(number)
-                found.append(Flight(number, channel, event, arrivals.get(number), body, stamp, losses.get(number)))
+                send, copied = (sends[self._way(event)], event) if event.kind == COPIED else (event, None)
+                own = Flight(number, channel, send, arrivals.get(number), body, stamp, losses.get(number), copied)
+                found.append(own)
         return found
+
+    @staticmethod
+    def _way(event: Event) -> tuple[str | int | None, ...]:
+        """What a send and the rows of its copies have in common."""
+        return event.process, event.index, event.channel, event.snapshot_id if event.index is None else None
 
     @cached_property
     def losses(self) -> dict[int, Event]:

@@ -3,17 +3,47 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
+from sim.core.deadline import in_time
 from sim.core.delays import HOLD
-from sim.core.model import Channel, Message
+from sim.core.model import COPIED, RESENT, SENT, SLOW, Channel, Message
+from sim.core.scheduler import sent_again
 from sim.run.execution import Execution, Flight, once
 
 
+class Try(NamedTuple):
+    """The last time that a message is sent: once, unless a FIFO layer has to send it again.
+
+    `sent` is that time, and `delay` the delay from then on, in time units (HOLD: held). FIFO may add to it.
+    """
+
+    sent: float
+    delay: float
+
+
 @once
-def own_delays(execution: Execution) -> list[float]:
-    """The delay drawn or set for each message, by id, in time units (HOLD: held). FIFO may add to it."""
+def tries(execution: Execution) -> list[Try]:
+    """The last try of each message, by id."""
     delays = execution.scenario.delays_of_a_run()
-    return [delays.of(_message(flight)) for flight in execution.flights]
+    slowed: dict[str, float] = {}
+    found: dict[int, Try] = {}
+    original = {flight.send.row: flight.id for flight in execution.flights if flight.copied is None}
+    for row in in_time(execution.events):
+        number = row.message_id or 0
+        if row.kind == SLOW:
+            slowed[row.process] = execution.body_of(row)
+        elif row.kind in SENT:
+            ends = (row.channel or "").split("->")
+            factor = max(slowed.get(name, 1.0) for name in ends)
+            found[number] = Try(row.time, delays.of(_message(execution.flights[number]), factor))
+        elif row.kind == COPIED:
+            of = found[original[execution.flights[number].send.row]]
+            found[number] = Try(row.time, max(0.0, of.sent + 2 * of.delay - row.time))
+        elif row.kind == RESENT:
+            before = found[number]
+            found[number] = before._replace(sent=sent_again(before.sent, row.time, delays.resend))
+    return [found[number] for number in range(len(found))]
 
 
 def _message(flight: Flight) -> Message:
@@ -22,11 +52,11 @@ def _message(flight: Flight) -> Message:
 
 
 def earliest_arrival(execution: Execution, flight: Flight) -> float:
-    """The time at which a message with delay 0 arrives: the time of its send; under ticks, the next tick.
+    """The time at which a message with delay 0 arrives: when it is last sent; under ticks, the next tick.
 
     Control messages do not wait for ticks.
     """
-    sent = flight.send.time
+    sent = tries(execution)[flight.id].sent
     return float(math.floor(sent) + 1) if _is_ticked(execution, flight) else sent
 
 
@@ -36,14 +66,14 @@ def _is_ticked(execution: Execution, flight: Flight) -> bool:
 
 def due(execution: Execution, flight: Flight) -> float:
     """The time at which a message would arrive without FIFO. It has no meaning under schedulers without time."""
-    at = earliest_arrival(execution, flight) + own_delays(execution)[flight.id]
+    at = earliest_arrival(execution, flight) + tries(execution)[flight.id].delay
     return float(math.ceil(at)) if at != HOLD and _is_ticked(execution, flight) else at
 
 
 @once
 def held(execution: Execution) -> frozenset[int]:
     """The ids of the held messages."""
-    return frozenset(message for message, delay in enumerate(own_delays(execution)) if delay == HOLD)
+    return frozenset(message for message, last in enumerate(tries(execution)) if last.delay == HOLD)
 
 
 @once

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from sim.core.deadline import in_time
 from sim.core.errors import InputError, brief, nearest
-from sim.core.model import APP, Action, Deliver, Message, State
-from sim.run.execution import Execution, once
+from sim.core.model import APP, Action, Copy, Deliver, Message, State
+from sim.run.execution import Execution, Flight, once
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.theory.interchange import ColouredAction
 
@@ -69,17 +69,23 @@ def state_after(execution: Execution, row: Iterable[ColouredAction]) -> SystemSt
     """
     engine = replace(execution.scenario, absent=()).engine()
     state = engine.initial()
-    actions = _actions(execution)
-    sent_on: dict[str, list[Message]] = {}
+    actions, sent_in = _actions(execution), _sent_in(execution)
+    found: dict[int, Message] = {}  # by the id in the run
     events = _events_of_steps(execution)
     for coloured in in_time(row):
         if coloured.last - coloured.first + 1 < len(events[coloured.step]):
             raise InputError(_divided(execution, coloured))
-        action, ordinal = actions[coloured.step]
+        action = actions[coloured.step]
         if isinstance(action, Deliver):
-            action = Deliver(sent_on[action.channel.name][ordinal])
-        for message in engine.perform(state, action, []):
-            sent_on.setdefault(message.channel.name, []).append(message)
+            action = Deliver(found[action.message.id])
+        sent = (message for message in engine.perform(state, action, []) if message.kind == APP)
+        for message, (original, *copies) in zip(sent, sent_in.get(coloured.step, ()), strict=True):
+            found[original.id] = message
+            for copy in copies:
+                (found[copy.id],) = engine.perform(state, Copy(message.names[-1]), [])
+            for flight in (original, *copies):
+                if flight.lost is not None and flight.receive is None:
+                    state.queues[message.channel.number].remove(found[flight.id])
     return _told(state, [channel.name for channel in engine.channels])
 
 
@@ -107,16 +113,19 @@ def _told(state: State, channels: list[str]) -> SystemState:
 
 
 @once
-def _actions(execution: Execution) -> dict[int, tuple[Action, int]]:
-    """The actions of the run, by step; of a delivery with the place of its message among all sent on its channel."""
-    ordinals: dict[int, int] = {}
-    count: dict[str, int] = {}
+def _actions(execution: Execution) -> dict[int, Action]:
+    """The actions of the run, by step."""
+    return {step.number: step.action for step in execution.replay(copied=False)}
+
+
+@once
+def _sent_in(execution: Execution) -> dict[int, list[list[Flight]]]:
+    """By step, the application messages that it sends, in their order: each followed by its copies."""
+    of_send: dict[int, list[Flight]] = {}  # by the row of the send
     for flight in execution.flights:
         if flight.kind == APP:
-            name = flight.channel.name
-            ordinals[flight.id] = count.get(name, 0)
-            count[name] = ordinals[flight.id] + 1
-    return {
-        step.number: (step.action, ordinals.get(step.action.message.id, 0) if isinstance(step.action, Deliver) else 0)
-        for step in execution.replay(copied=False)
-    }
+            of_send.setdefault(flight.send.row, []).append(flight)
+    found: dict[int, list[list[Flight]]] = {}
+    for flights in of_send.values():
+        found.setdefault(flights[0].send.step, []).append(flights)
+    return found

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError, nearest
-from sim.core.model import APP, CONTROL, MARKER, label_of
+from sim.core.model import APP, CONTROL, COPIED, MARKER, MessageReference, label_of
 from sim.run.execution import Execution, Flight, once
 
 
@@ -18,15 +17,19 @@ def references(execution: Execution) -> list[MessageReference]:
 
 @once
 def all_references(execution: Execution) -> list[tuple[MessageReference, ...]]:
-    """For each message, by id, its names: by label (if it has one), by channel and ordinal, by its send's number."""
+    """For each message, by id, its names: by label (if it has one), by channel and ordinal, by its send's number.
+
+    A copy, which no edit is about, has one of the kind "copied".
+    """
     counted: Counter[tuple[str, str, str | None]] = Counter()
     found: list[tuple[MessageReference, ...]] = []
     for flight in execution.flights:
         send = flight.send
-        stream = (flight.channel.name, flight.kind, send.snapshot_id)
+        kind = flight.kind if flight.copied is None else COPIED
+        stream = (flight.channel.name, kind, send.snapshot_id)
         counted[stream] += 1
         by_ordinal = MessageReference(None, *stream, counted[stream])
-        if send.index is None:
+        if send.index is None or flight.copied is not None:
             found.append((by_ordinal,))
             continue
         number = MessageReference(label=label_of(send.process, send.index, None))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, LOST, RECEIVE, SEND, Event
+from sim.core.model import APPLICATION_KINDS, COPIED, LOST, RECEIVE, SEND, Event
 
 Frontier = Mapping[str, int]
 Clock = tuple[int, ...]
@@ -44,6 +44,7 @@ class History:
         self.rank = {name: i for i, name in enumerate(self.processes)}
         events = list(events)
         self.rows = [event for event in events if event.kind in APPLICATION_KINDS]
+        self._sending = [event for event in events if event.kind in (SEND, COPIED) and event.index is not None]
         self.lost = frozenset(event.message_id for event in events if event.kind == LOST)
         self.of: dict[str, list[Event]] = {name: [] for name in self.processes}
         for event in self.rows:
@@ -53,8 +54,10 @@ class History:
 
     @cached_property
     def sends(self) -> dict[int, Event]:
-        """The send of every message, by message id."""
-        return {e.message_id: e for e in self.rows if e.kind == SEND and e.message_id is not None}
+        """The send of every message, by message id. A copy has the send of which it is a copy."""
+        sends = {(event.process, event.index): event for event in self.rows if event.kind == SEND}
+        named = (event for event in self._sending if event.message_id is not None)
+        return {e.message_id or 0: e if e.kind == SEND else sends.get((e.process, e.index), e) for e in named}
 
     @cached_property
     def receives(self) -> dict[int, Event]:

@@ -53,11 +53,15 @@ class Forbidden(NamedTuple):
 def coloured_actions(history: History, cut: Frontier) -> list[ColouredAction]:
     """The actions of a run in their order, coloured by a cut."""
     found: list[ColouredAction] = []
+    sent_by: dict[tuple[str, int | None], frozenset[int]] = {}  # a send sends the copies of its message, too
+    for message, send in history.sends.items():
+        own = send.process, send.index
+        sent_by[own] = sent_by.get(own, frozenset()) | {message}
     for event in in_time(history.rows):
-        index, message = event.index or 0, event.message_id
+        index, came = event.index or 0, event.message_id
         is_red = index > cut.get(event.process, 0)
-        own = frozenset([message] if message is not None and message in history.sends else [])
-        sent, accepted = (own if event.kind == kind else frozenset[int]() for kind in (SEND, RECEIVE))
+        accepted = frozenset([came] if event.kind == RECEIVE and came is not None and came in history.sends else [])
+        sent = sent_by.get((event.process, index), frozenset()) if event.kind == SEND else frozenset[int]()
         last = found[-1] if found else None
         if last and (last.step, last.process, last.is_red) == (event.step, event.process, is_red):
             found[-1] = last._replace(last=index, sent=last.sent | sent, accepted=last.accepted | accepted)

@@ -7,12 +7,12 @@ independently, from the event table alone; tests compare the two. An algorithm d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from sim.core import deadline
 from sim.core.log import to_json
-from sim.core.model import CRASH, DECISION, LEAVE, LOST, MARKER_CARRIED
+from sim.core.model import APP, CRASH, DECISION, LEAVE, MARKER_CARRIED
 from sim.core.notation import caption, message_sent
 from sim.run.execution import Execution, once
 from sim.run.snapshots import COMPLETE, GIVEN_UP, Snapshot, snapshots_of
@@ -44,7 +44,7 @@ def verdicts_of(execution: Execution) -> dict[str, list[Verdict]]:
 
     Consistency is undecided until every process has recorded; channel states and conservation until the snapshot is
     complete; all checks if it was aborted. Conservation applies only if the workload conserves something, and is
-    undecided where a crash or a lost message may have taken some of it away.
+    undecided where a crash may have taken some of it away. What a raw network loses and copies is counted.
     """
     checks = checks_of(execution)
     return {
@@ -64,7 +64,7 @@ def checks_of(execution: Execution) -> list[str]:
 def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
     has_cut = all(process in snapshot.local for process in snapshot.members)
     is_complete = snapshot.status == COMPLETE
-    adds_up = is_complete and not loses_something(execution) and _holds_everything(execution, snapshot)
+    adds_up = is_complete and not loses_states(execution) and _holds_everything(execution, snapshot)
     ready = {"consistency": has_cut, "channel_states": is_complete, "conservation": adds_up}.get(check, True)
     if (snapshot.status in GIVEN_UP and check != "one_outcome") or not ready:
         return Verdict(check, None)
@@ -74,9 +74,9 @@ def _verdict(execution: Execution, snapshot: Snapshot, check: str) -> Verdict:
 
 
 @once
-def loses_something(execution: Execution) -> bool:
-    """Whether a state or a message is lost in a run."""
-    return any(event.kind in (CRASH, LEAVE, LOST) for event in execution.events)
+def loses_states(execution: Execution) -> bool:
+    """Whether the state of a process is lost in a run."""
+    return any(event.kind in (CRASH, LEAVE) for event in execution.events)
 
 
 def _holds_everything(execution: Execution, snapshot: Snapshot) -> bool:
@@ -114,7 +114,8 @@ def _caption(execution: Execution, channel: str) -> str:
 @once
 def _markers_sent(execution: Execution) -> Counter[tuple[str | None, str]]:
     """How many markers each channel carried, also on messages, by snapshot id and channel name."""
-    sent = Counter((flight.send.snapshot_id, flight.channel.name) for flight in execution.flights if flight.is_marker)
+    markers = (flight for flight in execution.flights if flight.is_marker and flight.copied is None)
+    sent = Counter((flight.send.snapshot_id, flight.channel.name) for flight in markers)
     sent.update((row.snapshot_id, row.channel or "") for row in execution.events if row.kind == MARKER_CARRIED)
     return sent
 
@@ -183,10 +184,30 @@ def _conservation(execution: Execution, snapshot: Snapshot) -> Witness:
         found.update(workload.measure(local.state))
     for message in snapshot.recorded_messages:
         found.update(workload.measure_body(message.body))
+    amounts = _amounts_of_network(execution, snapshot)
     for good in sorted(total):
-        if found[good] != total[good]:
-            return f"{found[good]} {good} recorded of {total[good]}"
+        of_good = {how: own[good] for how, own in amounts.items()}
+        if found[good] + of_good["lost"] - of_good["copied"] != total[good]:
+            return unbalanced(found[good], good, total[good], of_good)
     return None
+
+
+def _amounts_of_network(execution: Execution, snapshot: Snapshot) -> dict[str, Counter[str]]:
+    """How much of each good the network has lost and copied of what was sent inside the cut."""
+    found = {"lost": Counter[str](), "copied": Counter[str]()}
+    for flight in execution.flights:
+        inside = snapshot.frontier.get(flight.send.process, 0)
+        if flight.kind == APP and (flight.send.index or 0) <= inside:
+            amount = execution.engine.workload.measure_body(flight.body)
+            found["lost"].update(amount if flight.lost and not flight.receive else {})
+            found["copied"].update(amount if flight.copied else {})
+    return found
+
+
+def unbalanced(found: int, good: str, total: int, by_network: Mapping[str, int]) -> str:
+    """The witness of goods that do not add up; `by_network`: how much the network has lost and copied."""
+    told = "".join(f", {how} {amount}" for how, amount in by_network.items() if amount)
+    return f"{found} {good} recorded of {total}{told}"
 
 
 _WITNESS_OF: dict[str, Callable[[Execution, Snapshot], Witness]] = {

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from sim.core import deadline
 from sim.core.log import KIND
 from sim.core.model import (
+    COPIED,
     CRASH,
     LEAVE,
     LOST,
@@ -53,7 +54,7 @@ class SoundSnapshot:
 def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     """All snapshots of a run, in the order of `snapshots_of`; None unless each is complete and every check holds.
 
-    A run in which a process crashes or a message is lost is not judged here either.
+    A run in which a process crashes, or a message is lost or copied, is not judged here either.
     """
     deadline.check()
     checks = checks_of(execution)
@@ -62,7 +63,7 @@ def sound_snapshots(execution: Execution) -> list[SoundSnapshot] | None:
     if not _HOLDS.keys() >= set(checks):
         return None
     kinds = execution.log.column(KIND)
-    if not {CRASH, LEAVE, LOST}.isdisjoint(kinds):  # then checks may be undecided
+    if not {CRASH, LEAVE, LOST, COPIED}.isdisjoint(kinds):  # then checks may be undecided
         return None
     messages, rows_of = _read_log(execution)
     found = []

@@ -15,6 +15,7 @@ from typing import Any
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
 from sim.core.model import (
     CHANNEL_CLOSED,
+    COPIED,
     CRASH,
     DECISION,
     JOIN,
@@ -34,7 +35,7 @@ from sim.core.model import (
     Event,
 )
 from sim.core.notation import caption, message_sent
-from sim.verify.checks import Verdict
+from sim.verify.checks import Verdict, unbalanced
 
 Measure = Callable[[Any], dict[str, int]]
 
@@ -76,7 +77,7 @@ def verdicts_from_table(
     others = frozenset(everybody) - frozenset(processes)
     channels = [name for name in channels if not others & {*name.split("->")}]
     has_cut = len(cut) == len(processes)
-    adds_up = has_cut and not (crashes or lost or _has_dealings(events, others, cut))
+    adds_up = has_cut and not (crashes or _has_dealings(events, others, cut))
     closed = {row.channel or "": row.body or "[]" for row in rows if row.kind == CHANNEL_CLOSED}
     contents = {**_recorded(rows, closed), **closed}
     missing = [f"{name} has not recorded" for name in processes if name not in cut]
@@ -88,7 +89,9 @@ def verdicts_from_table(
         "one_marker": _miscounted(own, everybody, channels, not missing, algorithm.marker),
         "consistency": _orphans(events, everybody, _closed(events, others, cut)) if has_cut else None,
         "channel_states": None if missing else _misrecorded(events, cut, contents, everybody, channels, lost),
-        "conservation": _lost(rows, contents, conserved, processes) if adds_up and not missing else None,
+        "conservation": _unbalanced(rows, contents, conserved, processes, _by_network(events, cut, lost))
+        if adds_up and not missing
+        else None,
     }
     outcomes = [json.loads(row.body or "{}")["outcome"] for row in own if row.kind == DECISION]
     is_aborted = any(row.kind == SNAPSHOT_ABORTED for row in own) or outcomes not in ([], ["complete"])
@@ -140,6 +143,11 @@ def _members(
     return [process for process in processes if process not in gone or process in cut]
 
 
+def _is_send(row: Event) -> bool:
+    """Whether a row puts an application message into a channel: a send, or a copy of what one sent."""
+    return row.kind == SEND or (row.kind == COPIED and row.index is not None)
+
+
 def _not_up(events: Sequence[Event], processes: Sequence[str], absent: Collection[str]) -> set[str]:
     """Who is down or not there when the run ends."""
     found = {name for name in processes if name in absent}
@@ -153,7 +161,8 @@ def _not_up(events: Sequence[Event], processes: Sequence[str], absent: Collectio
 
 def _has_dealings(events: Sequence[Event], others: frozenset[str], cut: Mapping[str, int]) -> bool:
     """Whether inside the cut a message is sent to one of the `others`, or received from one."""
-    inside = (row for row in events if row.kind in (SEND, RECEIVE) and (row.index or 0) <= cut.get(row.process, 0))
+    messages = (row for row in events if _is_send(row) or row.kind == RECEIVE)
+    inside = (row for row in messages if (row.index or 0) <= cut.get(row.process, 0))
     return any(not others.isdisjoint((row.channel or "").split("->")) for row in inside)
 
 
@@ -166,7 +175,7 @@ def _closed(events: Sequence[Event], others: Collection[str], cut: Mapping[str, 
         for row in events if others else ():
             sent = row.index or 0
             is_inside = row.peer_index is not None and row.peer_index <= found[_target(row.channel)]
-            if row.kind == SEND and row.process in others and is_inside and sent > found[row.process]:
+            if _is_send(row) and row.process in others and is_inside and sent > found[row.process]:
                 found[row.process], grows = sent, True
     return found
 
@@ -220,7 +229,7 @@ def _target(channel: str | None) -> str:
 def _orphans(events: Sequence[Event], processes: Sequence[str], cut: dict[str, int]) -> Iterable[str]:
     """The messages sent outside and received inside."""
     for row in events:
-        if row.kind != SEND or row.peer_index is None or row.index is None:
+        if not _is_send(row) or row.peer_index is None or row.index is None:
             continue
         if row.index > cut[row.process] and row.peer_index <= cut[_target(row.channel)]:
             name = caption(processes, row.channel or "")
@@ -233,7 +242,7 @@ def _misrecorded(
 ) -> Iterable[str]:  # fmt: skip
     crossing: dict[str, list[Event]] = {name: [] for name in channels}
     for row in events:
-        if row.kind != SEND or row.channel not in crossing or row.message_id in lost:
+        if not _is_send(row) or row.channel not in crossing or row.message_id in lost:
             continue
         if (row.index or 0) > cut[row.process]:
             continue
@@ -247,14 +256,29 @@ def _misrecorded(
             yield f"{caption(processes, name)} recorded {recorded}, but {found} crosses the cut"
 
 
-def _lost(
-    rows: Sequence[Event], closed: dict[str, str], conserved: Conserved, processes: Iterable[str]
-) -> Iterable[str]:
+def _by_network(
+    events: Sequence[Event], cut: Mapping[str, int], lost: Container[int | None]
+) -> dict[str, Sequence[Event]]:
+    """What the network has lost and copied of what was sent inside the cut."""
+    inside = [row for row in events if _is_send(row) and (row.index or 0) <= cut.get(row.process, 0)]
+    return {
+        "lost": [row for row in inside if row.message_id in lost and row.peer_index is None],
+        "copied": [row for row in inside if row.kind == COPIED],
+    }
+
+
+def _unbalanced(
+    rows: Sequence[Event], closed: dict[str, str], conserved: Conserved, processes: Iterable[str],
+    network: Mapping[str, Sequence[Event]],
+) -> Iterable[str]:  # fmt: skip
+    """The goods that do not add up. `network`: what it has lost and copied inside the cut."""
     states = {row.process: row.body or "null" for row in rows if row.kind in (RECORD, STATE_CHANGED)}  # the last ones
     weights = [conserved.state(json.loads(state)) for state in states.values()]
     weights += [conserved.body(body) for bodies in closed.values() for body in json.loads(bodies)]
     total = conserved.total(processes)
+    by_network = {how: [conserved.body(json.loads(row.body or "null")) for row in own] for how, own in network.items()}
     for good in sorted(total):
         found = sum(weight.get(good, 0) for weight in weights)
-        if found != total[good]:
-            yield f"{found} {good} recorded of {total[good]}"
+        amounts = {how: sum(body.get(good, 0) for body in bodies) for how, bodies in by_network.items()}
+        if found + amounts["lost"] - amounts["copied"] != total[good]:
+            yield unbalanced(found, good, total[good], amounts)

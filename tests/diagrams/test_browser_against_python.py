@@ -18,8 +18,7 @@ from diagrams.browser import EXPLORE
 from diagrams.payload import payload
 from diagrams.scene import compose
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import MessageReference
-from sim.core.model import APPLICATION_KINDS, Channel
+from sim.core.model import APPLICATION_KINDS, Channel, MessageReference
 from sim.document import library
 from sim.edit.edits import apply_edit
 from sim.run.cut_states import states_at_cuts

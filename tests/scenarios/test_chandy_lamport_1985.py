@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sim.core.delays import MessageReference
+from sim.core.model import MessageReference
 from sim.run.execution import run
 from tests.scenarios.tools import Global, global_states, recorded_state, run_of
 from tests.sim.tools import only_snapshot

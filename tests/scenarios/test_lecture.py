@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sim.core.delays import MessageReference
-from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event
+from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_RECEIVE, RECORD, Event, MessageReference
 from sim.document import library
 from sim.run.execution import run
 from sim.theory.lattice import lattice

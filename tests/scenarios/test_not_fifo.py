@@ -9,8 +9,7 @@ import pytest
 
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import MessageReference
-from sim.core.model import CONTROL, MARKER
+from sim.core.model import CONTROL, MARKER, MessageReference
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.run.execution import run

@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import APP, MARKER
+from sim.core.model import APP, MARKER, MessageReference
 from sim.core.topology import EVERY_CHANNEL, Edge, Topology, unreachable
 from sim.document.scenario import Initiation, Scenario, SchedulerChoice, ScriptLine
 from sim.document.validate import validate

@@ -10,8 +10,8 @@ from pipeline.cuts.cut_sources import from_snapshots
 from pipeline.cuts.event_columns import DECIDE, HIGHEST, LOWEST, row_groups
 from pipeline.cuts.random_cuts import AtRandom, drawn
 from pipeline.logs.foreign_table import read_table
-from sim.core.delays import HOLD, MessageReference
-from sim.core.model import CONTROL, EVENT_TYPES
+from sim.core.delays import HOLD
+from sim.core.model import CONTROL, EVENT_TYPES, MessageReference
 from sim.run.execution import run
 from tests.pipeline.some_tables import folder_of
 from tests.sim.conftest import Register, register

@@ -17,10 +17,10 @@ from pipeline.compiled.listed import is_listed
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import SnapshotAlgorithm
 from sim.core.collection import Collection
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
 from sim.core.errors import InputError
-from sim.core.model import COLLECTED, CONTROL, CONTROL_RECEIVE, CONTROL_SEND, Process
+from sim.core.model import COLLECTED, CONTROL, CONTROL_RECEIVE, CONTROL_SEND, MessageReference, Process
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice

@@ -16,10 +16,10 @@ from typing import Any
 import pytest
 
 from sim.algorithms.mattern import LATE, Mattern, Notes
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
 from sim.core.errors import InputError
-from sim.core.model import COLLECTED, CONTROL, CONTROL_SEND, NOTED, Channel, Message, Process
+from sim.core.model import COLLECTED, CONTROL, CONTROL_SEND, NOTED, Channel, Message, MessageReference, Process
 from sim.document import library
 from sim.document.scenario import Scenario, SchedulerChoice
 from sim.document.validate import validate

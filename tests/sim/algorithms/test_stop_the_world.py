@@ -15,7 +15,7 @@ from diagrams.record import record_of
 from diagrams.scene import compose
 from sim.algorithms.stop_the_world import Coordinator, Notes, StopTheWorld
 from sim.core.algorithm import Graph, Service
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
 from sim.core.model import (
     CONTROL,
@@ -28,6 +28,7 @@ from sim.core.model import (
     RESUMED,
     SEND,
     Message,
+    MessageReference,
     Process,
 )
 from sim.core.workload import WORKLOADS, Workload

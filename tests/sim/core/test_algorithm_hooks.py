@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sim.core.algorithm import SnapshotAlgorithm
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.engine import Engine
 from sim.core.model import (
     CONTROL_SEND,
@@ -25,6 +25,7 @@ from sim.core.model import (
     Action,
     Deliver,
     Event,
+    MessageReference,
     Send,
     State,
 )

@@ -9,9 +9,8 @@ import pytest
 
 import sim.algorithms.broken
 from sim.core.algorithm import ALGORITHMS
-from sim.core.delays import MessageReference
 from sim.core.engine import Engine
-from sim.core.model import CONTROL, MARKER, Deliver, State
+from sim.core.model import CONTROL, MARKER, Deliver, MessageReference, State
 from sim.core.registry import Registry
 from sim.core.slip import SLIPS, Slip
 from sim.document import library

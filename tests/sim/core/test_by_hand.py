@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.errors import InputError
-from sim.core.model import RECEIVE
+from sim.core.model import RECEIVE, MessageReference
 from sim.document import library
 from sim.document.scenario import SchedulerChoice, ScriptLine
 from sim.edit.edits import apply_edit

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError
 from sim.core.model import (
     CRASH,
@@ -23,6 +22,7 @@ from sim.core.model import (
     SNAPSHOT_COMPLETE,
     TIMER,
     UP,
+    MessageReference,
 )
 from sim.document import library
 from sim.document.files import parse_toml

@@ -11,7 +11,7 @@ import pytest
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.algorithms.lai_yang import LaiYang
 from sim.core.algorithm import Graph, SnapshotAlgorithm
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
 from sim.core.errors import InputError
 from sim.core.model import (
@@ -39,6 +39,7 @@ from sim.core.model import (
     Event,
     Fire,
     Message,
+    MessageReference,
     Process,
     Send,
 )

@@ -14,9 +14,19 @@ from sim.algorithms.broken.records_twice import RecordsTwice
 from sim.algorithms.broken.rule_book import record_and_tell
 from sim.algorithms.chandy_lamport import ChandyLamport
 from sim.core.algorithm import BY_NOTHING, SnapshotAlgorithm
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
 from sim.core.effects import Out
-from sim.core.model import CONTROL_SEND, MARKER, MARKER_RECEIVE, RECORDED, Internal, Message, Process, Start
+from sim.core.model import (
+    CONTROL_SEND,
+    MARKER,
+    MARKER_RECEIVE,
+    RECORDED,
+    Internal,
+    Message,
+    MessageReference,
+    Process,
+    Start,
+)
 from sim.core.workload import WORKLOADS, Refused
 from sim.document.scenario import SchedulerChoice
 from sim.edit.edit_words import describe_edit

@@ -9,9 +9,19 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import HOLD, MessageReference
+from sim.core.delays import HOLD
 from sim.core.errors import InputError
-from sim.core.model import INTERNAL, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORD, RECORDED, SEND
+from sim.core.model import (
+    INTERNAL,
+    MARKER,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    RECEIVE,
+    RECORD,
+    RECORDED,
+    SEND,
+    MessageReference,
+)
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice, ScriptLine

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event
+from sim.core.model import MARKER_RECEIVE, RECEIVE, SEND, Event, MessageReference
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice, free_snapshot_id

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import HOLD, MessageReference
+from sim.core.delays import HOLD
 from sim.core.errors import InputError
+from sim.core.model import MessageReference
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import NamedCut, Scenario, ScriptLine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.core.delays import MessageReference
 from sim.core.errors import InputError
+from sim.core.model import MessageReference
 from sim.core.slip import SLIPS
 from sim.document import library
 from sim.document.files import parse_toml

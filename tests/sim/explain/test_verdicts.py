@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from sim.core.delays import HOLD, DelayRule, MessageReference
-from sim.core.model import MARKER
+from sim.core.delays import HOLD, DelayRule
+from sim.core.model import MARKER, MessageReference
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.explain.verdicts import verdict_words

@@ -17,8 +17,19 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from sim.__main__ import report
-from sim.core.delays import HOLD, DelayRule, Delays, MessageReference
-from sim.core.model import APP, MARKER, MARKER_RECEIVE, MARKER_SEND, RECEIVE, RECORDED, SEND, Message, State
+from sim.core.delays import HOLD, DelayRule, Delays
+from sim.core.model import (
+    APP,
+    MARKER,
+    MARKER_RECEIVE,
+    MARKER_SEND,
+    RECEIVE,
+    RECORDED,
+    SEND,
+    Message,
+    MessageReference,
+    State,
+)
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.document.scenario import Scenario, SchedulerChoice
@@ -226,7 +237,7 @@ def draws_of(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> Draws:
     counted: dict[tuple[str, str, str | None], int] = {}
     draw = Delays.of
 
-    def noted(delays: Delays, message: Message) -> float:
+    def noted(delays: Delays, message: Message, factor: float = 1.0) -> float:
         place = (message.channel.name, message.kind, message.snapshot)
         counted[place] = counted.get(place, 0) + 1
         found[*place, counted[place]] = draw(delays, message)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import DECISION, RECORD, SNAPSHOT_ABORTED
+from sim.core.model import DECISION, RECORD, SNAPSHOT_ABORTED, MessageReference
 from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario
 from sim.document.validate import validate

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from sim.core.delays import HOLD, DelayRule, MessageReference
+from sim.core.delays import HOLD, DelayRule
+from sim.core.model import MessageReference
 from sim.document.scenario import Scenario, ScriptLine
 from sim.run.execution import run
 from sim.theory.causality import History

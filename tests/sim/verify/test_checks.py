@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sim.core.delays import HOLD, DelayRule, MessageReference
-from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_SEND, RECORD, Event
+from sim.core.delays import HOLD, DelayRule
+from sim.core.model import CHANNEL_CLOSED, MARKER, MARKER_SEND, RECORD, Event, MessageReference
 from sim.document.scenario import Scenario
 from sim.run.execution import run
 from sim.run.snapshots import snapshots_of

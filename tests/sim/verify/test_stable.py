@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from sim.core.delays import DelayRule, MessageReference
+from sim.core.delays import DelayRule
 from sim.core.detector import DETECTORS
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.model import APP, Fire, Initiate, State
+from sim.core.model import APP, Fire, Initiate, MessageReference, State
 from sim.core.slip import SLIPS
 from sim.core.topology import Topology
 from sim.document import library
