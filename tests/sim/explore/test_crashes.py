@@ -15,6 +15,7 @@ from sim.explore.world import MayHappen
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
 from tests.sim.explore.plain import explored
+from tests.sim.explore.plain_crashes import explored_with_crashes, whole_states
 
 ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
 
@@ -37,6 +38,36 @@ def test_who_starts_again_may_record_anew_but_the_snapshot_is_not_complete_then(
     done = exploration(complete_graph(2, sends), may=MayHappen(crashes=crashes, restarts=True))
     assert (done.found.states, done.found.transitions, done.found.complete) == (states, transitions, True)
     assert done.shortest() == []
+
+
+SECOND_PATH = {
+    "one crash": (complete_graph(2, 1), ONE_CRASH),
+    "one crash, no messages, three processes": (complete_graph(3, 0), ONE_CRASH),
+    "who crashes may start again": (complete_graph(2, 1), AND_BACK),
+    "two crashes": (complete_graph(2, 1), MayHappen(crashes=2, restarts=True)),
+    "two messages each": (complete_graph(2, 2), AND_BACK),
+    "a script": (library.load("two_banks"), AND_BACK),
+}
+
+
+@pytest.mark.parametrize("name", SECOND_PATH)
+def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as_many_apart(name):
+    scenario, may = SECOND_PATH[name]
+    found, plain = exploration(scenario, may=may).found, explored_with_crashes(scenario, may)
+    assert set(whole_states(found)) == plain.of_engine
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.is_levelled and found.snapshots == plain.snapshots
+    assert plain.wrong == {}
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+@pytest.mark.parametrize("slip", ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"])
+def test_where_a_rule_is_broken_too_and_the_diary_shows_it_after_as_many_steps(slip, may):
+    scenario = changed(complete_graph(2, 1), slip, not_fifo=False)
+    done, plain = exploration(scenario, may=may), explored_with_crashes(scenario, may)
+    assert set(whole_states(done.found)) == plain.of_engine
+    assert (done.found.states, done.found.transitions) == (plain.states, plain.transitions)
+    assert done.found.snapshots == plain.snapshots and dict(done.shortest()) == plain.wrong
 
 
 @pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
