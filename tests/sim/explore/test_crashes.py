@@ -8,6 +8,7 @@ import pytest
 
 from sim.core.errors import InputError
 from sim.document import library
+from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
 from sim.explore.report import changed, complete_graph, exploration
@@ -94,6 +95,11 @@ def test_faults_of_the_scenario_are_lines_of_the_world(own_order):
         (complete_graph(2, 1), MayHappen(-1), "--crashes -1: give a number of crashes, 0 or more"),
         (complete_graph(2, 1), MayHappen(0, restarts=True), "--restarts: only a process that has crashed"),
         (library.load("crash"), ONE_CRASH, "--crashes: the scenario has faults of its own"),
+        (
+            replace(complete_graph(2, 1), fault_rates=FaultRates(crash=1)),
+            ONE_CRASH,
+            "--crashes: the scenario has faults",
+        ),
         (replace(complete_graph(2, 1), algorithm="lai_yang"), ONE_CRASH, "--crashes: the rules of Lai-Yang do not"),
     ],
 )
