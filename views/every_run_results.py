@@ -26,6 +26,14 @@ from views.opening import open_scenario
 from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
+SEEM_ALIKE = (
+    "States that read alike differ in how many crashes are left, or in who had recorded when a message was sent or "
+    "received, which no process remembers after a crash."
+)
+NOT_CHECKED = (
+    "Of a run in which a crash takes a state or a message, only complete snapshots are checked, and not for "
+    "conservation."
+)
 
 
 def under_way(exploring: Exploring) -> None:
@@ -56,7 +64,8 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
     """Draw what was found; `further` draws a button that explores more, if there is more."""
     found = exploring.result
     assert found is not None
-    st.html(f'<p class="cut-told">{escape(system(found.scenario))}</p><h2 class="cut-sentence">{headline(found)}</h2>')
+    what = escape(system(found.scenario, found.may))
+    st.html(f'<p class="cut-told">{what}</p><h2 class="cut-sentence">{headline(found)}</h2>')
     if found.problem:
         _not_all(exploring, found, further)
     _wrong_runs(found)
@@ -141,6 +150,8 @@ def _plot(figure: Figure, key: str) -> None:
 def _graph(found: Result) -> None:
     """The graph; the browser says of which state the way is to be opened."""
     opened = state_graph(found)
+    if found.may.crashes:
+        st.caption(SEEM_ALIKE)
     if opened is not None and 0 <= opened < len(found.nodes):
         with complaining():
             _open(
@@ -163,5 +174,7 @@ def _snapshots(exploring: Exploring, found: Result) -> None:
 
 def _checks(exploring: Exploring, found: Result) -> None:
     st.html(checks_table(found))
+    if found.has_crashes:
+        st.caption(NOT_CHECKED)
     for told in wrong_runs(found):
         st.html(told)

@@ -38,7 +38,8 @@ def snapshots_table(found: Result) -> str:
         cells.append(escape(channels_in_words(own, workload)))
         if first:
             told, is_right = total_of(own, workload, first)
-            cells.append(_good(f"✓ {escape(told)}") if is_right else _bad(f"✗ {escape(told)}"))
+            wrong = escape(told) if found.has_crashes else _bad(f"✗ {escape(told)}")
+            cells.append(_good(f"✓ {escape(told)}") if is_right else wrong)
         rows.append(f"<tr{' class=cut-taken' if is_taken else ''}>{_cells(cells)}</tr>")
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
     return f'<table class="cut-fields"><thead><tr>{head}</tr></thead><tbody>{"".join(rows)}</tbody></table>'
@@ -52,6 +53,8 @@ def about_snapshots(found: Result) -> str:
         told = [f"The different snapshots{so_far}. Ways to them are not counted: they differ in length."]
     if any(is_of_this_run(found, own) for own in found.recorded):
         told.append("“Of this run”: the one that the run takes when time decides.")
+    if found.has_crashes and whole(found.scenario.engine().workload, found.scenario):
+        told.append("What a crash has taken is missing in a sum, or there twice.")
     if len(found.recorded) > MOST_LISTED:
         told.append(f"{len(found.recorded) - MOST_LISTED:,} more are not listed.")
     return " ".join(told)
