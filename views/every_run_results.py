@@ -27,13 +27,9 @@ from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 SEEM_ALIKE = (
-    "States that read alike differ in how many crashes are left, or in who had recorded when a message was sent or "
-    "received, which no process remembers after a crash."
+    "States that read alike differ in the crashes that are left, or in who had recorded when a message was sent."
 )
-NOT_CHECKED = (
-    "Of a run in which a crash takes a state or a message, only complete snapshots are checked, and not for "
-    "conservation."
-)
+NOT_CHECKED = "Of a run with a crash, only complete snapshots are checked, and not for conservation."
 
 
 def under_way(exploring: Exploring) -> None:

@@ -21,6 +21,7 @@ from views.exploring import Result, key_of
 from views.page_words import sentence
 
 MOST_LISTED = 100  # snapshots
+WITHOUT_A_CRASH = ("completion", "conservation")  # checks that are not made where a process has crashed
 
 
 def snapshots_table(found: Result) -> str:
@@ -77,12 +78,14 @@ def _totals(found: Result) -> dict[str, int | None]:
 def checks_table(found: Result) -> str:
     """The checks that were made, and which of them hold."""
     holds = "✓ holds in every run" if not found.problem else "✓ holds so far"
+    without = " without a crash" if found.has_crashes and not found.problem else ""
     rows = []
     for check in checks_of(found.scenario):
         title, says = CHECKS[check]
         wrong = found.runs.get(check)
         steps = len(wrong.scheduler.order) if wrong else 0
-        verdict = _bad(f"✗ fails: the shortest such run has {steps} steps") if wrong else _good(holds)
+        held = f"{holds}{without}" if check in WITHOUT_A_CRASH else holds
+        verdict = _bad(f"✗ fails: the shortest such run has {steps} steps") if wrong else _good(held)
         rows.append(f'<tr><th scope="row">{title}</th>{_cells([says, f"<b>{verdict}</b>"])}</tr>')
     return f'<table class="cut-fields"><tbody>{"".join(rows)}</tbody></table>'
 

@@ -21,7 +21,7 @@ from views import every_run_words as words
 from views import exploring as background
 from views.every_run_asked import BOUNDS, SMALL, Asked
 from views.every_run_form import rule_title, subjects
-from views.every_run_tables import about_snapshots, snapshots_table
+from views.every_run_tables import about_snapshots, checks_table, snapshots_table
 from views.exploring import Exploring, Result, key_of
 from views.state_graph import states_of
 
@@ -178,6 +178,8 @@ def test_every_check_holds_with_a_crash():
     assert "Every check holds in every run</span> with at most 1 crash: 166 states" in words.headline(found)
     told = words.system(found.scenario, found.may)
     assert told == "Two banks. Chandy-Lamport. In a run at most 1 crash; who has crashed may start again"
+    table = checks_table(found)
+    assert table.count("✓ holds in every run without a crash") == 2 and table.count("✓ holds in every run<") == 2
     assert words.at_most(replace(found.may, crashes=2)) == "at most 2 crashes"
 
 
