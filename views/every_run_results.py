@@ -60,8 +60,10 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
     """Draw what was found; `further` draws a button that explores more, if there is more."""
     found = exploring.result
     assert found is not None
-    what = escape(system(found.scenario, found.may))
-    st.html(f'<p class="cut-told">{what}</p><h2 class="cut-sentence">{headline(found)}</h2>')
+    st.html(
+        f'<p class="cut-told">{escape(system(found.scenario, found.may))}</p>'
+        f'<h2 class="cut-sentence">{headline(found)}</h2>'
+    )
     if found.problem:
         _not_all(exploring, found, further)
     _wrong_runs(found)
