@@ -162,7 +162,7 @@ class Diary:
                 yield "channel_states"
 
 
-def explored_with_crashes(scenario: Scenario, may: MayHappen) -> Found:
+def explored_with_crashes(scenario: Scenario, may: MayHappen, *, own_order: bool = False) -> Found:
     """All states, level by level, each with the number of runs that lead to it."""
     engine = may.engine(scenario)
     first, diary = engine.initial(), Diary(may.restarts)
@@ -174,7 +174,7 @@ def explored_with_crashes(scenario: Scenario, may: MayHappen) -> Found:
         reached: dict[Hashable, tuple[State, int, Diary, int]] = {}
         depth += 1
         for state, left, diary, ways in level.values():
-            for action in (*actions(engine, state, own_order=False), *faults(state, left, may)):
+            for action in (*actions(engine, state, own_order=own_order), *faults(state, left, may)):
                 successor, rows = engine.step(state, action)
                 now, still = diary.next(rows), left - isinstance(action, Crash)
                 transitions += 1

@@ -62,6 +62,22 @@ def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as
 
 
 @pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+def test_where_processes_do_not_wait_for_each_other_it_is_the_same(may):
+    scenario = library.load("two_banks")
+    found = exploration(scenario, own_order=True, may=may).found
+    plain = explored_with_crashes(scenario, may, own_order=True)
+    assert set(whole_states(found)) == plain.of_engine
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+def test_one_state_stands_for_those_that_differ_in_names_with_crashes_too(may):
+    every, some = (exploration(complete_graph(3, 0), symmetry=own, may=may).found for own in (False, True))
+    assert some.representatives < every.representatives
+    assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
 @pytest.mark.parametrize("slip", ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"])
 def test_where_a_rule_is_broken_too_and_the_diary_shows_it_after_as_many_steps(slip, may):
     scenario = changed(complete_graph(2, 1), slip, not_fifo=False)
