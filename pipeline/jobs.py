@@ -45,6 +45,7 @@ from sim.core.errors import InputError, nearest
 from sim.document import library
 from sim.document.scenario import Scenario
 from sim.explore.report import Exploration
+from sim.explore.world import NO_FAULTS, MayHappen
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -204,12 +205,14 @@ def explore(
     own_order: bool = False,
     parts: int = PARTS,
     most_states: int = MOST_STATES,
+    may: MayHappen = NO_FAULTS,
     scratch: Path | str | None = None,
     progress: Progress = silent,
     session: SparkSession | None = None,
 ) -> Exploration:
     """Tries every order of the actions of a scenario, given by its name or path: `python -m sim explore`, on workers.
 
+    may: the faults that may happen at any moment, such as MayHappen(crashes=1, restarts=True).
     scratch: a folder or a storage address that all workers reach (None: one for temporary files); what is written there
     goes in the end.
     `progress` counts states. Ctrl-C ends it early: then the exploration says so.
@@ -220,7 +223,7 @@ def explore(
     with _scratch(scratch) as place, borrowed(session) as spark:
         return explored(
             system, place, own_order=own_order, parts=parts, most_states=most_states, progress=progress,
-            session=spark,
+            session=spark, may=may,
         )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What the page Every run explores: a run or a complete graph, its rule and channels. In an address and in words."""
+"""What the page Every run explores: a run or a complete graph, its rule, channels, crashes. In an address, in words."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from sim.core.slip import SLIPS
 from sim.document.scenario import Scenario
 from sim.edit.link import MOST_LINK, Shared, query_of, read_query
 from sim.explore.report import FEWEST, changed, complete_graph
+from sim.explore.world import MayHappen
 from views.budget import allow, answering, run_of
 from views.versions import Version, edited
 
 SMALL = 25_000  # states: so many are explored at once, whoever follows a link
 BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
 MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
+MOST_CRASHES = 2  # in a run
 LARGEST = 12  # processes of a scenario
 RUN = frozenset(("scenario", "run"))
-KEYS = frozenset(("scenario", "run", "edits", "complete", "sends", "rule", "fifo", "order", "states"))
+KEYS = RUN | {"edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "states"}
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Asked:
 
     shared: a run, as a link carries it; None: a complete graph of so many `processes`, each of which may send so many
     messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
-    own_order: only each process's own lines of the script keep their order. most_states: where it ends.
+    own_order: only each process's own lines of the script keep their order. crashes: so many in a run, of any process
+    at any moment. restarts: who has crashed may start again. most_states: where it ends.
     """
 
     shared: Shared | None = None
@@ -39,6 +42,8 @@ class Asked:
     rule: str = ""
     fifo: bool = True
     own_order: bool = False
+    crashes: int = 0
+    restarts: bool = False
     most_states: int = SMALL
 
     @classmethod
@@ -48,6 +53,7 @@ class Asked:
             raise InputError("a link says either `scenario` or `run`, or `complete`, the processes of a complete graph")
         asked = cls(
             rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
+            crashes=_number(params, "crashes", 0, MOST_CRASHES, 0), restarts=_says(params, "restarts", "yes"),
             most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
         )  # fmt: skip
         if "complete" not in params:
@@ -65,6 +71,7 @@ class Asked:
             return {}
         said = {
             "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
+            "crashes": str(self.crashes or ""), "restarts": "yes" if self.restarts else "",
             "states": "" if self.most_states == SMALL else str(self.most_states),
         }  # fmt: skip
         query |= {key: value for key, value in said.items() if value}
@@ -100,7 +107,14 @@ class Asked:
             what = [str(self.shared.scenario)]
         rule = ["--algorithm", self.rule] if self.rule else []
         flags = [*([] if self.fifo else ["--not-fifo"]), *(["--own-order"] if self.own_order else [])]
-        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags])
+        crashes = ["--crashes", str(self.crashes)] if self.crashes else []
+        again = ["--restarts"] if self.restarts else []
+        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *crashes, *again])
+
+    @property
+    def may(self) -> MayHappen:
+        """The faults that may happen at any moment."""
+        return MayHappen(self.crashes, self.restarts)
 
     @property
     def is_bundled(self) -> bool:

@@ -1,4 +1,4 @@
-"""The form of the page Every run: what is explored, by which rule, on which channels."""
+"""The form of the page Every run: what is explored, by which rule, on which channels, with which crashes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sim.document import library
 from sim.document.scenario import Scenario
 from sim.edit.link import Shared
 from views import visitors
-from views.every_run_asked import BOUNDS, LARGEST, MOST_PROCESSES, MOST_SENDS, Asked
+from views.every_run_asked import BOUNDS, LARGEST, MOST_CRASHES, MOST_PROCESSES, MOST_SENDS, Asked
 
 COMPLETE, CARRIED, IN_EXPLORE = "every run of a complete graph", "carried", "in explore"
 AS_IT_IS = "as in the run"
 OF_A_GRAPH = Scenario.algorithm  # unless another rule is chosen
 TO_FILL = "every_run_to_fill"  # what the form is to show next
-KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "most")
+KEPT = ("subject", "processes", "sends", "rule", "overtake", "own", "crashes", "restarts", "most")
 
 
 class Subject(NamedTuple):
@@ -68,12 +68,24 @@ def every_run_form(asked: Asked, in_explore: Shared | None, press: Callable[[Ask
         help="Off: the lines of the script happen in the order in which they are written. "
         "On: only the lines of the same process do.",
     )  # fmt: skip
+    crashes = st.number_input(
+        "Crashes", 0, MOST_CRASHES, key="every-crashes", persist_state="session",
+        help="So many in a run at most, of any process at any moment. Who crashes loses its state and what it has "
+        "recorded, unless its part of the snapshot is complete; what comes to it is lost.",
+    )  # fmt: skip
+    restarts = crashes > 0 and st.checkbox(
+        "Who has crashed may start again", key="every-restarts", persist_state="session",
+        help="On: at any moment, in its initial state. Off: it stays down.",
+    )  # fmt: skip
     most = st.selectbox(
         "At most", BOUNDS[:2] if visitors.is_class() else BOUNDS, key="every-most", persist_state="session",
         format_func=lambda bound: f"{bound:,} states",
     )  # fmt: skip
     if st.button("Try every run", type="primary", width="stretch", key="every-press"):
-        press(Asked(shared, **graph, rule=rule, fifo=not overtake, own_order=own, most_states=most))
+        press(Asked(
+            shared, **graph, rule=rule, fifo=not overtake, own_order=own, crashes=crashes, restarts=restarts,
+            most_states=most,
+        ))  # fmt: skip
     st.caption("All orders in which things can happen are tried: time plays no part.")
 
 
@@ -81,7 +93,10 @@ def _fill(asked: Asked) -> None:
     """Show `asked` in the form."""
     subject = COMPLETE if asked.shared is None else str(asked.shared.scenario) if asked.is_bundled else CARRIED
     most = next((bound for bound in BOUNDS if bound >= asked.most_states), BOUNDS[-1])
-    values = (subject, asked.processes, asked.sends, asked.rule, not asked.fifo, asked.own_order, most)
+    values = (
+        subject, asked.processes, asked.sends, asked.rule, not asked.fifo, asked.own_order, asked.crashes,
+        asked.restarts, most,
+    )  # fmt: skip
     for key, value in zip(KEPT, values, strict=True):
         st.session_state[f"every-{key}"] = value
 

@@ -26,6 +26,10 @@ from views.opening import open_scenario
 from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
+SEEM_ALIKE = (
+    "States that read alike differ in the crashes that are left, or in who had recorded when a message was sent."
+)
+NOT_CHECKED = "Of a run with a crash, only complete snapshots are checked, and not for conservation."
 
 
 def under_way(exploring: Exploring) -> None:
@@ -56,7 +60,10 @@ def results(exploring: Exploring, further: Callable[[Exploring], None]) -> None:
     """Draw what was found; `further` draws a button that explores more, if there is more."""
     found = exploring.result
     assert found is not None
-    st.html(f'<p class="cut-told">{escape(system(found.scenario))}</p><h2 class="cut-sentence">{headline(found)}</h2>')
+    st.html(
+        f'<p class="cut-told">{escape(system(found.scenario, found.may))}</p>'
+        f'<h2 class="cut-sentence">{headline(found)}</h2>'
+    )
     if found.problem:
         _not_all(exploring, found, further)
     _wrong_runs(found)
@@ -141,6 +148,8 @@ def _plot(figure: Figure, key: str) -> None:
 def _graph(found: Result) -> None:
     """The graph; the browser says of which state the way is to be opened."""
     opened = state_graph(found)
+    if found.may.crashes:
+        st.caption(SEEM_ALIKE)
     if opened is not None and 0 <= opened < len(found.nodes):
         with complaining():
             _open(
@@ -163,5 +172,7 @@ def _snapshots(exploring: Exploring, found: Result) -> None:
 
 def _checks(exploring: Exploring, found: Result) -> None:
     st.html(checks_table(found))
+    if found.has_crashes:
+        st.caption(NOT_CHECKED)
     for told in wrong_runs(found):
         st.html(told)

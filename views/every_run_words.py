@@ -12,6 +12,7 @@ from sim.core.slip import SLIPS
 from sim.core.workload import Workload
 from sim.document.scenario import Scenario
 from sim.explore.report import Snapshot, counted, ways_in_words
+from sim.explore.world import NO_FAULTS, MayHappen
 from views.exploring import Exploring, Result
 from views.page_words import without_flags
 
@@ -24,32 +25,46 @@ CHECKS = {
     ),
     "conservation": ("Conservation", "Nothing is lost or counted twice."),
 }  # fmt: skip
-LABELS = {"--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages each"}
+LABELS = {
+    "--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages each", "--crashes": "Crashes",
+    "--restarts": "Who has crashed may start again",
+}  # fmt: skip
 
 
 def headline(found: Result) -> str:
     """What was found, in a sentence, as HTML."""
+    with_crashes = f" with {at_most(found.may)}" if found.may.crashes else ""
     steps, states = f"{counted(found.transitions, 'step')} between them", counted(found.states, "state")
     if found.runs:
         checks = "1 check fails" if len(found.runs) == 1 else f"{len(found.runs)} checks fail"
         more = f" Not all explored ({escape(found.problem)})." if found.problem else ""
-        return f'<span class="cut-bad">{checks} in some runs</span>: {states}, {steps}.{more}'
+        return f'<span class="cut-bad">{checks} in some runs</span>{with_crashes}: {states}, {steps}.{more}'
     if found.problem:
         return (
             f"Not all explored ({escape(found.problem)}): depth {len(found.depths) - 1}, {states}, no violation so far."
         )
     if not found.recorded:
         return f"No run completes a snapshot: {states}, {steps}."
-    return f'<span class="cut-good">Every check holds in every run</span>: {states}, {steps}.'
+    return f'<span class="cut-good">Every check holds in every run</span>{with_crashes}: {states}, {steps}.'
 
 
-def system(scenario: Scenario) -> str:
-    """What was explored and by which rule, such as `Two banks. Chandy-Lamport, broken: channels are not FIFO`."""
+def system(scenario: Scenario, may: MayHappen = NO_FAULTS) -> str:
+    """What was explored and by which rule, such as `Two banks. Chandy-Lamport, broken: channels are not FIFO`.
+
+    may: the crashes that were explored.
+    """
     rule = ALGORITHMS[scenario.algorithm].title
     switches = [SLIPS[name].switch for name in scenario.breaks]
     broken = f", broken: {'; '.join(switches)}" if switches else ""
     free = "" if all(own.fifo for own in scenario.channels) or "fifo" in scenario.breaks else ", channels not FIFO"
-    return f"{scenario.title or scenario.name}. {rule}{broken}{free}"
+    then = "may start again" if may.restarts else "stays down"
+    crashes = f". In a run {at_most(may)}; who has crashed {then}" if may.crashes else ""
+    return f"{scenario.title or scenario.name}. {rule}{broken}{free}{crashes}"
+
+
+def at_most(may: MayHappen) -> str:
+    """`at most 1 crash`, `at most 2 crashes`."""
+    return f"at most {may.crashes} {'crash' if may.crashes == 1 else 'crashes'}"
 
 
 def titles(checks: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ from sim.explore.graph import Edge, Node, state_graph
 from sim.explore.replay import by_hand
 from sim.explore.report import Exploration, Snapshot, exploration
 from sim.explore.search import Explored
+from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import Execution
 from sim.run.snapshots import COMPLETE, snapshots_of
 from sim.verify.checks import verdicts_of
@@ -58,7 +59,7 @@ class Result:
     problem: why these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
     first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
     snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
-    checks fail in a state, by its number.
+    checks fail in a state, by its number. may: the crashes that were explored beside the faults of the scenario.
     """
 
     scenario: Scenario
@@ -73,6 +74,12 @@ class Result:
     why: dict[int, list[str]] = field(default_factory=dict)
     nodes: list[Node] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
+    may: MayHappen = NO_FAULTS
+
+    @property
+    def has_crashes(self) -> bool:
+        """Whether in some run a process crashes."""
+        return self.may.crashes > 0 or any(fault.kind == "crash" for fault in self.scenario.all_faults)
 
 
 class Exploring:
@@ -162,8 +169,9 @@ class Exploring:
             self._take_turn(_small_ones)
             scenario = self.asked.scenario(self._is_wanted)
             done = exploration(
-                scenario, own_order=self.asked.own_order, most_states=self.asked.most_states, progress=self._look
-            )
+                scenario, own_order=self.asked.own_order, most_states=self.asked.most_states, progress=self._look,
+                may=self.asked.may,
+            )  # fmt: skip
         self._note(done.found)
         self.result = self._result(done)
 
@@ -210,7 +218,7 @@ class Exploring:
         taken = _taken(done.scenario) if self.asked.shared is not None else frozenset()
         return Result(
             done.scenario, found.states, found.transitions, self.depths, problem, done.recorded, runs, told, taken,
-            _why(done.scenario, nodes, edges), nodes, edges,
+            _why(done.scenario, nodes, edges), nodes, edges, self.asked.may,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from pipeline import jobs
 from pipeline.commands import Commands
 from pipeline.jobs import MOST_STATES, PARTS
 from pipeline.spark.progress import bar
-from sim.explore.command import add_options, asked, tell
+from sim.explore.command import add_faults, add_options, asked, may_happen, tell
 
 _ABOUT = """Try every order of the actions, and find the shortest wrong run: the same as python -m sim explore, for
 systems whose states one machine's memory does not hold. The states are in parts; a worker needs memory for one part of
@@ -19,6 +19,7 @@ def add(commands: Commands) -> None:
     """Adds the command."""
     command = commands.add_parser("explore", help="try every order of the actions, on all workers", description=_ABOUT)
     add_options(command, MOST_STATES)
+    add_faults(command)
     command.add_argument(
         "--parts", type=int, default=PARTS, metavar="P", help=f"how many parts the states are in ({PARTS})"
     )
@@ -33,6 +34,6 @@ def _explore(arguments: argparse.Namespace) -> int:
     with bar(scenario.name, "states") as progress:
         done = jobs.explore(
             scenario, own_order=arguments.own_order, parts=arguments.parts, most_states=arguments.max_states,
-            scratch=arguments.scratch, progress=progress,
+            may=may_happen(arguments), scratch=arguments.scratch, progress=progress,
         )  # fmt: skip
     return tell(done, arguments)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,7 @@ from sim.core.model import (
 )
 from sim.core.notation import captions
 from sim.explore.judging import Judge
+from sim.explore.local import Local
 from sim.explore.replay import action_of, name_of
 from sim.explore.search import Explored
 
@@ -84,8 +85,12 @@ def state_graph(found: Explored) -> tuple[list[Node], list[Edge]]:
         if target not in states:
             states[target], _ = engine.step(states[source], action)
     depths = [depth for depth, level in enumerate(found.levels) for _ in level]
-    wrong = _wrong(found, number_of)
-    return [_node(engine, depth, states[number], wrong[number]) for number, depth in enumerate(depths)], edges
+    complete, wrong, locals_ = _complete(found, number_of), _wrong(found, number_of), _locals(found, number_of)
+    nodes = [
+        _node(engine, depth, states[number], complete[number], wrong[number], locals_[number])
+        for number, depth in enumerate(depths)
+    ]
+    return nodes, edges
 
 
 def _steps(found: Explored, number_of: dict[int, int]) -> Iterator[tuple[int, int, int, int]]:
@@ -95,6 +100,24 @@ def _steps(found: Explored, number_of: dict[int, int]) -> Iterator[tuple[int, in
             places, inputs = level[move.places].tolist(), move.given[move.cases].tolist()
             for before, given, key in zip(places, inputs, after.tolist(), strict=True):
                 yield number_of[before], number_of[key], move.node, given
+
+
+def _complete(found: Explored, number_of: Iterable[int]) -> list[tuple[str, ...]]:
+    """The snapshots that are complete in each state."""
+    keys, judge = np.array(list(number_of)), Judge(found.space)
+    rows = zip(*(judge.complete(name, keys).tolist() for name in judge.names), strict=True)
+    found_in = [tuple(name for name, is_complete in zip(judge.names, row, strict=True) if is_complete) for row in rows]
+    return found_in or [()] * len(keys)
+
+
+def _locals(found: Explored, number_of: Iterable[int]) -> list[list[Local]]:
+    """The local states of the processes in each state."""
+    space, keys = found.space, np.array(list(number_of))
+    columns = [space.packing.column(keys, node).tolist() for node in range(len(space.engine.processes))]
+    return [
+        [machine.locals.things[number] for machine, number in zip(space.machines, row, strict=False)]
+        for row in zip(*columns, strict=True)
+    ]
 
 
 def _wrong(found: Explored, number_of: dict[int, int]) -> list[tuple[str, ...]]:
@@ -113,11 +136,10 @@ def _wrong(found: Explored, number_of: dict[int, int]) -> list[tuple[str, ...]]:
 # ------------------------------------------------------------------ words
 
 
-def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> Node:
-    names = sorted({name for process in state.processes for name in process.snapshots})
-    complete = [
-        name for name in names if all(name in own.snapshots and own.snapshots[name].done for own in state.processes)
-    ]
+def _node(
+    engine: Engine, depth: int, state: State, complete: tuple[str, ...], wrong: tuple[str, ...],
+    locals_: Sequence[Local],
+) -> Node:  # fmt: skip
     caption = captions([own.name for own in state.processes], [channel.name for channel in engine.channels])
     queues = [(caption[channel.name], state.queues[channel.number]) for channel in engine.channels]
     control = [(f"control {channel.name}", messages) for channel, messages in state.control.items()]
@@ -126,8 +148,11 @@ def _node(engine: Engine, depth: int, state: State, wrong: tuple[str, ...]) -> N
         for name, messages in [*queues, *control]
         if messages
     }
-    processes = {process.name: _process_in_words(engine, process, caption) for process in state.processes}
-    return Node(depth, tuple(complete), wrong, processes, channels)
+    processes = {
+        process.name: ", ".join([_process_in_words(engine, process, caption), *_outlived_in_words(engine, local)])
+        for process, local in zip(state.processes, locals_, strict=True)
+    }
+    return Node(depth, complete, wrong, processes, channels)
 
 
 def _fault_in_words(engine: Engine, fault: Fault) -> str:
@@ -173,6 +198,14 @@ def _process_in_words(engine: Engine, process: Process, caption: Mapping[str, st
         told = [f"{process.position} of {planned} planned actions done"] if planned else []
     told += [_recorded_in_words(engine, process, name, caption) for name in process.snapshots]
     return ", ".join(told)
+
+
+def _outlived_in_words(engine: Engine, local: Local) -> Iterator[str]:
+    """What became of the parts that a process recorded before it crashed."""
+    for name, part in local.stored.items():
+        state = engine.workload.state_words(part.state)
+        yield f"its part of {name} outlives its crash{f': {state}' if state else ''}"
+    yield from (f"has lost its part of {name}" for name in sorted(local.torn))
 
 
 def _recorded_in_words(engine: Engine, process: Process, name: str, caption: Mapping[str, str]) -> str:

@@ -111,14 +111,19 @@ class Judge:
         """For each snapshot and check: in which states it does not hold; `is_end` says which ones no step leaves."""
         for name in self.names:
             yield COMPLETION, is_end & self._is_incomplete(name, keys)
-            complete = np.ones(len(keys), bool)
-            for node in range(len(self.engine.processes)):
-                complete &= self._done(name, node)[self.space.packing.column(keys, node)]
+            complete = self.complete(name, keys)
             if complete.any():
                 for check, wrong in self._wrong_in(name, keys[complete]):
                     fails = np.zeros(len(keys), bool)
                     fails[complete] = wrong
                     yield check, fails & (check in self.checks)
+
+    def complete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
+        """In which states a snapshot is complete: also where a process has crashed whose part was done."""
+        complete = np.ones(len(keys), bool)
+        for node in range(len(self.engine.processes)):
+            complete &= self._done(name, node)[self.space.packing.column(keys, node)]
+        return complete
 
     def _is_incomplete(self, name: str, keys: Keys) -> NDArray[np.bool_]:
         """Whether a snapshot is not over everywhere, although no fault stands in its way."""

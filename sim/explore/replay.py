@@ -20,10 +20,10 @@ def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) 
 def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
     """The scenario with choices, by their names. Delays mean nothing in it, as it has no time.
 
-    Where it plans no faults, it gets a line for each fault that was chosen, at the time of that step.
+    Where it has no faults, it gets a line for each fault that was chosen, at the time of that step.
     """
     faults = list(scenario.faults)
-    if not faults:
+    if not scenario.all_faults:
         names, faults = _planned(names)
     choice = SchedulerChoice("manual", order=names)
     return replace(scenario, scheduler=choice, faults=tuple(faults), delays={}, cuts=(), walk=(), expect={})

@@ -34,8 +34,8 @@ class MayHappen:
             raise InputError(f"--crashes {self.crashes}: give a number of crashes, 0 or more")
         if self.restarts and not self.crashes:
             raise InputError("--restarts: only a process that has crashed can start again; give --crashes as well")
-        if self.crashes and scenario.faults:
-            raise InputError("--crashes: the scenario has faults of its own; leave them or --crashes out")
+        if self.crashes and scenario.all_faults:
+            raise InputError("--crashes: the scenario has faults of its own; take them out, or leave --crashes out")
         if self.crashes and scenario.snapshots and not scenario.rules.allows_crashes:
             rules = f"the rules of {scenario.rules.title} do not allow for a crash as yet"
             raise InputError(f"--crashes: {rules}; leave it out, or use Chandy-Lamport's")

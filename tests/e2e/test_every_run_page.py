@@ -66,6 +66,55 @@ def test_the_shortest_wrong_run_of_a_broken_rule_opens(page, fresh_tab):
     page.locator(GRAPH).wait_for()
 
 
+def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&rule=two_markers")
+    page.get_by_role("heading", name="Every check holds in every run: ").wait_for()
+    page.get_by_role("spinbutton", name="Crashes").fill("1")
+    page.keyboard.press("Enter")
+    page.get_by_text("Who has crashed may start again").click()
+    page.get_by_role("button", name="Try every run").click()
+    page.wait_for_url("**/every-run?complete=2&sends=1&rule=two_markers&crashes=1&restarts=yes")
+    page.get_by_role("heading", name="1 check fails in some runs with at most 1 crash: 1,393 states").wait_for()
+    page.get_by_text("In a run at most 1 crash; who has crashed may start again").wait_for()
+    page.get_by_role("radio", name="Checks").click()
+    page.get_by_text("P2 crashes: it loses its state").wait_for()
+    page.get_by_text("Of a run with a crash, only complete snapshots are checked").wait_for()
+    page.get_by_role("button", name="Channel states (7 steps)").click()
+    page.wait_for_selector(EXPLORER)
+    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+    page.go_back()
+    page.get_by_role("heading", name="with at most 1 crash: 1,393 states").wait_for()
+    assert page.get_by_role("spinbutton", name="Crashes").input_value() == "1"
+
+
+def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=0&crashes=1")
+    page.get_by_role("button", name="State 3", exact=False).first.click()
+    assert "P1 is down" in page.locator(".cut-state").inner_text()
+    page.get_by_role("button", name="Open in Explore").click()
+    page.wait_for_selector(EXPLORER)
+    assert page.locator(".cc-title").inner_text().endswith(": the way to state 3")
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("complete=2&rule=lai_yang&crashes=1", "Crashes: the rules of Lai-Yang do not allow for a crash as yet"),
+        (
+            "scenario=crash&crashes=1",
+            "Crashes: the scenario has faults of its own; take them out, or leave Crashes out.",
+        ),
+        ("complete=2&restarts=yes", "Who has crashed may start again: only a process that has crashed can start again"),
+        ("complete=2&crashes=3", "crashes: expected a whole number from 0 to 2, not '3'."),
+    ],
+)
+def test_crashes_that_cannot_be_explored_are_refused_in_a_sentence(page, fresh_tab, query, told):
+    page.goto(f"{fresh_tab.url}/every-run?{query}")
+    complaint = page.locator(".st-key-cut-results").get_by_role("alert")
+    complaint.wait_for()
+    assert complaint.inner_text().startswith(told) and complaint.inner_text().count(".") == 1
+
+
 def test_one_that_is_not_small_goes_on_when_it_is_asked_to_and_stops(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=4&sends=1&states=2500000")
     page.get_by_role("heading", name="Not all explored (more than 25,000 states)").wait_for()

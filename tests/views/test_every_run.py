@@ -21,11 +21,13 @@ from views import every_run_words as words
 from views import exploring as background
 from views.every_run_asked import BOUNDS, SMALL, Asked
 from views.every_run_form import rule_title, subjects
+from views.every_run_tables import about_snapshots, checks_table, snapshots_table
 from views.exploring import Exploring, Result, key_of
 from views.state_graph import states_of
 
 BANKS = Asked(Shared(scenario="two_banks"))
 DEAF = replace(BANKS, rule="deaf_initiator")
+CRASHING = Asked(rule="two_markers", crashes=1, restarts=True)
 
 
 def explored(asked: Asked) -> Result:
@@ -46,6 +48,8 @@ def explored(asked: Asked) -> Result:
         DEAF,
         Asked(processes=3, sends=2, fifo=False, most_states=BOUNDS[1]),
         replace(BANKS, own_order=True),
+        replace(BANKS, crashes=1),
+        Asked(crashes=2, restarts=True),
         Asked(Shared(scenario="two_banks", edits=(({"do": "delete", "item": {"script": 1}}, 0.0),))),
         Asked(Shared(toml='processes = ["A", "B"]\n', name="mine")),
     ],
@@ -67,6 +71,9 @@ def test_an_address_asks_for_the_same_again(asked):
         ({"scenario": "lecture", "rule": "magic"}, "rule: there is none with the name 'magic'; choose one in the menu"),
         ({"complete": "2", "sends": "²"}, "sends: expected"),
         ({"complete": "2", "states": "9" * 30}, "states: expected"),
+        ({"complete": "2", "crashes": "3"}, "crashes: expected a whole number from 0 to 2, not '3'"),
+        ({"complete": "2", "crashes": "-1"}, "crashes: expected a whole number from 0 to 2, not '-1'"),
+        ({"complete": "2", "crashes": "1", "restarts": "1"}, "restarts: expected 'yes' or nothing, not '1'"),
     ],
 )
 def test_a_bad_address_is_one_sentence(query, told):
@@ -80,6 +87,9 @@ def test_a_bad_address_is_one_sentence(query, told):
         (Asked(Shared(scenario="nowhere")), "nowhere"),
         (Asked(Shared(scenario="hundred")), "100 processes are more than the page explores"),
         (replace(BANKS, rule="magic"), "no such algorithm"),
+        (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not allow for a crash as yet"),
+        (Asked(Shared(scenario="crash"), crashes=1), "the scenario has faults of its own"),
+        (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
     ],
 )
 def test_what_cannot_be_explored_is_one_sentence(asked, told):
@@ -96,6 +106,8 @@ def test_the_command_line_for_the_same():
     assert graph.command(graph.scenario()) == "python -m sim explore --complete 3 --sends 2 --not-fifo"
     own = replace(BANKS, own_order=True)
     assert own.command(own.scenario()) == "python -m sim explore two_banks --own-order"
+    crashes = replace(BANKS, crashes=2, restarts=True)
+    assert crashes.command(crashes.scenario()) == "python -m sim explore two_banks --crashes 2 --restarts"
 
 
 def test_what_is_too_long_for_a_link_is_explored_without_one():
@@ -158,6 +170,44 @@ def test_a_broken_rule_comes_as_its_shortest_run_in_words():
     failed = {verdict.check for own in verdicts_of(run(found.runs["conservation"])).values() for verdict in own
               if verdict.holds is False}  # fmt: skip
     assert "conservation" in failed
+
+
+def test_every_check_holds_with_a_crash():
+    found = explored(replace(BANKS, crashes=1, restarts=True))
+    assert (found.states, found.transitions) == (166, 245)
+    assert "Every check holds in every run</span> with at most 1 crash: 166 states" in words.headline(found)
+    told = words.system(found.scenario, found.may)
+    assert told == "Two banks. Chandy-Lamport. In a run at most 1 crash; who has crashed may start again"
+    table = checks_table(found)
+    assert table.count("✓ holds in every run without a crash") == 2 and table.count("✓ holds in every run<") == 2
+    assert words.at_most(replace(found.may, crashes=2)) == "at most 2 crashes"
+
+
+def test_a_sum_that_a_crash_has_changed_is_not_called_wrong():
+    found = explored(replace(BANKS, crashes=1, restarts=True))
+    table = snapshots_table(found)
+    assert "750 money, not 800" in table and "✓ 800 money" in table and "✗" not in table
+    assert "What a crash has taken is missing in a sum, or there twice." in about_snapshots(found)
+    assert "✗ 720 money, not 800" in snapshots_table(explored(DEAF))
+    assert "crash" not in about_snapshots(explored(DEAF))
+
+
+def test_a_wrong_run_that_needs_a_crash_is_told_and_runs():
+    found = explored(CRASHING)
+    assert words.headline(found).startswith(
+        '<span class="cut-bad">1 check fails in some runs</span> with at most 1 crash'
+    )
+    assert "P2 starts again" in " ".join(found.told["channel_states"])
+    wrong = run(found.runs["channel_states"])
+    assert wrong.steps == 7
+    assert "channel_states" in {own.check for own in verdicts_of(wrong)["S1"] if own.holds is False}
+    assert explored(replace(CRASHING, restarts=False)).runs == {}
+
+
+def test_the_faults_of_a_run_itself_are_crashes_too():
+    assert explored(Asked(Shared(scenario="crash"))).has_crashes
+    assert not explored(BANKS).has_crashes
+    assert not explored(Asked(Shared(scenario="partition"))).has_crashes
 
 
 def test_not_all_is_said_honestly():
@@ -337,8 +387,17 @@ def test_the_form_asks_for_what_it_shows(page):
     assert pressed(page) == replace(DEAF, own_order=True)
 
 
+def test_crashes_have_fields_and_starting_again_needs_a_crash(page):
+    assert all(own.label != "Who has crashed may start again" for own in page.checkbox)
+    page.number_input(key="every-crashes").set_value(1).run()
+    page.checkbox(key="every-restarts").set_value(True).run()
+    assert pressed(page) == replace(BANKS, crashes=1, restarts=True)
+    page.number_input(key="every-crashes").set_value(0).run()
+    assert pressed(page) == BANKS
+
+
 def test_a_complete_graph_has_its_own_fields(page):
-    assert not page.number_input
+    assert [own.label for own in page.number_input] == ["Crashes"]
     page.selectbox[0].set_value(next(key for key, own in subjects(BANKS, None).items() if own.shared is None)).run()
     page.number_input[0].set_value(3)
     page.checkbox[0].set_value(True).run()

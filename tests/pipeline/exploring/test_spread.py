@@ -14,15 +14,19 @@ from pipeline.__main__ import main
 from pipeline.exploring.part import Task
 from pipeline.exploring.spread import SpreadSearch, explored
 from pipeline.store.local_folder import LocalFolder
+from sim.__main__ import main as main_of_sim
 from sim.document import library
+from sim.document.scenario import Scenario
 from sim.explore.packing import BITS
 from sim.explore.replay import replayed
-from sim.explore.report import Exploration, complete_graph, exploration
+from sim.explore.report import Exploration, changed, complete_graph, exploration
 from sim.explore.space import Space
+from sim.explore.world import NO_FAULTS, MayHappen
 from sim.run.execution import run
 from tests.sim.explore.test_explore import SYSTEMS
 
 PARTS = 3
+AND_BACK = MayHappen(crashes=1, restarts=True)
 
 
 @pytest.mark.parametrize(("processes", "sends", "states", "transitions"), [(2, 2, 436, 868), (3, 1, 21_385, 72_907)])
@@ -56,6 +60,27 @@ def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_ord
         assert run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]
 
 
+@pytest.mark.parametrize(
+    ("scenario", "may"),
+    [
+        (complete_graph(2, 1), MayHappen(crashes=1)),
+        (complete_graph(2, 1), MayHappen(crashes=2, restarts=True)),
+        (changed(complete_graph(2, 1), "two_markers", not_fifo=False), AND_BACK),
+        (library.load("two_banks"), AND_BACK),
+        (library.load("partition"), NO_FAULTS),
+    ],
+)
+def test_faults_are_in_the_tables_too(tmp_path: Path, scenario: Scenario, may: MayHappen) -> None:
+    """A crash is a step of a process and of the world at once: a table of each."""
+    search = Here(Space(may.engine(scenario), own_order=False, may=may), LocalFolder(tmp_path), PARTS, 100_000)
+    search.go_on(None)  # type: ignore[arg-type]
+    alone = exploration(scenario, may=may)
+    assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
+    for check, (depth, key) in search.found.worst.items():
+        path = search.path_to(None, depth, key)  # type: ignore[arg-type]
+        assert run(replayed(scenario, search.space, path)).steps == depth == alone.found.worst[check][0]
+
+
 def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
     """Within the bound it is the same, and in the last depth the parts hold states in several words."""
     scenario = complete_graph(4, 1)
@@ -64,6 +89,22 @@ def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
     assert sum(search.space.packing.widths) > BITS
     alone = exploration(scenario, most_states=9_000)
     assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
+
+
+def test_the_command_explores_crashes_as_that_of_sim_does(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for command, *more in ([main_of_sim], [main, "--parts", "2", "--scratch", str(tmp_path)]):
+        saved = tmp_path / f"{len(told)}.toml"
+        asked = ["--complete", "2", "--algorithm", "two_markers", "--crashes", "1", "--restarts", "--save", str(saved)]
+        assert command(["explore", *asked, "--json", *more]) == 1
+        told.append(json.loads(capsys.readouterr().out))
+        wrong = library.find(str(saved))
+        assert run(wrong).steps == 7 and [own.kind for own in wrong.faults] == ["crash", "restart"]
+    assert told[0] == told[1] and (told[0]["states"], told[0]["transitions"]) == (1_393, 2_819)
+    assert main(["explore", "crash", "--crashes", "1", "--scratch", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("--crashes: the scenario has faults of its own")
 
 
 def test_the_command_saves_the_shortest_wrong_run(

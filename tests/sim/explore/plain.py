@@ -93,8 +93,9 @@ def key_of(engine: Engine, state: State) -> Hashable:
         }
         listening = {channel.name: snapshots for channel, snapshots in process.listening.items()}
         return (
-            process.state, process.turn, process.position, process.paused, {c.name for c in process.blocked}, own,
-            listening, process.aborted, process.memory, process.index if counts_events else 0,
+            process.state, process.turn, process.position, process.alive, process.paused,
+            {c.name for c in process.blocked}, own, listening, process.aborted, process.memory,
+            process.index if counts_events else 0,
         )  # fmt: skip
 
     timers = {key: (timer.after, timer.snapshot) for key, timer in state.timers.items()}

@@ -8,6 +8,7 @@ import pytest
 
 from sim.core.errors import InputError
 from sim.document import library
+from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
 from sim.document.writing import dumps
 from sim.explore.report import changed, complete_graph, exploration
@@ -15,6 +16,7 @@ from sim.explore.world import MayHappen
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
 from tests.sim.explore.plain import explored
+from tests.sim.explore.plain_crashes import explored_with_crashes, whole_states
 
 ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
 
@@ -37,6 +39,52 @@ def test_who_starts_again_may_record_anew_but_the_snapshot_is_not_complete_then(
     done = exploration(complete_graph(2, sends), may=MayHappen(crashes=crashes, restarts=True))
     assert (done.found.states, done.found.transitions, done.found.complete) == (states, transitions, True)
     assert done.shortest() == []
+
+
+SECOND_PATH = {
+    "one crash": (complete_graph(2, 1), ONE_CRASH),
+    "one crash, no messages, three processes": (complete_graph(3, 0), ONE_CRASH),
+    "who crashes may start again": (complete_graph(2, 1), AND_BACK),
+    "two crashes": (complete_graph(2, 1), MayHappen(crashes=2, restarts=True)),
+    "two messages each": (complete_graph(2, 2), AND_BACK),
+    "a script": (library.load("two_banks"), AND_BACK),
+}
+
+
+@pytest.mark.parametrize("name", SECOND_PATH)
+def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as_many_apart(name):
+    scenario, may = SECOND_PATH[name]
+    found, plain = exploration(scenario, may=may).found, explored_with_crashes(scenario, may)
+    assert set(whole_states(found)) == plain.of_engine
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+    assert found.is_levelled and found.snapshots == plain.snapshots
+    assert plain.wrong == {}
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+def test_where_processes_do_not_wait_for_each_other_it_is_the_same(may):
+    scenario = library.load("two_banks")
+    found = exploration(scenario, own_order=True, may=may).found
+    plain = explored_with_crashes(scenario, may, own_order=True)
+    assert set(whole_states(found)) == plain.of_engine
+    assert (found.states, found.transitions) == (plain.states, plain.transitions)
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+def test_one_state_stands_for_those_that_differ_in_names_with_crashes_too(may):
+    every, some = (exploration(complete_graph(3, 0), symmetry=own, may=may).found for own in (False, True))
+    assert some.representatives < every.representatives
+    assert (some.states, some.transitions, some.snapshots) == (every.states, every.transitions, every.snapshots)
+
+
+@pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
+@pytest.mark.parametrize("slip", ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"])
+def test_where_a_rule_is_broken_too_and_the_diary_shows_it_after_as_many_steps(slip, may):
+    scenario = changed(complete_graph(2, 1), slip, not_fifo=False)
+    done, plain = exploration(scenario, may=may), explored_with_crashes(scenario, may)
+    assert set(whole_states(done.found)) == plain.of_engine
+    assert (done.found.states, done.found.transitions) == (plain.states, plain.transitions)
+    assert done.found.snapshots == plain.snapshots and dict(done.shortest()) == plain.wrong
 
 
 @pytest.mark.parametrize("may", [ONE_CRASH, AND_BACK])
@@ -63,6 +111,11 @@ def test_faults_of_the_scenario_are_lines_of_the_world(own_order):
         (complete_graph(2, 1), MayHappen(-1), "--crashes -1: give a number of crashes, 0 or more"),
         (complete_graph(2, 1), MayHappen(0, restarts=True), "--restarts: only a process that has crashed"),
         (library.load("crash"), ONE_CRASH, "--crashes: the scenario has faults of its own"),
+        (
+            replace(complete_graph(2, 1), fault_rates=FaultRates(crash=1)),
+            ONE_CRASH,
+            "--crashes: the scenario has faults",
+        ),
         (replace(complete_graph(2, 1), algorithm="lai_yang"), ONE_CRASH, "--crashes: the rules of Lai-Yang do not"),
     ],
 )

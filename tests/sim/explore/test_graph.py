@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from diagrams.state_graph import way_to
 from sim.core.scheduler import choice_name
 from sim.document import library
+from sim.document.fault_rates import FaultRates
 from sim.document.scenario import Scenario
 from sim.explore.graph import MOST_NODES, state_graph
+from sim.explore.replay import by_hand
 from sim.explore.report import changed, complete_graph, exploration
+from sim.explore.world import MayHappen
+from sim.run.execution import run
 from tests.sim.core import test_every_interleaving
 from tests.sim.explore.plain import actions, key_of
 
@@ -76,6 +83,33 @@ def test_nodes_in_words():
     assert "for S1: 93, C21: 9" in kept.processes["P1"]
     lecture = exploration(library.load("lattice")).found
     assert "of" in state_graph(lecture)[0][0].in_words()
+
+
+def test_nodes_after_crashes_say_what_outlives_them():
+    """A part that is done outlives a crash, so a snapshot stays complete; a part that is not done is lost for good."""
+    scenario, may = complete_graph(2, 0), MayHappen(crashes=1, restarts=True)
+    nodes, edges = state_graph(exploration(scenario, may=may).found)
+    for number, node in enumerate(nodes):
+        way = way_to(edges, number)
+        assert run(by_hand(scenario, tuple(own.action for own in way))).steps == len(way) == node.depth
+        assert not any("S1" in nodes[own.source].complete and "S1" not in nodes[own.target].complete for own in way)
+    told = "P1 received nothing, has recorded for S1: received nothing; "
+    stored = next(node for node in nodes if node.processes["P2"].startswith("is down, its part") and node.complete)
+    assert stored.in_words() == f"{told}P2 is down, its part of S1 outlives its crash: received nothing"
+    lost = [node for node in nodes if any("has lost its part of S1" in own for own in node.processes.values())]
+    assert lost and not any(node.complete for node in lost)
+    assert {"crash P1", "restart P2"} <= {edge.action for edge in edges}
+
+
+def test_ways_with_drawn_faults_run():
+    """What rates have drawn is no line of the scenario, but planned nevertheless."""
+    rates = FaultRates(crash=0.3, restart=0.1, until=30)
+    scenario = replace(complete_graph(2, 0), fault_rates=rates)
+    nodes, edges = state_graph(exploration(scenario).found)
+    assert any(edge.action == "crash P2 #2" for edge in edges)
+    for number, node in enumerate(nodes):
+        way = way_to(edges, number)
+        assert run(by_hand(scenario, tuple(own.action for own in way))).steps == node.depth
 
 
 def test_what_was_not_explored_has_no_steps_and_large_graphs_are_refused():
