@@ -95,6 +95,8 @@ DIMENSIONS = (
     Dimension("restart", "restarts", "Restarts of a process that is down, per time unit", "restart"),
     Dimension("sever", "severed", "How often a channel is severed, per time unit", "sever"),
     Dimension("mend", "mended", "How often a severed channel is mended, per time unit", "mend"),
+    Dimension("lose", "messages lost", "Share of the messages that the network loses", "lose"),
+    Dimension("copy", "messages copied", "Share of the messages that the network copies", "copy"),
     Dimension("faults_until", "faults until", "Time after which nothing more fails", "faults_until"),
     Dimension("initiators", "initiators", "Processes that start the snapshot", "initiators"),
 )

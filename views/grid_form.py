@@ -65,6 +65,8 @@ RATES = (
     Field("restart", "Restarts per time unit"),
     Field("sever", "Channels severed per time unit"),
     Field("mend", "Channels mended per time unit"),
+    Field("lose", "Messages lost (share)"),
+    Field("copy", "Messages copied (share)"),
     Field("faults_until", "Faults until"),
 )
 ALSO_OF_A_WORKLOAD = (

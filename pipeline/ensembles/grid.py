@@ -45,6 +45,8 @@ OPTIONS: Mapping[str, str] = {
     "restart": "how often a process that is down starts again, per time unit: 0.2 is after 5 (default: never)",
     "sever": "how often a channel is severed, per time unit (default: never)",
     "mend": "how often a channel that is severed is mended, per time unit (default: never)",
+    "lose": "the share of all messages that the network loses: 0.05 is one in 20 (default: none)",
+    "copy": "the share of all messages that the network delivers twice (default: none)",
     "faults_until": f"the time after which nothing more fails at random (default: {UNTIL:g})",
     "runs": "of each cell",
     "seed": "of a cell's first run; the next ones follow",
@@ -58,7 +60,8 @@ DEFAULTS: Mapping[str, str] = {
 }  # fmt: skip
 # The options for the rates of random faults, by their names in a scenario's [fault_rates].
 RATES: Mapping[str, str] = {
-    "crash": "crash", "restart": "restart", "sever": "sever", "mend": "mend", "until": "faults_until",
+    "crash": "crash", "restart": "restart", "sever": "sever", "mend": "mend", "lose": "lose",
+    "copy": "copy", "until": "faults_until",
 }  # fmt: skip
 # What may be given beside a scenario.
 _WITH_SCENARIO = ("delay", "marker_delay", "fifo", "algorithm", *RATES.values(), "runs", "seed", "events")
@@ -91,6 +94,8 @@ class Grid:
     restart: tuple[float, ...] = ()
     sever: tuple[float, ...] = ()
     mend: tuple[float, ...] = ()
+    lose: tuple[float, ...] = ()
+    copy: tuple[float, ...] = ()
     faults_until: tuple[float, ...] = ()
     runs: int = 1
     seed: int = 0

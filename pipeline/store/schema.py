@@ -25,10 +25,12 @@ RUN_TYPES: Types = {
     "scenario": "string", "workload": "string", "topology": "string", "processes": "int32", "channels": "int32",
     "fifo": "bool", "algorithm": "string", "initiators": "int32", "delay": "string", "marker_delay": "string",
     "mean_delay": "float64", "mean_marker_delay": "float64", "parameters": "string",
-    # the rates of random faults, per time unit, and when the last may begin
-    "crash": "float64", "restart": "float64", "sever": "float64", "mend": "float64", "faults_until": "float64",
+    # the rates of random faults, per time unit, the shares of messages lost and copied, and when the last may begin
+    "crash": "float64", "restart": "float64", "sever": "float64", "mend": "float64", "lose": "float64",
+    "copy": "float64", "faults_until": "float64",
     # the run: application events, steps, time of the last step, application messages, most of them in flight at once;
-    # crashes, restarts, and how often a channel is severed or mended; messages that are lost, of any kind
+    # crashes, restarts, how often a channel is severed or mended, what the network copies, and what a FIFO layer sends
+    # again or drops; messages that are lost, of any kind
     "events": "int64", "steps": "int64", "duration": "float64", "messages": "int64", "in_flight_peak": "int64",
     "faults": "int64", "lost": "int64",
     # the snapshot: time from the first recording to the last channel closed; messages recorded in channels; markers;
@@ -65,7 +67,7 @@ CHANNEL_TYPES: Types = {"run_id": "int64", "cut_id": "string", "channel": "strin
 PARAMETERS = (
     "scenario", "workload", "topology", "processes", "channels", "fifo", "algorithm", "initiators", "delay",
     "marker_delay", "mean_delay", "mean_marker_delay", "parameters", "crash", "restart", "sever", "mend",
-    "faults_until",
+    "lose", "copy", "faults_until",
 )  # fmt: skip
 MEASURES = (
     "latency", "recorded_messages", "recorded_bytes", "markers", "in_flight_peak", "events", "messages", "duration",

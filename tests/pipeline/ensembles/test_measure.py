@@ -77,7 +77,8 @@ def test_a_scenario_in_columns() -> None:
         "workload": "bank", "topology": "complete", "processes": 2, "channels": 2, "fifo": True,
         "algorithm": "chandy_lamport", "delay": "fixed:5", "marker_delay": "uniform:3:3", "mean_delay": 5.0,
         "mean_marker_delay": 3.0, "parameters": '{"balance": 100}',
-        "crash": 0.0, "restart": 0.0, "sever": 0.0, "mend": 0.0, "faults_until": 100.0,
+        "crash": 0.0, "restart": 0.0, "sever": 0.0, "mend": 0.0, "lose": 0.0, "copy": 0.0,
+        "faults_until": 100.0,
     }  # fmt: skip
     unordered = BY_HAND.rpartition("snapshots")[0] + 'not_fifo = ["P1->P2"]'
     assert describe(parse_toml(unordered, "unordered"))["fifo"] is False
