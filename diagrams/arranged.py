@@ -66,6 +66,11 @@ class Arranged(Scene):
         ]
 
     @cached_property
+    def failed_tries(self) -> tuple[Arrow, ...]:
+        """Likewise."""
+        return tuple(drawn for arrow in self.whole.failed_tries if (drawn := self._arrow(arrow)))
+
+    @cached_property
     def stretches(self) -> tuple[Stretch, ...]:
         """Those of the processes on show; a channel of a hidden process lies on the side of that."""
         return tuple(

@@ -9,6 +9,7 @@ from typing import TypeVar
 from diagrams import theme
 from diagrams.canvas import Canvas, Point, Trace, plain
 from diagrams.elements import ACROSS, Arrow, Span
+from diagrams.labels import Spot
 from diagrams.scene import ON_ITS_WAY, Scene
 from diagrams.tips import Tips, obstacles_of
 from sim.core.model import APP, CONTROL, MARKER
@@ -18,7 +19,10 @@ CLEAR_OF_START = 12  # pixels from an event's centre to the head of an arrow tha
 SHORT = 0.26  # lanes: the length of an arrow of which only the arrival is told
 STUB = 0.3  # of the way of a message: what is drawn of it where its other end is hidden
 
+REASON_SIZE = 15  # of the letters that say why an arrow ends on its way
+
 Key = TypeVar("Key", bound=Hashable)
+Thing = TypeVar("Thing")
 
 
 def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
@@ -31,6 +35,9 @@ def shaft(scene: Scene, arrow: Arrow) -> list[Point | None]:
         elif arrow.stub:
             start, end = (start, _towards(end, start)) if arrow.stub == "target" else (_towards(start, end), end)
         return [start, end, None]
+    if arrow.lost is not None:
+        share, position = arrow.lost
+        return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * share, position), None]
     low, high = scene.extent
     stop = min(arrow.start + (high - low) * 0.06, high)
     return [(arrow.source, arrow.start), (arrow.source + (arrow.target - arrow.source) * 0.4, stop), None]
@@ -152,36 +159,52 @@ def _markers(canvas: Canvas, tips: Tips) -> None:
         _there(canvas, own, tips, there, 12, "marker", meta=meta)
 
 
-def _grouped(arrows: Sequence[Arrow], key: Callable[[Arrow], Key]) -> dict[Key, list[Arrow]]:
-    groups: dict[Key, list[Arrow]] = {}
-    for arrow in arrows:
-        groups.setdefault(key(arrow), []).append(arrow)
+def _grouped(things: Sequence[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    groups: dict[Key, list[Thing]] = {}
+    for thing in things:
+        groups.setdefault(key(thing), []).append(thing)
     return groups
 
 
-def _held(canvas: Canvas) -> None:
-    """Messages that are never received, as dotted stubs.
+def not_received(scene: Scene) -> list[tuple[Arrow, str]]:
+    """The arrows that end on their way, each with the reason in words.
 
-    One that is held, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a ring.
+    So do the tries of a FIFO layer that fail: a loss, which it makes good, and a copy, which it drops.
     """
-    arrows = [arrow for arrow in canvas.scene.arrows if arrow.received is None]
-    words = {arrow.id: canvas.scene.why_not_received(arrow) for arrow in arrows}
-    looks = _grouped(arrows, lambda arrow: (*_look(arrow), words[arrow.id] == ON_ITS_WAY))
-    for (colour, snapshot, is_on_its_way), own in looks.items():
+    arrows = [arrow for arrow in scene.arrows if arrow.received is None]
+    told = [(arrow, scene.why_not_received(arrow)) for arrow in arrows]
+    return told + [(arrow, arrow.why) for arrow in scene.failed_tries]
+
+
+def reason_beside(canvas: Canvas, arrow: Arrow) -> Spot:
+    """Where the reason is written for which an arrow ends on its way."""
+    before = "middle left" if canvas.down else "top center"
+    after = "middle right" if canvas.down else "bottom center"
+    end = shaft(canvas.scene, arrow)[1]
+    assert end is not None
+    return Spot(end, before if arrow.target < arrow.source else after)
+
+
+def _held(canvas: Canvas) -> None:
+    """Messages that are never received, and tries that fail, as dotted stubs.
+
+    One that is held, lost, or waits behind a held one, ends in a cross; one that nobody has chosen to deliver in a
+    ring.
+    """
+    looks = _grouped(not_received(canvas.scene), lambda told: (*_look(told[0]), told[1] == ON_ITS_WAY))
+    for (colour, snapshot, is_on_its_way), told in looks.items():
+        own, spots = [arrow for arrow, _ in told], [reason_beside(canvas, arrow) for arrow, _ in told]
         show = [(arrow.sent, None) for arrow in own]
         meta = canvas.of(snapshot)
         dotted = {"color": colour, "width": 2.4, "dash": "dot"}
         add_arrows(canvas, own, show, dotted, meta=meta, sign="message not received")
-        stops = [[shaft(canvas.scene, arrow)[1]] for arrow in own]
         end = {"symbol": "circle-open" if is_on_its_way else "x-thin", "size": 12, "color": colour}
-        before = "middle left" if canvas.down else "top center"
-        after = "middle right" if canvas.down else "bottom center"
         canvas.add(
-            stops, show, mode="markers+text", marker={**end, "line": {"width": 3.5, "color": colour}},
-            text=["" if is_on_its_way or not words[arrow.id] else f"<b>{words[arrow.id]}</b>" for arrow in own],
-            cliponaxis=not canvas.scene.is_whole,
-            textposition=[before if arrow.target < arrow.source else after for arrow in own],
-            textfont={"color": "@ink", "size": canvas.letters(15)}, meta=meta, sign="message not received",
+            [[spot.at] for spot in spots], show, mode="markers+text",
+            marker={**end, "line": {"width": 3.5, "color": colour}},
+            text=["" if is_on_its_way or not why else f"<b>{why}</b>" for _, why in told],
+            cliponaxis=not canvas.scene.is_whole, textposition=[spot.side for spot in spots],
+            textfont={"color": "@ink", "size": canvas.letters(REASON_SIZE)}, meta=meta, sign="message not received",
         )  # fmt: skip
 
 

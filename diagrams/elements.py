@@ -38,7 +38,9 @@ class Arrow:
     `head` how that is drawn ("open" or "full"). `kept` gives, for each snapshot that records it, the step of that.
     `sender` is the sender's rank, which decides the colour. `stub` says which end is hidden ("source" or "target"; ""
     for neither): there the arrow is cut off, and its lane is only the side to which that end would lie. ACROSS:
-    only the arrival is told, by a short arrow straight across the line of the receiver.
+    only the arrival is told, by a short arrow straight across the line of the receiver. `lost` is where the network
+    loses it on its way: what share of the way to the other lane it has gone, and the position (None: it does not, or as
+    soon as it is sent). `why` says why a try of a FIFO layer fails, for the arrow of that try.
     """
 
     id: int
@@ -58,6 +60,8 @@ class Arrow:
     head: str = ""
     kept: Mapping[str, int] = field(default_factory=dict)
     stub: str = ""
+    lost: tuple[float, float] | None = None
+    why: str = ""
 
 
 @dataclass(frozen=True)

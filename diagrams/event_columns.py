@@ -63,7 +63,8 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
     caption is empty where a channel is not in the graph), `snapshots` (their ids) and `bodies` (what the messages and
     internal events carry, in words). `kinds` has an entry for each of KINDS: what rows of that kind are called, and
     more words by which people look for them; None where there are no such rows.
-    `labels` holds, by number of the application event, those labels that are more than process and index.
+    `copies` holds, by copy, the message of which it is one. `labels` holds, by number of the application event, those
+    labels that are more than process and index.
     `apart` holds, by number of the application event, its position on the time axis where that is not its step's:
     `position` gives an event's, `positions` each step's.
     """
@@ -92,6 +93,7 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
         "snapshots": snapshots,
         "bodies": bodies,
         "lost": sorted(number for number in execution.losses if execution.flights[number].receive is None),
+        "copies": dict(_copies(execution)),
         "labels": labels,
         "apart": {
             number: round(position(event), 4)
@@ -99,6 +101,12 @@ def columns(execution: Execution, position: Callable[[Event], float], positions:
             if position(event) != positions[event.step]
         },
     }
+
+
+def _copies(execution: Execution) -> Iterable[tuple[int, int]]:
+    """Each copy of a message with that message, by their ids."""
+    original = {flight.send.row: flight.id for flight in execution.flights if flight.copied is None}
+    return ((flight.id, original[flight.send.row]) for flight in execution.flights if flight.copied is not None)
 
 
 def _kinds(algorithm: SnapshotAlgorithm, there: Container[str]) -> list[dict[str, str] | None]:

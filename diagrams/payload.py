@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from diagrams import record, theme
@@ -26,7 +27,7 @@ from diagrams.spacetime import figure
 from diagrams.topology import topology
 from sim.core.algorithm import ALGORITHMS
 from sim.core.deadline import in_time
-from sim.core.model import APP, CONTROL, MARKER, Fault, Initiate, Send
+from sim.core.model import APP, CONTROL, MARKER, Action, Copy, Fault, Initiate, Lose, MessageReference, Send, Slow
 from sim.core.notation import has_label, moment
 from sim.document.scenario import ORIENTATIONS, Scenario
 from sim.document.validate import may_initiate
@@ -35,8 +36,9 @@ from sim.explain.faults import choice_in_words, whose
 from sim.explain.reasons import reasons_over_steps
 from sim.explain.rule_book import paragraphs, rule_book, rules_before
 from sim.explain.words import capital
+from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, earliest_arrival, held, waits_behind
-from sim.run.references import references
+from sim.run.references import all_references, find, references
 from sim.run.splits import splits_of
 from sim.run.stops import freed_at
 
@@ -165,6 +167,7 @@ def _rules(scene: Scene) -> dict[str, Any]:
         "broken": broken(scene),
         "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
         "parameters": _parameters(scenario),
+        "network": asdict(scenario.network),
         "initiators": may_initiate(scenario),
     }
 
@@ -231,6 +234,23 @@ def _channels(scene: Scene) -> list[dict[str, Any]]:
     ]
 
 
+def _name_for_faults(flight: Flight, names: Sequence[MessageReference]) -> dict[str, Any] | None:
+    """How a fault names a message, as a reference (None: none can); that of an application message is a label."""
+    if flight.is_control or flight.copied is not None:
+        return None
+    name = next((name for name in names if name.label is not None), names[0])
+    return name._asdict() if name.label is not None or name.ordinal == 1 else None
+
+
+def _planned_faults(execution: Execution) -> dict[MessageReference, list[dict[str, Any]]]:
+    """The losses and copies that the scenario lists, as {kind, item}, by the message that they are about."""
+    found: dict[MessageReference, list[dict[str, Any]]] = {}
+    for number, fault in enumerate(execution.scenario.faults):
+        if fault.message is not None:
+            found.setdefault(fault.message, []).append({"kind": fault.kind, "item": {"faults": number}})
+    return found
+
+
 def _kinds(scene: Scene) -> dict[str, str]:
     """What messages of each kind are called in a list of them."""
     algorithm = scene.whole_run.words.algorithm
@@ -283,12 +303,14 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
 
     `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
     its own delay alone (None: never). `freed` is when the channel is open for it again (None: never; 0 where it was not
-    blocked). `behind` names the message that holds it back on a FIFO channel. `reasons`
+    blocked). `behind` names the message that holds it back on a FIFO channel. `named` is how a fault names it, and
+    `faults` what the scenario plans to be lost or copied of it. `reasons`
     says of each snapshot whether it has recorded this message and why, over the steps: a list of
     [step, case, recorded, first, second], as in sim/explain/reasons.py.
     """
     execution = scene.execution
     own, behind = references(execution), waits_behind(execution)
+    names, planned = all_references(execution), _planned_faults(execution)
     has_time, stuck = execution.scenario.scheduler.has_time, held(execution)
     why = {snapshot.id: reasons_over_steps(execution, snapshot, scene.flights) for snapshot in scene.snapshots}
     found, freed = [], freed_at(execution)
@@ -328,6 +350,10 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "overtakes": flight.is_marker and execution.engine.algorithm.goes_ahead(flight.body),
                 "held": flight.receive is None and flight.lost is None and waits,
                 "lost": flight.lost.step if flight.lost and flight.receive is None else None,
+                "lost_on_its_way": flight.lost is not None and flight.lost.process == flight.channel.source_name,
+                "copy": flight.copied is not None,
+                "named": _name_for_faults(flight, names[flight.id]),
+                "faults": [fault for name in names[flight.id] for fault in planned.get(name, ())],
                 "behind": scene.whole_run.words.label(execution.flights[behind[flight.id]])
                 if flight.id in behind
                 else None,
@@ -339,18 +365,24 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     return found
 
 
+def _is_as_it_is_sent(execution: Execution, action: Action, step: int) -> bool:
+    """Whether a message is lost or copied at the time at which it is sent."""
+    flight = find(execution, action.reference) if isinstance(action, Lose | Copy) else None
+    return flight is not None and flight.send.time == execution.times[step]
+
+
 def _items(scene: Scene) -> list[dict[str, Any]]:
     """What the scenario plans and the user may change: script lines and initiations that happen in the window.
 
-    `since` is when the event happened that the item waits for (0 for none): its time is `since` + `at`.
+    What is lost or copied as it is sent has no time of its own, and is left out. `since` is when the event happened
+    that the item waits for (0 for none): its time is `since` + `at`.
     """
     scenario, execution = scene.execution.scenario, scene.execution
     found = []
     for item in execution.engine.agenda:
-        step = execution.step_of_item.get(item.number)
-        if step is None or not scene.first <= step <= scene.until:
+        step, action = execution.step_of_item.get(item.number), item.action
+        if step is None or not scene.first <= step <= scene.until or _is_as_it_is_sent(execution, action, step):
             continue
-        action = item.action
         key, number = scenario.place(item.number)
         planned = scenario.planned(item.number)
         process = whose(execution, action) if isinstance(action, Fault) else planned.process
@@ -367,6 +399,7 @@ def _items(scene: Scene) -> list[dict[str, Any]]:
                 "process": process,
                 "lane": scene.whole_run.lane_of[process or ""],
                 "fault": choice_in_words(execution, action) if isinstance(action, Fault) else None,
+                "factor": action.factor if isinstance(action, Slow) else None,
                 "of_channels": isinstance(action, Fault) and planned.process is None,
                 "to": getattr(planned, "to", None),
                 "body": getattr(planned, "body", None),

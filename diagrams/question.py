@@ -58,6 +58,11 @@ class Asked(Scene):
             if own.snapshot is None
         )
 
+    @cached_property
+    def failed_tries(self) -> tuple[Arrow, ...]:
+        """None: what a layer makes good, or drops, nobody notices."""
+        return ()
+
     def why_not_received(self, arrow: Arrow) -> str:
         """Which message holds it back may be a marker, so that is not said."""
         return "never comes"

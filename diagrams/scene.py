@@ -9,6 +9,7 @@ is computed once for the whole run (`WholeRun`).
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -31,10 +32,13 @@ from sim.core.model import (
     BLOCKED,
     CRASH,
     DOWN,
+    DROPPED,
     FULL,
     INTERNAL,
     LEAVE,
     RECORD,
+    RESENT,
+    SLOW,
     Event,
     MessageReference,
 )
@@ -43,7 +47,7 @@ from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
 from sim.explain.words import counted, words_of
 from sim.run.execution import Execution, Flight
-from sim.run.fifo import held, waits_behind
+from sim.run.fifo import held, tries, waits_behind
 from sim.run.recovery import recoveries_of
 from sim.run.references import references
 from sim.run.snapshots import Snapshot, snapshots_of
@@ -51,6 +55,8 @@ from sim.run.stops import Stop, stops_of
 from sim.verify.expectations import frontier_of
 
 MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
+LEAST_SHARE = 0.15  # of the way between two lanes: a message is seen to be lost at least so far from either
+_FAILED = {RESENT: "lost, sent again", DROPPED: "copy dropped"}
 LONG_RUN = 6  # internal events in a row that are drawn as one
 ON_ITS_WAY = "on its way"
 BEYOND = 0.045  # of the run: how far a cut lies before the first event of a process, or after its last one
@@ -213,6 +219,12 @@ class Scene:
         return tuple(arrow_of(self.whole_run, flight) for flight in in_time(self.flights))
 
     @cached_property
+    def failed_tries(self) -> tuple[Arrow, ...]:
+        """The losses and copies in the window of which a FIFO layer lets nobody notice anything."""
+        rows = in_time(self.whole_run.rows(self.first, self.until))
+        return tuple(_failed_try(self.whole_run, row) for row in rows if row.kind in _FAILED)
+
+    @cached_property
     def flights(self) -> list[Flight]:
         """The flights behind `arrows`, one for each."""
         return [
@@ -320,6 +332,10 @@ def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:
         other, how, has, told = target, "stands still", "has stood still", "full"
     elif stop.kind == DOWN:
         other, what, how, has, told = target, channel, "is severed", "has been severed", "severed"
+    elif stop.kind == SLOW:
+        factor = f"{whole_run.execution.body_of(begin):g}"
+        other, what, told = None, begin.process, f"{factor} times slower"
+        how, has = f"takes {factor} times as long", f"has taken {factor} times as long"
     elif stop.kind == CRASH:
         other, what, how, has, told = None, begin.process, "is down", "has been down", "down"
     elif stop.kind == LEAVE:
@@ -417,7 +433,27 @@ def arrow_of(whole_run: WholeRun, flight: Flight, *, is_outcome_known: bool = Tr
         head=next((own.head for own in words.algorithm.stamps if own.name == kind_of_stamp), ""),
         text=f"{told} {words.where(flight)}: {way}",
         kept=whole_run.recorders.get(flight.id, {}) if is_outcome_known else {},
+        lost=_lost_at(whole_run, flight, flight.lost) if flight.lost and receive is None and is_outcome_known else None,
     )
+
+
+def _lost_at(whole_run: WholeRun, flight: Flight, row: Event) -> tuple[float, float] | None:
+    """Where a message is lost on its way to a process, or a try to send it (None: as it is sent, or at its end)."""
+    last, sent = tries(whole_run.execution)[flight.id], flight.send.time
+    if row.process != flight.channel.source_name or row.time <= sent or not 0 < last.delay < math.inf:
+        return None
+    share = (row.time - sent) / last.delay
+    return min(max(share, LEAST_SHARE), 1 - LEAST_SHARE), whole_run.position(row)
+
+
+def _failed_try(whole_run: WholeRun, row: Event) -> Arrow:
+    """A try to send a message that is lost, or the copy of it that is dropped, as the row `row` tells."""
+    flight = whole_run.execution.flights[row.message_id or 0]
+    why = _FAILED[row.kind]
+    arrow = arrow_of(whole_run, flight)
+    text = f"{arrow.name} {whole_run.words.where(flight)}: {why}, step {row.step}"
+    lost = _lost_at(whole_run, flight, row)
+    return replace(arrow, end=None, sent=row.step, received=None, kept={}, text=text, lost=lost, why=why)
 
 
 def _snapshot_cuts(whole_run: WholeRun) -> list[Cut]:

@@ -14,10 +14,23 @@ from diagrams import theme
 from diagrams.harm import has_lost, has_orphans
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
-from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED
+from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED, SLOWED
 from diagrams.svg_shapes import written
 from sim.core.algorithm import BY_MARKER
-from sim.core.model import APP, BLOCKED, CONTROL, CRASH, DOWN, FULL, LEAVE, PAUSED
+from sim.core.model import (
+    APP,
+    BLOCKED,
+    CONTROL,
+    COPIED,
+    CRASH,
+    DOWN,
+    DROPPED,
+    FULL,
+    LEAVE,
+    PAUSED,
+    RESENT,
+    SLOW,
+)
 
 MESSAGE = theme.message_colour(0, APP)
 MARKER = theme.message_colour(0, "marker")
@@ -102,6 +115,11 @@ def _has_markers(scene: Scene) -> bool:
 def _stands_still(kind: str) -> Callable[[Scene], bool]:
     """Whether anything stands still in this way."""
     return lambda scene: any(own.kind == kind for own in scene.whole_run.stretches)
+
+
+def _has(kind: str) -> Callable[[Scene], bool]:
+    """Whether the run has a row of this kind."""
+    return lambda scene: any(event.kind == kind for event in scene.execution.events)
 
 
 def _has_control(scene: Scene) -> bool:
@@ -227,6 +245,12 @@ SIGNS = (
         is_in=_stands_still(LEAVE), explains=(ABSENT,),
     ),
     Sign(
+        "slow", "slow",
+        "Fine strokes across the line of a process: it is slow in this time. Its messages and its turns take longer.",
+        icon(28, level(28, "@line", 2), level(28, "@ink/0.35", 9, 1, 5)), drawn=ALWAYS,
+        is_in=_stands_still(SLOW), explains=(SLOWED,),
+    ),
+    Sign(
         "severed", "severed",
         "Dots beside the line of a process: the channel to that side is severed. What is sent on it waits until it is "
         "mended.",
@@ -285,8 +309,24 @@ SIGNS = (
     ),
     Sign(
         "dropped", "lost on its way",
-        "A cross with the word lost: this message has come to a process that is down. Nobody receives it.",
+        "A cross with the word lost: the network loses this message, or it comes to a process that is down. Nobody "
+        "receives it.",
         CROSS, is_in=lambda scene: bool(scene.execution.losses), explains=("message not received",),
+    ),
+    Sign(
+        "sent-again", "lost, sent again",
+        "A cross with the words lost, sent again: the network loses this message, and the layer on it sends it again.",
+        CROSS, is_in=_has(RESENT), explains=("message not received",),
+    ),
+    Sign(
+        "copy-dropped", "copy dropped",
+        "A cross with the words copy dropped: the network delivers this message twice, and the layer on it drops one.",
+        CROSS, is_in=_has(DROPPED), explains=("message not received",),
+    ),
+    Sign(
+        "copied", "copy",
+        "Two arrows from one event: the network delivers this message twice. The second one is called a copy.",
+        icon(30, arrow(MESSAGE)), is_in=_has(COPIED), explains=("message",),
     ),
     Sign(
         "later", "received later, or never",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from diagrams.arrows import shaft
+from diagrams.arrows import REASON_SIZE, not_received, reason_beside, shaft
 from diagrams.canvas import Canvas, plain, write
 from diagrams.cuts import NAME_SIZE, complete, curve, names
 from diagrams.elements import Arrow, Dot, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
-from diagrams.scene import Scene
+from diagrams.scene import ON_ITS_WAY, Scene
 from diagrams.stops import avoid_stops, durations
 from diagrams.tips import DOT, ring_size
 from sim.core.model import APP
@@ -57,6 +57,9 @@ def obstacles(canvas: Canvas) -> Labels:
         if start and end:
             wide = (BAND if arrow.kept else THIN) * canvas.scale / 2
             labels.avoid_line([start, end], *((12, wide) if arrow.kind == APP else (4, None)))
+    for arrow, why in not_received(scene):
+        if why and why != ON_ITS_WAY:
+            labels.avoid_text(f"{BLANKS}{why}", canvas.letters(REASON_SIZE), reason_beside(canvas, arrow))
     for cut in scene.cuts:
         positions = complete(cut)
         if positions:

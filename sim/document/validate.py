@@ -277,6 +277,8 @@ def _faults(scenario: Scenario) -> Iterator[Problem]:
             what = "processes that come and go" if fault.kind in ("join", "leave") else "a crash"
             if fault.kind != "slow":
                 yield from _crashes(scenario, where, what)
+        if not fault.factor > 0:
+            yield f"{where}.factor", f"expected a number above 0, such as 3, not {fault.factor:g}"
         if fault.message is not None:
             yield from _of_message(scenario, fault, where)
         for name in fault.channels:

@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from sim.core.algorithm import ALGORITHMS, SOURCES
-from sim.core.model import CONTROL
+from sim.core.model import CONTROL, MessageReference
+from sim.core.network import LAYER_FIFO
 from sim.core.slip import FIFO
 from sim.core.topology import EVERY_CHANNEL, Topology
 from sim.document.scenario import FaultLine, Scenario, ScriptLine
@@ -67,7 +68,12 @@ def _faults_without(
 ) -> tuple[FaultLine, ...]:
     """The faults without those that wait for an event that is gone, and without the channels that are."""
     kept = (replace(own, channels=tuple(name for name in own.channels if not is_gone(name))) for own in faults)
-    return tuple(own for own in kept if own.after not in gone and (own.process or own.channels))
+    named = (own for own in kept if own.after not in gone and own.about)
+    return tuple(own for own in named if not (own.message and _is_gone(own.message, gone, is_gone)))
+
+
+def _is_gone(message: MessageReference, gone: Container[str | None], is_gone: Callable[[str], bool]) -> bool:
+    return message.label in gone or (message.channel is not None and is_gone(message.channel))
 
 
 def _without(
@@ -101,4 +107,6 @@ def remedy_of_order(scenario: Scenario) -> Remedy | None:
     if FIFO not in scenario.breaks:
         return None
     why = f"{scenario.rules.title} needs FIFO channels, and not all are: its snapshots may be wrong"
+    if scenario.network.is_raw:
+        return Remedy(why, "Put a FIFO layer over the network", {"do": "network", "layer": LAYER_FIFO})
     return Remedy(why, "Make every channel FIFO", {"do": "fifo", "channel": EVERY_CHANNEL, "fifo": True})

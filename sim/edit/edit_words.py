@@ -6,10 +6,12 @@ from sim.core.algorithm import ALGORITHMS
 from sim.core.detector import DETECTORS
 from sim.core.errors import brief
 from sim.core.model import SEND, MessageReference
+from sim.core.network import RAW
 from sim.core.notation import caption, has_label
 from sim.core.slip import SLIPS
 from sim.core.topology import EVERY_CHANNEL
-from sim.document.scenario import OF_PROCESSES, FaultLine, Initiation, Scenario, ScriptLine
+from sim.document.files import read_reference
+from sim.document.scenario import OF_MESSAGES, OF_PROCESSES, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.edit.another_algorithm import with_algorithm
 from sim.edit.edits import ANOTHER, Edit, is_plan, planned, read_message
@@ -63,6 +65,10 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
         return f"{channel} is FIFO again" if edit.get("fifo") else f"messages on {channel} may overtake each other"
     if do == "fault":
         return _fault_in_words(before, edit)
+    if do == "network":
+        if edit.get("layer", before.network.layer) == RAW:
+            return "a raw network: what is lost is lost, copies arrive, no channel is FIFO"
+        return f"a FIFO layer sends what is lost again after {edit.get('resend', before.network.resend):g}"
     if do == "capacity":
         every = edit["channel"] == EVERY_CHANNEL
         channel = "every channel" if every else caption(before.processes, edit["channel"])
@@ -79,6 +85,13 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
 
 def _fault_in_words(before: Scenario, edit: Edit) -> str:
     at = f" at {edit['at']:g}" if before.scheduler.kind != "manual" and "at" in edit else ""
+    if edit["kind"] in OF_MESSAGES:
+        message = read_reference(Table(edit["message"], "")).in_words(before.rules.marker)
+        return f"{message} is {'lost' if edit['kind'] == 'lose' else 'copied'}{at}"
+    if edit["kind"] == "slow":
+        factor = edit["factor"]
+        pace = "goes at its usual pace" if factor == 1 else f"takes {factor:g} times as long"
+        return f"{edit['process']} {pace} from {edit['at']:g} on" if at else f"{edit['process']} {pace}"
     if edit["kind"] in OF_PROCESSES:
         return f"{edit['process']} {OF_PROCESSES[edit['kind']]}{at}{_instead(before, edit)}"
     if "groups" in edit:
@@ -127,6 +140,7 @@ def _change_in_words(planned: ScriptLine | Initiation | FaultLine, table: Table)
     targets = [f"{given['at']:g}{after}"] if "at" in given else []
     targets += [f"process {given['process']}"] if "process" in given else []
     parts = [f"move {name}{of} to {' on '.join(targets)}"] if targets else []
+    parts += [f"{planned.process} takes {given['factor']:g} times as long"] if "factor" in given else []
     parts += [f"send {name}{of} to {given['to']}"] if "to" in given else []
     parts += [f"body of {name}: {'none' if given['body'] == '' else given['body']}"] if "body" in given else []
     return ", ".join(parts)

@@ -6,7 +6,9 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "send", "process": "P1", "to": "P2", "at"?, "body"?}
     {"do": "internal", "process": "P1", "at"?}              likewise "snapshot", with "id"?
     {"do": "fault", "kind": "crash", "process": "P1", "at"?}   likewise "restart"; "sever" and "mend", with "channels",
-                                                            or with "groups": all channels that join two of them
+                                                            or with "groups": all channels that join two of them;
+                                                            "slow", with a "factor"; "lose" and "copy", with a "message"
+    {"do": "network", "layer": "raw", "resend"?: 4}         what is lost is lost there; "fifo": it is sent again
     {"do": "change", "item": ITEM, "at"?, "to"?, "body"?, "process"?}
     {"do": "delete", "item": ITEM}
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
@@ -40,11 +42,13 @@ from sim.core.algorithm import ALGORITHMS, ANY
 from sim.core.delays import HOLD, DelayRule
 from sim.core.errors import InputError, nearest
 from sim.core.model import CONTROL, MessageReference
+from sim.core.network import LAYERS, Network
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL
 from sim.document.files import read_parameters, read_reference
 from sim.document.scenario import (
     FAULT_KINDS,
+    OF_MESSAGES,
     OF_PROCESSES,
     FaultLine,
     Initiation,
@@ -212,12 +216,14 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
     """
     scenario = scenario.written_down()
     kind = table.choice("kind", FAULT_KINDS, "")
+    message = read_reference(read_inner(table, "message", "say which message")) if kind in OF_MESSAGES else None
     process = _who(table, "process") if kind in OF_PROCESSES else None
-    channels = () if kind in OF_PROCESSES else _channels_meant(scenario, table)
-    at = table.number("at", now)
+    channels = () if process or message else _channels_meant(scenario, table)
+    at = table.number("at", 0.0 if message else now)
     if scenario.scheduler.kind == "manual":
         at = max((1.0 + own.at for own in scenario.faults if own.after is None), default=0.0)
-    fault = FaultLine(kind, process, channels, at, where="the new fault")
+    factor = table.number("factor", 1.0) if kind == "slow" else 1.0
+    fault = FaultLine(kind, process, channels, at, message=message, factor=factor, where="the new fault")
     faults, place = list(scenario.faults), _made_idle(scenario.faults, fault)
     if place is None:
         faults.append(fault)
@@ -226,9 +232,16 @@ def _fault(scenario: Scenario, table: Table, now: float) -> Scenario:
     return replace(scenario, faults=tuple(faults))
 
 
-def _about(fault: FaultLine) -> set[str]:
-    """What a fault is about: its process, or its channels."""
-    return set(fault.channels) or {fault.process or ""}
+def _network(scenario: Scenario, table: Table, now: float) -> Scenario:
+    """Another layer below the channels, or another time after which it sends again."""
+    own = scenario.network
+    network = Network(table.choice("layer", LAYERS, own.layer), table.number("resend", own.resend))
+    return _without_fifo(replace(scenario, network=network), scenario.not_fifo)
+
+
+def _about(fault: FaultLine) -> set[Any]:
+    """What a fault is about: its process, its message, or its channels."""
+    return set(fault.channels) or {fault.about}
 
 
 def _made_idle(faults: Sequence[FaultLine], fault: FaultLine) -> int | None:
@@ -295,7 +308,7 @@ def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
 def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
     """The scenario in which these channels are not FIFO. Rules that need FIFO are then broken on purpose."""
     others = tuple(name for name in scenario.breaks if name != FIFO)
-    is_broken = bool(not_fifo) and scenario.rules.needs_fifo
+    is_broken = (bool(not_fifo) or scenario.network.is_raw) and scenario.rules.needs_fifo
     return replace(scenario, not_fifo=tuple(not_fifo), breaks=(FIFO, *others) if is_broken else others)
 
 
@@ -391,7 +404,7 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 # What is planned is changed, whatever happens in the run; and what needs the run that the user sees.
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
-    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault,
+    "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault, "network": _network,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,

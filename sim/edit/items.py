@@ -21,7 +21,7 @@ from sim.run.execution import Execution
 from sim.run.references import all_references
 
 Planned = ScriptLine | Initiation | FaultLine
-_CHANGEABLE = ("at", "to", "body", "process")
+_CHANGEABLE = ("at", "to", "body", "process", "factor")
 
 
 class Item(NamedTuple):
@@ -60,8 +60,14 @@ def name_of(planned: Planned) -> str:
     if isinstance(planned, Initiation):
         return f"the start of {planned.snapshot} at {planned.process}"
     if isinstance(planned, FaultLine):
-        what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
         after = "" if planned.after is None else f" after {planned.after}"
+        if planned.message is not None:
+            what = "loss" if planned.kind == "lose" else "copy"
+            at = f" at {planned.at:g}" if planned.at or after else ""
+            return f"the {what} of {planned.message.in_words()}{at}{after}"
+        if planned.kind == "slow":
+            return f"the pace of {planned.process} from {planned.at:g}{after} on"
+        what = {"sever": "severing", "mend": "mending", "join": "joining"}.get(planned.kind, planned.kind)
         return f"the {what} of {planned.process or listing(planned.channels)} at {planned.at:g}{after}"
     if planned.label is not None:
         return planned.label
@@ -99,16 +105,20 @@ def change(scenario: Scenario, table: Table, now: float) -> Scenario:
     for key in given:
         if isinstance(planned, Initiation) and key not in ("at", "process"):
             raise table.fail(key, "the start of a snapshot has a time and a process only")
-        if isinstance(planned, FaultLine) and key not in ("at", *(["process"] if planned.process else [])):
+        if isinstance(planned, FaultLine) and key not in _changeable(planned):
             raise table.fail(key, f"{name_of(planned)} has no such thing to change; give it another time")
     if isinstance(planned, ScriptLine) and planned.to is None and "to" in given:
         raise table.fail("to", "an internal event goes to nobody; add a send instead")
     return _with(scenario, item, replace(planned, **{key: _read(scenario, table, key) for key in given}))
 
 
+def _changeable(fault: FaultLine) -> list[str]:
+    return ["at", *(["process"] if fault.process else []), *(["factor"] if fault.kind == "slow" else [])]
+
+
 def _read(scenario: Scenario, table: Table, key: str) -> Any:
-    if key == "at":
-        return table.number("at", 0.0)
+    if key in ("at", "factor"):
+        return table.number(key, 0.0)
     return read_body(scenario, table.values[key]) if key == "body" else table.required(key)
 
 
@@ -138,6 +148,7 @@ def delete(execution: Execution, table: Table, now: float) -> Scenario:
     event = _event_of(execution, item.number)
     _check_nobody_waits(without, _events_of(execution, planned, event))
     labels = {planned.label, planned.receive_label}
+    without = replace(without, faults=_faults_without(without.faults, planned, event))
     cuts = tuple(cut for cut in without.cuts if not labels & set(cut.frontier.values()))
     return replace(without, cuts=cuts, delays=_delays_without(execution, planned, event))
 
@@ -146,7 +157,16 @@ def _without_markers(scenario: Scenario, snapshot: str) -> Scenario:
     """`scenario` without the delays of markers of `snapshot`, if no process initiates it any more."""
     if any(start.snapshot == snapshot for start in scenario.snapshots):
         return scenario
-    return replace(scenario, delays={a: delay for a, delay in scenario.delays.items() if a.snapshot != snapshot})
+    delays = {a: delay for a, delay in scenario.delays.items() if a.snapshot != snapshot}
+    faults = tuple(own for own in scenario.faults if own.message is None or own.message.snapshot != snapshot)
+    return replace(scenario, delays=delays, faults=faults)
+
+
+def _faults_without(faults: tuple[FaultLine, ...], line: ScriptLine, event: Event | None) -> tuple[FaultLine, ...]:
+    """The faults that are not about the message of `line`."""
+    number = None if event is None else label_of(event.process, event.index or 0, None)
+    gone = {MessageReference(label=label) for label in (line.label, number) if label is not None}
+    return tuple(own for own in faults if own.message not in gone)
 
 
 def _event_of(execution: Execution, line: int) -> Event | None:

@@ -103,6 +103,8 @@ def _slow(factor: float) -> str:
 def _of_message(execution: Execution, row: Event) -> str:
     """What the network, or the layer on it, does with one message."""
     own, flight = words_of(execution), execution.flights[row.message_id or 0]
+    if row.kind == COPIED:
+        flight = flight._replace(copied=None)  # of which it is the copy
     what, where = own.begun(own.message(flight)), own.where(flight)
     again = f"{tries(execution)[flight.id].sent:g}"
     if row.kind == LOST:

@@ -84,6 +84,8 @@ class Words:
 
     def message(self, flight: Flight) -> str:
         """A message in a sentence, by its body or label: `20`, `H->D`, `the marker of S1`."""
+        if flight.copied is not None:
+            return f"the copy of {self.message(flight._replace(copied=None))}"
         if flight.kind == APP:
             return self.body(flight.body, flight.send.label or "")
         snapshot = flight.send.snapshot_id
@@ -91,6 +93,8 @@ class Words:
 
     def label(self, flight: Flight) -> str:
         """A message in a diagram: `20`, `H->D`, `marker S1`, `count S1 (2)`."""
+        if flight.copied is not None:
+            return f"copy of {self.label(flight._replace(copied=None))}"
         if flight.kind == APP:
             return self.message(flight)
         says = f"({flight.body})" if flight.is_control and isinstance(flight.body, str | int | float) else ""

@@ -1,4 +1,4 @@
-"""When something stood still: a channel that was blocked, full or severed, a process that was paused or down."""
+"""When something stood still: a channel that was blocked, full or severed, a process that was paused, down or slow."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from sim.core.model import (
     RESTART,
     RESUMED,
     ROOM,
+    SLOW,
     UNBLOCKED,
     UP,
     Event,
@@ -40,7 +41,7 @@ class Stop(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is: BLOCKED, PAUSED, FULL, CRASH (a process is down), LEAVE (it is not there) or DOWN (severed)."""
+        """BLOCKED, PAUSED, FULL, CRASH (a process is down), LEAVE (it is not there), SLOW or DOWN (severed)."""
         return self.begin.kind
 
     @property
@@ -73,7 +74,12 @@ def stops_of(execution: Execution) -> tuple[Stop, ...]:
         where = row.channel or row.process
         if row.kind == LEAVE:
             open_at.pop((RESTART, where), None)  # who was down is gone now
-        if row.kind in _ENDS:
+        if row.kind == SLOW:
+            if (slow := open_at.pop((SLOW, where), None)) is not None:
+                found[slow] = found[slow]._replace(end=row)
+            if execution.body_of(row) != 1:
+                open_at[SLOW, where], found[row.row] = row.row, Stop(row, None)
+        elif row.kind in _ENDS:
             open_at[_ENDS[row.kind], where] = row.row
             found[row.row] = Stop(row, None)
         elif (begin := open_at.pop((row.kind, where), None)) is not None:

@@ -252,3 +252,46 @@ def test_a_process_leaves_and_joins_by_the_menu_of_its_line(hand):
     hand.press(page.get_by_role("menuitem", name="Join at 426"))
     assert hand.edits() == ["P3 leaves at 426", "P3 joins at 426"]
     assert hand.handle("P3 leaves").count() == hand.handle("P3 joins").count() == 1
+
+
+def test_a_message_is_lost_and_copied_from_its_toolbar_and_not_any_more(hand):
+    """H->D is on its way from 736 to 873; at step 0 it is not sent yet, so it is lost as soon as it is."""
+    page = hand.page
+    go(hand, 0)
+    toolbar = hand.toolbar("Arrival of H->D on C21")
+    hand.press(toolbar.get_by_role("button", name="Lose it"))
+    hand.press(toolbar.get_by_role("button", name="Copy it"))
+    assert toolbar.get_by_role("button", name="Do not copy it").is_visible()
+    assert "lost, sent again" in page.locator(".cc-signs").inner_text()
+    hand.press(toolbar.get_by_role("button", name="Do not lose it"))
+    page.keyboard.press("Escape")
+    assert hand.edits() == [
+        "the message sent at H is lost", "the message sent at H is copied", "delete the loss of the message sent at H"
+    ]  # fmt: skip
+
+
+def test_a_message_on_its_way_is_lost_now_and_for_good_on_a_raw_network(hand):
+    page = hand.page
+    hand.explorer.tab("Change")
+    page.get_by_label("The network").select_option("raw")
+    hand.settle()
+    go(hand, 10)  # after H is sent, in step 9
+    toolbar = hand.toolbar("Arrival of H->D on C21")
+    hand.press(toolbar.get_by_role("button", name="Lose it"))
+    assert hand.edits()[-1].startswith("the message sent at H is lost at ")
+    assert "lost on its way" in page.locator(".cc-signs").inner_text()
+    assert page.get_by_role("slider", name="H->D is lost").count() == 1, "the loss has a handle of its own"
+
+
+def test_a_process_slows_down_from_the_menu_of_its_line_and_its_pace_is_edited(hand):
+    page = hand.page
+    page.mouse.click(*hand.at(1, 560))
+    hand.press(page.get_by_role("menuitem", name="Slow down, 3 times at 560"))
+    assert hand.edits() == ["P2 takes 3 times as long from 560 on"]
+    hand.toolbar("P2 takes 3 times as long from now on").get_by_role("button", name="Edit").click()
+    page.get_by_label("times as long as usual:").fill("1.5")
+    hand.press(page.get_by_role("button", name="Save"))
+    assert hand.edits()[-1] == "P2 takes 1.5 times as long"
+    page.mouse.click(*hand.at(1, 900))
+    assert page.get_by_role("menuitem", name="Usual pace again at 900").is_visible()
+    page.keyboard.press("Escape")

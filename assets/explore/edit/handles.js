@@ -44,7 +44,7 @@ export class Handles {
     const { scene, events } = this.manipulation;
     this.arrows = new Map(this.diagram.arrows.map((arrow) => [arrow.id, arrow]));
     this.fixed = [
-      ...scene.messages.map((message) => messageGrip(scene, message)),
+      ...scene.messages.filter(({ copy }) => !copy).map((message) => messageGrip(scene, message)),
       ...scene.items.map((item) => itemGrip(scene, item, events)),
     ];
     this.refresh();
@@ -425,7 +425,8 @@ function messageGrip(scene, message) {
 }
 
 /** Why a message never arrives. */
-function neverInWords({ behind }) {
+function neverInWords({ behind, lost }) {
+  if (lost != null) return "lost";
   return behind ? `waits behind ${behind}, which never arrives` : "held, never arrives";
 }
 

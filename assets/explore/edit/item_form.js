@@ -12,11 +12,13 @@ export class ItemForm extends Popup {
     this.body = el("input", { type: "text", autocomplete: "off" });
     this.target = el("select");
     this.process = el("select");
+    this.factor = el("input", { type: "number", step: "any", min: "0.01", required: true });
     this.time = el("input", { type: "number", step: "any", required: true });
     this.fields = {
       body: field("Body", this.body),
       to: field("to", this.target),
       process: field("at", this.process),
+      factor: field("times as long as usual:", this.factor),
       time: field("Time", this.time),
     };
     this.waits = el("p", { class: "cc-quiet" });
@@ -54,6 +56,9 @@ export class ItemForm extends Popup {
     this.fields.body.hidden = this.fields.to.hidden = kind !== "send";
     this.fields.process.hidden = kind === "send" || item.of_channels;
     this.fields.time.hidden = !scene.has_time;
+    this.fields.factor.hidden = item.factor == null;
+    this.factor.disabled = item.factor == null;
+    this.factor.value = item.factor == null ? "" : plainNumber(item.factor);
     setText(this.waits, item.after == null ? "" : `It waits for ${item.after}, which happens at ${plainNumber(item.since)}.`);
     this.was = this.values();
     this.open(point, { ...options, focus: kind === "send" ? this.body : this.time, byKeyboard: true });
@@ -67,7 +72,8 @@ export class ItemForm extends Popup {
   values() {
     const { kind } = this.item;
     const own = kind === "send" ? { body: this.body.value, to: this.target.value } : { process: this.process.value };
-    return { ...own, time: this.time.value };
+    const pace = this.item.factor == null ? {} : { factor: this.factor.value };
+    return { ...own, ...pace, time: this.time.value };
   }
 
   save() {
@@ -76,7 +82,8 @@ export class ItemForm extends Popup {
     const { item } = this;
     this.close(true);
     if (!changed.length) return;
-    const { time, ...rest } = Object.fromEntries(changed);
+    const { time, factor, ...rest } = Object.fromEntries(changed);
+    if (factor !== undefined) rest.factor = Number(factor);
     const at = time === undefined ? {} : { at: twelveDigits(Math.max(0, Number(time) - item.since)) };
     this.manipulation.explorer.submit({ do: "change", item: item.item, ...rest, ...at });
   }

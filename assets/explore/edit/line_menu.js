@@ -7,6 +7,7 @@ import { stopsAt } from "../run/faults.js";
 import { plainNumber, roundedTime } from "../run/times.js";
 import { Popup } from "./popup.js";
 
+const SLOWER = 3; // times as long as usual takes a process that is slowed down, until somebody says another number
 const MOST_TARGETS = 6; // more targets than this are offered in a list
 
 /** A part for pages on which nothing is edited: a click on a process's line opens no menu. */
@@ -69,12 +70,17 @@ export class LineMenu extends Popup {
     return [el("div", { class: "cc-row", role: "none" }, el("span", {}, "Send to"), choice, go)];
   }
 
-  /** What may become of a process: it crashes or leaves; where it is down, it starts again; where it is not there, it joins. */
+  /** What may become of a process: it crashes, slows down or leaves; where it is down, it starts again; where it is not there, it joins. */
   fates(process, at) {
     const kinds = stopsAt(this.manipulation.scene, this.moment()).filter(({ lane }) => lane === this.lane).map(({ kind }) => kind);
     const entry = (words, kind) => this.entry(`${words}${at}`, () => ({ do: "fault", kind, process }));
     if (kinds.includes("leave")) return [entry("Join", "join")];
-    return [kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"), entry("Leave", "leave")];
+    const pace = (words, factor) => this.entry(`${words}${at}`, () => ({ do: "fault", kind: "slow", process, factor }));
+    return [
+      kinds.includes("crash") ? entry("Start again", "restart") : entry("Crash", "crash"),
+      kinds.includes("slow") ? pace("Usual pace again", 1) : pace(`Slow down, ${SLOWER} times`, SLOWER),
+      entry("Leave", "leave"),
+    ];
   }
 
   /** The time that the entries name. */

@@ -115,13 +115,13 @@ export class Manipulation {
       return item ? JSON.stringify(item.item) : null;
     }
     const message = scene.messages.find((one) => one.id === (kind === "event" ? events.message[at] : id));
-    return message ? JSON.stringify(message.reference) : null;
+    return message && !message.copy ? JSON.stringify(message.reference) : null; // nothing can be done to a copy
   }
 
   /** What has this key in the present scene: {message, item}, or null. */
   subjectOf(key) {
     const { scene } = this;
-    const message = scene.messages.find(({ reference }) => JSON.stringify(reference) === key);
+    const message = scene.messages.find(({ reference, copy }) => !copy && JSON.stringify(reference) === key);
     if (!message) {
       const item = scene.items.find((one) => JSON.stringify(one.item) === key);
       return item ? { item } : null;

@@ -2,6 +2,8 @@
 
 import { el, setText } from "../page/dom.js";
 import { moveFocus } from "../page/keys.js";
+import { Fates } from "../panel/messages.js";
+import { momentOf } from "../run/faults.js";
 import { nudgeSize, plainNumber } from "../run/times.js";
 import { itemLabel } from "./handles.js";
 import { Popup } from "./popup.js";
@@ -13,10 +15,11 @@ export class Toolbar extends Popup {
     this.earlier = button("", () => this.nudge(-1));
     this.later = button("", () => this.nudge(1));
     this.hold = button("Hold", () => manipulation.holdOrRelease(this.message));
+    this.fates = new Fates((edit) => manipulation.explorer.submit(edit));
     this.edit = button("Edit…", () => manipulation.openForm(this.item, this.point, this.giveBack));
     this.remove = button("Delete", () => manipulation.remove(this.item));
     this.shut = el("button", { type: "button", class: "cc-shut", "aria-label": "Close", onclick: () => this.close(true) }, "×");
-    this.node.append(this.title, this.earlier, this.later, this.hold, this.edit, this.remove, this.shut);
+    this.node.append(this.title, this.earlier, this.later, this.hold, ...this.fates.buttons, this.edit, this.remove, this.shut);
     this.node.addEventListener("keydown", (event) => moveFocus(event, this.buttons(), ["ArrowLeft", "ArrowRight"]));
   }
 
@@ -42,6 +45,7 @@ export class Toolbar extends Popup {
     setText(this.later, `Later by ${amount}`);
     this.hold.hidden = !message;
     setText(this.hold, message && isHeld(message) ? "Release" : "Hold");
+    this.fates.show(message, momentOf(scene, this.manipulation.step));
     this.edit.hidden = !item;
     this.remove.hidden = !item || Boolean(message);
   }

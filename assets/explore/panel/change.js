@@ -22,6 +22,7 @@ export class ChangeView {
       explorer.tabs.network.split.begin();
     };
     this.channelRules = new ChannelRules(submit, splitNetwork);
+    this.network = new NetworkRules(submit);
     this.reset = el("button", { type: "button", onclick: () => submit({ do: "reset" }) }, "Reset");
     this.edits = el("ol", { class: "cc-edits", tabindex: "0", "aria-label": "Edits so far" });
     node.append(
@@ -35,6 +36,7 @@ export class ChangeView {
       this.rules,
       this.parameters,
       this.channelRules.node,
+      this.network.node,
     );
   }
 
@@ -45,6 +47,7 @@ export class ChangeView {
     this.additions.show(scene);
     this.showRules();
     this.channelRules.show(scene);
+    this.network.show(scene);
     this.selected = null; // ids change from run to run; `select` is called next
     this.stepTo(step);
   }
@@ -81,6 +84,7 @@ export class ChangeView {
     if (this.scene) {
       this.showRules();
       this.channelRules.show(this.scene);
+      this.network.show(this.scene);
     }
     this.reset.disabled = !edits.length;
     const words = edits.length ? edits : ["None yet: this is the scenario as it was opened."];
@@ -92,6 +96,7 @@ export class ChangeView {
   stepTo(step) {
     this.step = step;
     this.picker.show(this.scene, this.palette, step, this.selected);
+    this.editor.stepTo(step);
     const { time } = stepAt(this.scene, step);
     this.additions.stepTo(time);
     this.channelRules.stepTo(step);
@@ -101,7 +106,7 @@ export class ChangeView {
   select(selection) {
     const id = selection?.kind === "message" ? selection.id : null;
     this.selected = id;
-    this.editor.show(this.scene, this.scene.messages.find((message) => message.id === id), this.nudgeBy);
+    this.editor.show(this.scene, this.step, this.scene.messages.find((message) => message.id === id), this.nudgeBy);
     this.picker.show(this.scene, this.palette, this.step, id);
     this.picker.node.querySelector("input:checked")?.scrollIntoView({ block: "nearest" });
   }
@@ -145,7 +150,7 @@ class ChannelRules {
     const { channels, whole_times: isOfTicks } = scene;
     this.scene = scene;
     this.node.hidden = !channels.length;
-    this.order.hidden = isOfTicks; // the tick scheduler knows only FIFO channels
+    this.order.hidden = isOfTicks || scene.network.layer === "raw"; // they know only FIFO channels, and none
     fillMenu(this.channel, channels.map(({ name, caption }) => [name, caption]));
     this.showChosen();
   }
@@ -166,6 +171,30 @@ class ChannelRules {
   stepTo(step) {
     this.step = step;
     this.showChosen();
+  }
+}
+
+/** What becomes of a message that the network loses or delivers twice. */
+class NetworkRules {
+  constructor(submit) {
+    this.submit = submit;
+    this.layer = el("select", { onchange: () => submit({ do: "network", layer: this.layer.value }) });
+    fillMenu(this.layer, [["fifo", "with a FIFO layer: sent again, copies dropped"], ["raw", "raw: lost is lost, copies arrive, no order"]]);
+    this.resend = el("input", { type: "number", min: 0, step: "any", required: true, onchange: () => this.send() });
+    this.after = el("span", { class: "cc-row" }, field("Sent again after", this.resend), el("span", { class: "cc-quiet" }, "time units"));
+    this.node = el("div", { class: "cc-row" }, field("The network", this.layer), this.after);
+  }
+
+  send() {
+    if (this.resend.reportValidity()) this.submit({ do: "network", resend: this.resend.valueAsNumber });
+  }
+
+  /** This run's layer, also after Python has refused another. */
+  show({ channels, network, has_time: hasTime, whole_times: isOfTicks }) {
+    this.node.hidden = !channels.length || isOfTicks; // the tick scheduler loses nothing
+    this.layer.value = network.layer;
+    this.resend.value = plainNumber(network.resend);
+    this.after.hidden = network.layer !== "fifo" || !hasTime;
   }
 }
 

@@ -2,10 +2,12 @@
 
 import { messageSign, resolveColour } from "../page/colours.js";
 import { el, field, refill, setText, unbroken } from "../page/dom.js";
+import { FATES, fateOf, momentOf } from "../run/faults.js";
 import { arrivalIfDue } from "../run/fifo.js";
 import { inFlight } from "../run/timeline.js";
 import { plainNumber } from "../run/times.js";
 
+const COPY = "A copy arrives as long after the other one as that one takes. Change that one.";
 const AHEAD_SHOWN = 60; // at most this many messages that are sent later are listed
 
 /** The messages that can be changed here: in flight, sent later, and the one chosen in the diagram. */
@@ -64,6 +66,7 @@ export class MessageEditor {
     this.title = el("p", { class: "cc-chosen" });
     this.delay = el("input", { type: "number", step: "any", min: "0", required: true, oninput: () => this.preview() });
     this.outcome = el("p", { class: "cc-quiet" });
+    this.fates = new Fates((edit) => this.submit(edit));
     this.hold = el("button", { type: "button", onclick: () => this.send({ do: "hold" }) }, "Hold");
     this.release = el("button", { type: "button", onclick: () => this.send({ do: "release" }) }, "Release");
     const nudge = (sign, text) => el("button", { type: "button", onclick: () => this.nudge(sign) }, text);
@@ -76,24 +79,32 @@ export class MessageEditor {
     this.form = el("form", { onsubmit: (event) => this.apply(event), "aria-label": "Change the chosen message" },
       this.title,
       this.timing,
-      el("div", { class: "cc-row" }, this.hold, this.release, this.outcome),
+      el("div", { class: "cc-row" }, this.hold, this.release, ...this.fates.buttons, this.outcome),
     );
-    this.hint = el("p", { class: "cc-quiet" }, "Choose a message here, or click its arrow in the diagram.");
+    this.hint = el("p", { class: "cc-quiet" });
     this.node = el("div", { class: "cc-editor" }, this.hint, this.form);
   }
 
   /** @param nudgeBy how much Earlier and Later change the delay; 0 if the run knows no delays */
-  show(scene, message, nudgeBy) {
+  show(scene, step, message, nudgeBy) {
     this.timing.hidden = !nudgeBy;
     Object.assign(this, { scene, message, nudgeBy });
-    this.form.hidden = !message;
-    this.hint.hidden = Boolean(message);
-    if (!message) return;
+    const isChangeable = message && !message.copy;
+    this.form.hidden = !isChangeable;
+    this.hint.hidden = isChangeable;
+    setText(this.hint, message ? COPY : "Choose a message here, or click its arrow in the diagram.");
+    if (!isChangeable) return;
+    this.fates.show(message, momentOf(scene, step));
     setText(this.title, `${message.name} ${message.where}, sent at ${plainNumber(message.sent_time)}`);
     this.delay.value = message.delay == null ? "" : plainNumber(message.delay);
     this.hold.disabled = message.held;
     this.release.disabled = !message.held;
     this.preview();
+  }
+
+  /** The moment at which a message is lost or copied is that of the step on show. */
+  stepTo(step) {
+    if (this.message) this.fates.show(this.message, momentOf(this.scene, step));
   }
 
   nudge(sign) {
@@ -108,7 +119,7 @@ export class MessageEditor {
     const foretold = () => arrivalIfDue(this.scene, message, message.earliest + Number(this.delay.value));
     const { arrival, front } = changed ? foretold() : message;
     const held = changed ? front?.name : message.behind;
-    const never = { held: "held: it never arrives", lost: "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
+    const never = { held: "held: it never arrives", lost: message.lost_on_its_way ? "lost on its way" : "lost: its receiver is down", "on its way": "on its way: nobody has chosen it yet" };
     const why = held ? `never arrives: ${held} is ahead of it and is held` : never[whyNotArrived(message)];
     setText(this.outcome, arrival == null ? why : `${changed ? "would arrive" : "arrives"} at ${plainNumber(arrival)}`);
   }
@@ -120,5 +131,27 @@ export class MessageEditor {
 
   send(edit) {
     this.submit({ ...edit, message: this.message.reference });
+  }
+}
+
+/** The buttons by which a message is lost or copied, or is not any more. */
+export class Fates {
+  /** @param submit called with the edit */
+  constructor(submit) {
+    this.acts = FATES.map((kind) => {
+      const act = { kind };
+      act.button = el("button", { type: "button", onclick: () => submit(fateOf(this.message, kind, this.moment).edit) });
+      return act;
+    });
+    this.buttons = this.acts.map(({ button }) => button);
+  }
+
+  /** @param message null where there is none */
+  show(message, moment) {
+    Object.assign(this, { message, moment });
+    for (const { kind, button } of this.acts) {
+      button.hidden = !message?.named;
+      if (!button.hidden) setText(button, fateOf(message, kind, moment).words);
+    }
   }
 }

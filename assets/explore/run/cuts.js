@@ -118,12 +118,16 @@ function messagesOf(events) {
   const found = [];
   const byId = new Map();
   const lost = new Set(events.columns.lost);
+  const copiesOf = new Map();
+  for (const [copy, id] of Object.entries(events.columns.copies)) copiesOf.set(id, [...(copiesOf.get(id) ?? []), Number(copy)]);
   for (let at = 0; at < events.count; at += 1) {
     const id = events.message[at];
     if (kind[at] === SENT) {
-      const message = { id, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(id) };
-      found.push(message);
-      byId.set(id, message);
+      for (const own of [id, ...(copiesOf.get(id) ?? [])]) {
+        const message = { id: own, number: found.length, channel: rows.channel[row[at]], source: lane[at], sent: index[at], sentAt: at, target: -1, received: NEVER, receivedAt: -1, isLost: lost.has(own) };
+        found.push(message);
+        byId.set(own, message);
+      }
     } else if (kind[at] === RECEIVED && byId.has(id)) {
       Object.assign(byId.get(id), { target: lane[at], received: index[at], receivedAt: at });
     }

@@ -139,9 +139,10 @@ export class Events {
     const sentAt = new Map();
     for (let at = 0; at < this.count; at += 1) {
       if (this.kind[at] === SENT) sentAt.set(this.message[at], at);
-      if (this.kind[at] !== RECEIVED || !sentAt.has(this.message[at])) continue;
-      partners[at] = sentAt.get(this.message[at]);
-      partners[partners[at]] = at;
+      const message = this.columns.copies[this.message[at]] ?? this.message[at];
+      if (this.kind[at] !== RECEIVED || !sentAt.has(message)) continue;
+      partners[at] = sentAt.get(message);
+      if (partners[partners[at]] < 0) partners[partners[at]] = at; // of a message and its copy, that which comes first
     }
     return partners;
   }

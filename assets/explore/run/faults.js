@@ -1,4 +1,4 @@
-/* What stands still at a moment, and the edits that sever channels, mend them, split the network or heal it. A moment is
+/* What stands still at a moment, and the edits that sever channels, mend them, split the network or heal it, lose messages or copy them. A moment is
  * {step, time}; its time is null where the run knows none. */
 
 import { isShown, stepAt } from "./timeline.js";
@@ -40,6 +40,19 @@ export function severings(scene, from, to, moment) {
 /** An edit that severs or mends channels, `about` {channels} or {groups}. */
 export function faultAt(kind, about, { time }) {
   return { do: "fault", kind, ...about, ...(time == null ? {} : { at: time }) };
+}
+
+/** What may become of a message by a fault. */
+export const FATES = ["lose", "copy"];
+
+/** What can be done to a message at a moment, {words, edit}: it is lost or copied, or it is not any more.
+ * At a moment at which it is on its way that happens then, else as soon as it is sent. */
+export function fateOf(message, kind, { step, time }) {
+  const planned = message.faults.find((own) => own.kind === kind);
+  if (planned) return { words: kind === "lose" ? "Do not lose it" : "Do not copy it", edit: { do: "delete", item: planned.item } };
+  const isOnItsWay = isShown([message.sent, message.received ?? message.lost], step) && time > message.sent_time;
+  const at = time != null && isOnItsWay ? { at: time } : {};
+  return { words: kind === "lose" ? "Lose it" : "Copy it", edit: { do: "fault", kind, message: message.named, ...at } };
 }
 
 /** The split of the network that lasts at a step; undefined where it is whole. */
