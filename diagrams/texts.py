@@ -1,4 +1,4 @@
-"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them."""
+"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them, outcomes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from diagrams.arrows import shaft
 from diagrams.canvas import Canvas, plain, write
 from diagrams.cuts import NAME_SIZE, complete, curve, names
-from diagrams.elements import Arrow, Dot, Span
+from diagrams.elements import Arrow, Decision, Dot, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import Scene
 from diagrams.stops import avoid_stops, durations
-from diagrams.tips import DOT, ring_size
+from diagrams.tips import DECISION, DOT, ring_size
 from sim.core.model import APP
 
 MOST_NAMED = 160  # events with a letter beside them
@@ -33,6 +33,7 @@ BAND, THIN = 15.0, 4.0  # pixels: the width of a band below a message, and of a 
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
+OUTCOME_SIZE = 14
 Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
 MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper, where a text lies on no other arrow
@@ -43,6 +44,7 @@ def texts(canvas: Canvas) -> None:
     labels = obstacles(canvas)
     avoid_stops(canvas, labels)
     letters(canvas, labels)
+    _outcomes(canvas, labels)
     bodies(canvas, labels)
     durations(canvas, labels)
     canvas.left_out = labels.left_out
@@ -72,6 +74,8 @@ def obstacles(canvas: Canvas) -> Labels:
     for recordings in scene.recordings.values():
         for recording in recordings:
             labels.avoid_dot((recording.lane, recording.position), 8 * canvas.scale, 20)
+    for decision in scene.decisions:
+        labels.avoid_dot((decision.lane, decision.position), 8 * canvas.scale, 20)
     return labels
 
 
@@ -138,6 +142,31 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
     upper = [Spot((above, position), f"top {side}") for side in ("center", "left", "right")]
     lower = [Spot((below, position), f"bottom {side}") for side in ("center", "left", "right")]
     return [*lower, *upper] if lane == lanes - 1 and lanes > 1 else [*upper, *lower]
+
+
+def _outcomes(canvas: Canvas, labels: Labels) -> None:
+    """What was decided, beside each decision; where there is no room, of which snapshot; none on a folded line."""
+    size = canvas.letters(OUTCOME_SIZE)
+    lanes = canvas.scene.layout.shown
+    decisions = [own for own in canvas.scene.decisions if lanes[own.lane] not in canvas.scene.layout.folded]
+    for own in decisions if len(decisions) <= MOST_NAMED else ():
+        spots, left_out = _spots_of(canvas, own), labels.left_out
+        for name in (own.name, own.snapshot):
+            spot = labels.place(name, size, spots, [(own.lane, own.position)], is_spare=True)
+            if spot:
+                meta, show = canvas.of(own.snapshot), [(own.step, None)]
+                write(canvas, [spot.at], [plain(name)], spot.side, "@ink", OUTCOME_SIZE, show, meta=meta)
+                labels.left_out = left_out + (name != own.name)
+                break
+
+
+def _spots_of(canvas: Canvas, own: Decision) -> list[Spot]:
+    """The spots for what was decided: those of the name of an event, off the sign."""
+    spots = spots_beside(canvas, own.lane, own.position)
+    if not canvas.down:
+        return spots
+    off = DECISION / 2 * (canvas.scene.layout.places[-1] + 2 * canvas.room.beyond) / canvas.room.width  # in lanes
+    return [Spot((own.lane + (off if "right" in spot.side else -off), own.position), spot.side) for spot in spots]
 
 
 def bodies(canvas: Canvas, labels: Labels) -> None:
