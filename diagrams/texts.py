@@ -152,10 +152,12 @@ def _outcomes(canvas: Canvas, labels: Labels) -> None:
     for own in decisions if len(decisions) <= MOST_NAMED else ():
         spots, left_out = _spots_of(canvas, own), labels.left_out
         for name in (own.name, own.snapshot):
-            spot = labels.place(name, size, spots, [(own.lane, own.position)], is_spare=True)
+            pad = "\u00a0" * canvas.down
+            spot = labels.place(f"{pad}{name}{pad}", size, spots, [(own.lane, own.position)], is_spare=True)
             if spot:
                 meta, show = canvas.of(own.snapshot), [(own.step, None)]
-                write(canvas, [spot.at], [plain(name)], spot.side, "@ink", OUTCOME_SIZE, show, meta=meta)
+                text = off_the_line(plain(name), spot.side) if canvas.down else plain(name)
+                write(canvas, [spot.at], [text], spot.side, "@ink", OUTCOME_SIZE, show, meta=meta)
                 labels.left_out = left_out + (name != own.name)
                 break
 
