@@ -15,7 +15,7 @@ from diagrams.drawing import Drawing
 from diagrams.marks import marks
 from diagrams.payload import payload
 from diagrams.primitives import SIGN_WORDS, Area, Text
-from diagrams.question import question
+from diagrams.question import Asked, question
 from diagrams.scene import Scene, compose
 from diagrams.sheet import SCREEN_WIDTH, Sheet
 from diagrams.signs import signs
@@ -85,12 +85,12 @@ def test_the_shape_alone_tells_each_outcome_from_the_others() -> None:
     assert set(theme.OUTCOME_SYMBOLS) == set(OUTCOMES)
     assert {f"{outcome} snapshot" for outcome in OUTCOMES} <= SIGN_WORDS
     drawn = {}
-    for symbol in theme.OUTCOME_SYMBOLS.values():
+    for outcome, symbol in theme.OUTCOME_SYMBOLS.items():
         (shape,) = marks({"symbol": symbol, "size": 2.0, "color": "@ink"}, [(0.0, 0.0)], 1.0)
         assert isinstance(shape, Area)
-        drawn[symbol] = shape.polygons
+        drawn[outcome] = shape.polygons
     assert all(drawn[one] != drawn[other] for one, other in combinations(drawn, 2))
-    assert not set(drawn) & set(theme.RECORD_SYMBOLS)
+    assert not set(theme.OUTCOME_SYMBOLS.values()) & set(theme.RECORD_SYMBOLS)
 
 
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
@@ -156,6 +156,7 @@ def test_the_legend_explains_those_that_the_run_has() -> None:
 
 def test_who_predicts_is_not_told() -> None:
     own = scene("expired_and_retried")
+    assert Asked(own).decisions == (), "no text makes room for it"
     for orientation in ORIENTATIONS:
         assert of_signs(question(own, orientation)) == {}
         (page,) = payload(own, (orientation,), proofs=("S2",))["proofs"].values()
@@ -178,6 +179,14 @@ def test_every_picture_has_them(form: str) -> None:
         assert b"look/expired snapshot" in picture and b"(S1-expired)" in picture
     if form == "html":
         assert '"hourglass"' in json.dumps(data_in(picture.decode()))
+
+
+@pytest.mark.parametrize("name", ["expired_and_retried", "joins", "held_too_many", "two_outcomes"])
+def test_the_record_ends_a_snapshot_in_the_step_of_its_sign(name: str) -> None:
+    own = scene(name)
+    ended = {row["id"]: (row["completed"] or row["aborted"], row["ending"]) for row in payload(own, ())["snapshots"]}
+    for one in own.decisions:
+        assert ended[one.snapshot] == (one.step, None if one.outcome == "complete" else one.outcome)
 
 
 def test_a_caption_says_how_a_snapshot_ended() -> None:
