@@ -29,11 +29,12 @@ COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid 
 
 LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
 BLANKS = "\u00a0" * 2  # between a name at the end of a cut and another text
+STOP = 8.0  # pixels: how far the cross of a message that is not received reaches
 BAND, THIN = 15.0, 4.0  # pixels: the width of a band below a message, and of a message
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
-OUTCOME_SIZE = 14
+OUTCOME_SIZE, STOP_SIZE = 14, 15
 Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
 MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper, where a text lies on no other arrow
@@ -149,6 +150,8 @@ def _outcomes(canvas: Canvas, labels: Labels) -> None:
     size = canvas.letters(OUTCOME_SIZE)
     lanes = canvas.scene.layout.shown
     decisions = [own for own in canvas.scene.decisions if lanes[own.lane] not in canvas.scene.layout.folded]
+    if decisions:
+        _avoid_crosses(canvas, labels)
     for own in decisions if len(decisions) <= MOST_NAMED else ():
         spots, left_out = _spots_of(canvas, own), labels.left_out
         for name in (own.name, own.snapshot):
@@ -160,6 +163,19 @@ def _outcomes(canvas: Canvas, labels: Labels) -> None:
                 write(canvas, [spot.at], [text], spot.side, "@ink", OUTCOME_SIZE, show, meta=meta)
                 labels.left_out = left_out + (name != own.name)
                 break
+
+
+def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
+    """Keep texts off the messages that are not received, and off what is written there (diagrams/arrows.py, _held)."""
+    for arrow in canvas.scene.arrows:
+        end = shaft(canvas.scene, arrow)[1]
+        if arrow.received is None and end:
+            labels.avoid_dot(end, STOP * canvas.scale, 20)
+            is_before = arrow.target < arrow.source
+            down, right = "left" if is_before else "right", "top" if is_before else "bottom"
+            side = f"middle {down}" if canvas.down else f"{right} center"
+            told = f"{BLANKS}{canvas.scene.why_not_received(arrow)}{BLANKS}"
+            labels.avoid_text(told, canvas.letters(STOP_SIZE), Spot(end, side))
 
 
 def _spots_of(canvas: Canvas, own: Decision) -> list[Spot]:
