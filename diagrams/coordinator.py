@@ -5,21 +5,22 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from sim.core.algorithm import ALGORITHMS
 from sim.document.scenario import Scenario
 from sim.services.settings import PARAMETERS, WHEN_HELD
+from sim.services.words import listing
 
 LABELS = {"when_held": "when held: one message more than that, and"}  # where it is a menu
 
 
 def coordinator(scenario: Scenario, end: float) -> dict[str, Any]:
-    """Ready for JSON. `refused` says why this run can have none; a value is null for any number.
+    """Ready for JSON. `refused` says why this run can have none, and `of_others` what can; null is any number.
 
     `timeout` is long enough for the snapshots of a run that ends at the time `end`. `usual` is what holds where nothing
     is said, `options` what a menu has.
     """
-    given, rules = scenario.coordinator, scenario.rules
-    advice = "use Chandy-Lamport's without options"
-    refused = f"The rules of {rules.title} do not work with a coordinator as yet: {advice}."
+    given = scenario.coordinator
+    refused, of_others = ("", "") if scenario.rules.allows_coordinator else _why_none(scenario)
     settings = [
         {
             "name": name,
@@ -34,10 +35,20 @@ def coordinator(scenario: Scenario, end: float) -> dict[str, Any]:
     ]
     return {
         "is_on": given is not None,
-        "refused": "" if rules.allows_coordinator else refused,
+        "refused": refused,
+        "of_others": of_others,
         "timeout": max(PARAMETERS["timeout"].default, math.ceil(end)),
         "settings": settings,
     }
+
+
+def _why_none(scenario: Scenario) -> tuple[str, str]:
+    """One sentence in two parts: what of this run does not work with a coordinator, and what does."""
+    title = scenario.rules.title
+    if ALGORITHMS[scenario.algorithm].allows_coordinator:
+        return f"The rules of {title} do not work with a coordinator as they are set here", "without settings they do"
+    others = [ALGORITHMS[name].title for name in ALGORITHMS if ALGORITHMS[name].allows_coordinator]
+    return f"The rules of {title} do not work with a coordinator as yet", f"those of {listing(others)} do"
 
 
 def _plain(value: Any) -> Any:

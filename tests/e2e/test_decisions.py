@@ -91,7 +91,7 @@ def test_where_the_algorithm_allows_none_the_reason_is_told(fresh_tab):
     fresh_tab.tab("Change")
     group = fresh_tab.page.get_by_role("region", name="Coordinator")
     assert group.get_by_role("checkbox").is_disabled()
-    reason = "The rules of Lai-Yang do not work with a coordinator as yet: use Chandy-Lamport's without options."
+    reason = "The rules of Lai-Yang do not work with a coordinator as yet; those of Chandy-Lamport do."
     assert group.locator("p").inner_text() == reason
 
 

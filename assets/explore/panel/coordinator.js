@@ -18,11 +18,11 @@ export class CoordinatorSettings {
   }
 
   /** The switch and the fields say what holds in this run, also after Python has refused a change. */
-  show({ coordinator: { is_on: isOn, refused, timeout, settings } }) {
+  show({ coordinator: { is_on: isOn, refused, of_others: ofOthers, timeout, settings } }) {
     this.timeout = timeout;
     this.isOn.checked = isOn;
     this.isOn.disabled = Boolean(refused);
-    setText(this.refused, refused);
+    setText(this.refused, refused && `${refused}; ${ofOthers}.`);
     this.refused.hidden = !refused;
     this.settings.hidden = !settings.length;
     refill(this.settings, JSON.stringify(settings.map(({ name }) => name)), () => settings.map((own) => this.setting(own)));
