@@ -17,8 +17,8 @@ Point = TypeVar("Point")  # of a cut: a position, or None
 class Arranged(Scene):
     """A scene of the lanes on show.
 
-    Of a hidden process nothing is left but the stubs of its messages. A folded lane keeps its messages and recordings,
-    and loses its internal events and its labels.
+    Of a hidden process nothing is left but the stubs of its messages. A folded lane keeps its messages, recordings and
+    decisions, and loses its internal events and its labels.
     """
 
     def __init__(self, whole: Scene) -> None:
@@ -28,6 +28,8 @@ class Arranged(Scene):
         self.lanes = tuple(whole.lanes[lane] for lane in self.layout.shown)
         self.processes = tuple(whole.lanes[lane] for lane in self.layout.shown if lane < len(whole.processes))
         self.recordings = {name: tuple(self._recordings(own)) for name, own in whole.recordings.items()}
+        seen = (own for own in whole.decisions if own.lane in self.number)
+        self.decisions = tuple(replace(own, lane=self.number[own.lane]) for own in seen)
         self.cuts = tuple(replace(cut, positions=self._points(cut.positions)) for cut in whole.cuts)
         if whole.shown_cut:
             self.shown_cut = replace(whole.shown_cut, positions=self._points(whole.shown_cut.positions))

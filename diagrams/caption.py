@@ -18,7 +18,7 @@ from diagrams.scene import Scene
 from sim.core.slip import SLIPS
 from sim.explain.properties import said
 from sim.explain.words import capital, counted, listing, sequence, small
-from sim.run.snapshots import RecordedMessage, Snapshot
+from sim.run.snapshots import EXPIRED, FAILED, RecordedMessage, Snapshot
 from sim.theory.interchange import ColouredAction
 from sim.verify.harm import against
 from sim.verify.stable import properties_of
@@ -156,7 +156,8 @@ class _Run:
     def _snapshot(self, snapshot: Snapshot) -> str:
         """The cut of a snapshot, and what it holds."""
         if snapshot.aborted is not None and snapshot.aborted <= self.step:
-            return f"Snapshot {snapshot.id} was aborted."
+            how = {EXPIRED: "has expired", FAILED: "has failed"}.get(snapshot.status, "was aborted")
+            return f"Snapshot {snapshot.id} {how}."
         recorded = [name for name, own in snapshot.local.items() if own.step <= self.step]
         sides = {name: self._side(own.position) for name, own in self._recordings(snapshot).items()}
         inside = [name for name, side in sides.items() if not side]

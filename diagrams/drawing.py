@@ -148,6 +148,7 @@ class Drawing:
         if self.down:
             signs = Counter(dot.lane for dot in scene.dots)
             signs.update(own.lane for row in scene.recordings.values() for own in row)
+            signs.update(own.lane for own in scene.decisions)
             needed = SIGN_ON_PAPER * (max(signs.values(), default=1) + 1)
         else:
             needed = LANE_ON_PAPER * (len(scene.lanes) + 0.2)

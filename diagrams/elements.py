@@ -1,4 +1,4 @@
-"""The elements of a scene: events, messages, recordings and cuts, with their lanes, positions and steps."""
+"""The elements of a scene: events, messages, recordings, decisions and cuts, with their lanes, positions and steps."""
 
 from __future__ import annotations
 
@@ -106,6 +106,23 @@ class Recording:
     position: float
     step: int
     text: str
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A coordinator decides how a snapshot ended: `outcome` is complete, expired or failed."""
+
+    lane: int
+    position: float
+    step: int
+    snapshot: str
+    outcome: str
+    text: str
+
+    @property
+    def name(self) -> str:
+        """What is written beside it: `S1 expired`."""
+        return f"{self.snapshot} {self.outcome}"
 
 
 @dataclass(frozen=True)

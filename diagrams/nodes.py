@@ -1,8 +1,8 @@
 """The points of a picture that have a name, for formats in which an author may move them: events, recordings, cuts.
 
 A name has ASCII letters, digits and hyphens, and is the same at every step: that of an event is its label (P1-3 without
-one), of a recording S1-P1, of a marker's arrival S1-P1-P2, of the ends of a process line P1-start and P1-end, of a cut
-in a lattice 3-3-1.
+one), of a recording S1-P1, of a decision S1-expired, of a marker's arrival S1-P1-P2, of the ends of a process line
+P1-start and P1-end, of a cut in a lattice 3-3-1.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def node_name(text: str) -> str:
 def nodes_of_run(drawing: Drawing, step: int) -> Mapping[str, Pixel]:
     """The nodes of a space-time diagram after a step."""
     own = _turns(drawing, drawing.scene) if isinstance(drawing.scene, Rearranged) else _recordings(drawing, step)
-    return _unique([*_events(drawing), *own, *_arrivals(drawing, step), *_ends(drawing)])
+    return _unique([*_events(drawing), *own, *_decisions(drawing, step), *_arrivals(drawing, step), *_ends(drawing)])
 
 
 def nodes_of_lattice(lattice: Lattice, frame: Frame) -> Mapping[str, Pixel]:
@@ -53,6 +53,12 @@ def _recordings(drawing: Drawing, step: int) -> Iterator[Named]:
         for own in row:
             if own.step <= step:
                 yield (node_name(f"{snapshot}-{scene.lanes[own.lane]}"),), drawing.point(own.lane, own.position)
+
+
+def _decisions(drawing: Drawing, step: int) -> Iterator[Named]:
+    for own in arranged(drawing.scene).decisions:
+        if own.step <= step:
+            yield (node_name(f"{own.snapshot}-{own.outcome}"),), drawing.point(own.lane, own.position)
 
 
 def _arrivals(drawing: Drawing, step: int) -> Iterator[Named]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from diagrams import record, theme
 from diagrams.broken import broken
+from diagrams.coordinator import coordinator
 from diagrams.cut_counts import cut_counts
 from diagrams.meters import conserved
 from diagrams.proof_page import proof_page
@@ -168,6 +169,7 @@ def _rules(scene: Scene) -> dict[str, Any]:
         "algorithms": [[name, ALGORITHMS[name].title] for name in ALGORITHMS],
         "parameters": _parameters(scenario),
         "network": asdict(scenario.network),
+        "coordinator": coordinator(scenario, scene.times[-1]),
         "initiators": may_initiate(scenario),
     }
 

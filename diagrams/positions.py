@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from sim.core.deadline import in_time
-from sim.core.model import APPLICATION_KINDS, RECEIVED, RECORD, SENT, Event
+from sim.core.model import APPLICATION_KINDS, DECISION, RECEIVED, RECORD, SENT, Event
 
 APART = 0.025  # of the time on show: how far apart the rows of one step are drawn
 HEAD_APART = 0.5  # of APART: between an arrow that makes a process record and the recording (its head is pointed)
+NEXT_APART = 1.8  # of APART: between two decisions, of which the second has no arrow that leads to it
 MOST_APART = 0.5  # of the time since the last event of the process: the rows of a step take at most this much
 CLEAR = 0.035  # of the time on show: how far apart the dots and diamonds of one line are drawn
 SHOWN_AT_ONCE = 300  # steps of a long run
@@ -20,7 +21,7 @@ MOST_TICKS = 8
 NEARLY = 1e-9  # of a gap between ticks: the tolerance for rounding
 
 
-_WIDE = APPLICATION_KINDS | {RECORD}  # drawn as a dot or a diamond on the line of the process
+_WIDE = APPLICATION_KINDS | {RECORD, DECISION}  # drawn as a dot or another sign on the line of the process
 
 
 def positions_of_steps(times: Sequence[float]) -> tuple[float, ...]:
@@ -48,6 +49,7 @@ def kept_apart(
     every step of a process is one sign: more room would tell that it recorded there.
     """
     steps = [list(group) for _, group in groupby(in_time(events), key=lambda event: event.step)]
+    decided = {rows[0].step: sum(row.kind == DECISION for row in rows) for rows in steps}
     counts = [sum(row.kind in _WIDE for row in rows) if is_outcome_known else 1 for rows in steps]
     signs = {rows[0].step: (rows[0].process, count) for rows, count in zip(steps, counts, strict=True)}
     on_a_line = Counter(process for process, count in signs.values() for _ in range(count))
@@ -60,6 +62,8 @@ def kept_apart(
     for step in range(1, len(positions)):
         on = min(least, positions[step] - positions[step - 1]) / 4
         moved[step] = max(positions[step], moved[step - 1] + on)
+        if decided.get(step, 0) > 1:
+            moved[step] = max(moved[step], moved[step - 1] + least * decided[step])
         process, count = signs.get(step, ("", 0))
         if count:
             moved[step] = max(moved[step], last.get(process, -math.inf) + least * count)
@@ -70,11 +74,11 @@ def kept_apart(
 def _beads(rows: Sequence[Event]) -> list[list[Event]]:
     """The rows of one step in groups that are drawn one after the other.
 
-    A group begins with a receipt, a recording or an application event; the sends that follow belong to it.
+    A group begins with a receipt, a recording, a decision or an application event; the sends that follow belong to it.
     """
     beads: list[list[Event]] = []
     for row in rows:
-        is_own = row.kind in RECEIVED or row.kind == RECORD or row.kind in APPLICATION_KINDS
+        is_own = row.kind in RECEIVED or row.kind in _WIDE
         if is_own or (row.kind in SENT and not beads):
             beads.append([row])
         elif row.kind in SENT:
@@ -101,7 +105,7 @@ def positions_of_rows(events: Sequence[Event], positions: Sequence[float]) -> di
             apart = min(gap, (position - begin) * MOST_APART / (len(beads) - 1))
             at = position
             for bead in reversed(beads[:-1]):
-                at -= apart * (1.0 if bead[0].kind in _WIDE else HEAD_APART)
+                at -= apart * (NEXT_APART if bead[0].kind == DECISION else 1.0 if bead[0].kind in _WIDE else HEAD_APART)
                 found.update((row.row, at) for row in bead)
         last[process] = position
         sent.update((row.message_id, position) for row in rows if row.kind in SENT)

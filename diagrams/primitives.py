@@ -21,7 +21,7 @@ SIGN_WORDS = frozenset({
     "marker", "marker on its way", "control message", "control message on its way", "recording", "recorded event",
     "band", "blocked channel", "full channel", "paused process", "cut", "past", "future", "speaks against the cut",
     "lost message", "process that is down", "process that is not there",
-    "severed channel", "slow process",
+    "severed channel", "slow process", "complete snapshot", "expired snapshot", "failed snapshot",
     # of a cut that somebody holds
     "held cut", "offending message",
     # of the lattice

@@ -56,7 +56,7 @@ class Rearranged(Scene):
 
     def __init__(self, scene: Scene, proof: Proof, swaps: Swaps = 0) -> None:
         super().__init__(scene.whole_run, 0, scene.last, {}, True, scene.arrangement)
-        self.recordings, self.cuts = {}, ()
+        self.recordings, self.decisions, self.cuts = {}, (), ()
         self.proof = proof
         self.places = proof.places(swaps)
 

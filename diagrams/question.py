@@ -36,7 +36,7 @@ class Asked(Scene):
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene.whole_run, scene.first, scene.until, {}, scene.expanded, scene.arrangement)
-        self.recordings, self.cuts = {}, ()
+        self.recordings, self.decisions, self.cuts = {}, (), ()
         self.positions = positions(scene)
 
     @cached_property

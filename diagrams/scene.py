@@ -19,7 +19,7 @@ from itertools import groupby
 from typing import Any
 
 from diagrams.arrangement import Arrangement
-from diagrams.elements import Arrow, Cut, Dot, Ghost, Recording, ShownCut, StoryCut, Stretch
+from diagrams.elements import Arrow, Cut, Decision, Dot, Ghost, Recording, ShownCut, StoryCut, Stretch
 from diagrams.event_columns import columns
 from diagrams.foreign_log import ForeignLog
 from diagrams.positions import kept_apart, positions_of_rows, positions_of_steps
@@ -31,6 +31,7 @@ from sim.core.model import (
     APPLICATION_KINDS,
     BLOCKED,
     CRASH,
+    DECISION,
     DOWN,
     DROPPED,
     FULL,
@@ -45,13 +46,14 @@ from sim.core.model import (
 from sim.core.notation import has_label
 from sim.explain.narration import StepText, narrate
 from sim.explain.recovery import LINE, Stage, stages
-from sim.explain.words import counted, words_of
+from sim.explain.words import capital, counted, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import held, tries, waits_behind
 from sim.run.recovery import recoveries_of
 from sim.run.references import references
 from sim.run.snapshots import Snapshot, snapshots_of
 from sim.run.stops import Stop, stops_of
+from sim.services.words import decision_words
 from sim.verify.expectations import frontier_of
 
 MOST_TEXTS = 40  # events of a log's window, beside which their texts are written
@@ -84,6 +86,7 @@ class WholeRun:
         ways = {flight.channel.name: flight.channel.name for flight in execution.flights}
         self.captions = {**ways, **self.words.caption}
         self.recordings = _recordings(self)
+        self.decisions = tuple(_decisions(self))
         self.cuts = tuple(_snapshot_cuts(self))
         self.story_cuts = _story_cuts(self)
 
@@ -161,6 +164,7 @@ class Scene:
         self.times, self.positions = whole_run.times, whole_run.positions
         self.snapshots, self.recordings = whole_run.snapshots, whole_run.recordings
         self.cuts, self.captions = whole_run.cuts, whole_run.captions
+        self.decisions = tuple(own for own in whole_run.decisions if first <= own.step <= until)
         self.shown_cut: ShownCut | None = None
 
     def window(self, first: int, until: int, *, expanded: bool = False) -> Scene:
@@ -318,6 +322,16 @@ def _recordings(whole_run: WholeRun) -> dict[str, tuple[Recording, ...]]:
             recording = Recording(whole_run.lane_of[event.process], whole_run.position(event), event.step, text)
             found.setdefault(event.snapshot_id or "", []).append(recording)
     return {snapshot: tuple(recordings) for snapshot, recordings in found.items()}
+
+
+def _decisions(whole_run: WholeRun) -> Iterator[Decision]:
+    for row in whole_run.execution.events:
+        if row.kind == DECISION:
+            body, snapshot = whole_run.execution.body_of(row), row.snapshot_id or ""
+            who = whole_run.words.node(row.process)
+            text = capital(f"{who} decides: {decision_words(snapshot, body)} (step {row.step})")
+            lane, position = whole_run.lane_of[row.process], whole_run.position(row)
+            yield Decision(lane, position, row.step, snapshot, body["outcome"], text)
 
 
 def _stretch(whole_run: WholeRun, stop: Stop) -> Stretch:

@@ -12,6 +12,7 @@ from typing import Any
 
 from diagrams import theme
 from diagrams.harm import has_lost, has_orphans
+from diagrams.marks import marks
 from diagrams.primitives import Area, Arrows, Box, Disc, Line, Primitive
 from diagrams.scene import Scene
 from diagrams.stops import ABSENT, CHANNEL, CRASHED, FILLED, PROCESS, SEVERED, SLOWED
@@ -100,6 +101,12 @@ def ring(x: float, radius: float, token: str, thick: float) -> Disc:
     return Disc((x, HIGH / 2), radius, "", token, thick)
 
 
+def outcome(name: str) -> Icon:
+    """The sign of a decision, by its outcome."""
+    look = {"symbol": theme.OUTCOME_SYMBOLS[name], "size": 13.0, "color": SNAPSHOT}
+    return icon(18, *marks(look, [(9.0, HIGH / 2)], 1.0))
+
+
 def arrow(token: str, thick: float = 2, *dash: float, width: float = 29, is_open: bool = False) -> Arrows:
     """An arrow with an open head or a filled one."""
     way = ((1.0, HIGH / 2), (width, HIGH / 2))
@@ -120,6 +127,11 @@ def _stands_still(kind: str) -> Callable[[Scene], bool]:
 def _has(kind: str) -> Callable[[Scene], bool]:
     """Whether the run has a row of this kind."""
     return lambda scene: any(event.kind == kind for event in scene.execution.events)
+
+
+def _decided(outcome: str) -> Callable[[Scene], bool]:
+    """Whether a coordinator decides so on any snapshot."""
+    return lambda scene: any(own.outcome == outcome for own in scene.whole_run.decisions)
 
 
 def _has_control(scene: Scene) -> bool:
@@ -212,6 +224,25 @@ SIGNS = (
         "in-channel", "{recorded}", "{recorded_title}",
         icon(30, level(30, "@band", 12), arrow(MESSAGE)), of_snapshots=True,
         is_in=lambda scene: any(own.recorded_messages for own in scene.snapshots), explains=("band",),
+    ),
+    Sign(
+        "complete", "complete",
+        "A square: the coordinator decides that a snapshot is complete. Everybody keeps what was recorded.",
+        outcome("complete"), of_snapshots=True, as_drawn=True, is_in=_decided("complete"),
+        explains=("complete snapshot",),
+    ),
+    Sign(
+        "expired", "expired",
+        "An hourglass: the coordinator decides that a snapshot has expired, for its time is over. Everybody discards "
+        "what was recorded.",
+        outcome("expired"), of_snapshots=True, as_drawn=True, is_in=_decided("expired"),
+        explains=("expired snapshot",),
+    ),
+    Sign(
+        "failed", "failed",
+        "An X: the coordinator decides that a snapshot has failed. Everybody discards what was recorded.",
+        outcome("failed"), of_snapshots=True, as_drawn=True, is_in=_decided("failed"),
+        explains=("failed snapshot",),
     ),
     Sign(
         "blocked", "blocked",

@@ -25,7 +25,7 @@ from diagrams.room import SCREEN, Room
 from diagrams.scene import Scene
 from diagrams.stops import stops
 from diagrams.texts import texts
-from diagrams.tips import DIAMOND, DOT, RING_WIDTH, ring_size
+from diagrams.tips import DECISION, DIAMOND, DOT, RING_WIDTH, ring_size
 
 Figure = dict[str, Any]
 
@@ -138,6 +138,22 @@ def _now(canvas: Canvas) -> None:
     canvas.add([ends], sign="now", mode="lines", line=look, meta={"cursor": "y" if canvas.down else "x"})
 
 
+def _decisions(canvas: Canvas) -> None:
+    """Where a coordinator decides how a snapshot ended: a sign on its line, of a shape for each outcome."""
+    outline = {"color": "@paper", "width": 1.5}
+    size = DECISION * max(canvas.scale, 0.45)
+    looks = dict.fromkeys((own.snapshot, own.outcome) for own in canvas.scene.decisions)
+    for snapshot, outcome in looks:
+        decided = [own for own in canvas.scene.decisions if (own.snapshot, own.outcome) == (snapshot, outcome)]
+        colour = theme.snapshot_colour(canvas.scene.rank_of(snapshot))
+        sign = {"symbol": theme.OUTCOME_SYMBOLS[outcome], "size": size, "color": colour, "line": outline}
+        canvas.add(
+            [[(own.lane, own.position)] for own in decided], [(own.step, None) for own in decided],
+            f"{outcome} snapshot", mode="markers", marker=sign, text=[plain(own.text) for own in decided],
+            hoverinfo="text", meta=canvas.of(snapshot),
+        )  # fmt: skip
+
+
 def layout_of(scene: Scene, down: bool, room: Room) -> Figure:
     """The axes, with the names of the lanes, and all that is the same for every trace."""
     low, high = scene.extent
@@ -220,5 +236,5 @@ def _beside(scene: Scene, room: Room) -> float:
 # In the order of drawing.
 PARTS: tuple[Callable[[Canvas], None], ...] = (
     tints, shown_past, process_lines, stops, _ghosts, halos, shown_messages, harm_bands, arrows,
-    _rings, dots, cuts, harm_crosses, shown_line, _recordings, _now, texts,
+    _rings, dots, cuts, harm_crosses, shown_line, _recordings, _decisions, _now, texts,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them."""
+"""The texts of the space-time diagram: names of events, bodies of messages, channels that recorded them, outcomes."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from diagrams.arrows import REASON_SIZE, not_received, reason_beside, shaft
 from diagrams.canvas import Canvas, plain, write
 from diagrams.cuts import NAME_SIZE, complete, curve, names
-from diagrams.elements import Arrow, Dot, Span
+from diagrams.elements import Arrow, Decision, Dot, Span
 from diagrams.labels import Labels, Spot, along
 from diagrams.lettering import cropped
 from diagrams.scene import ON_ITS_WAY, Scene
 from diagrams.stops import avoid_stops, durations
-from diagrams.tips import DOT, ring_size
+from diagrams.tips import DECISION, DOT, ring_size
 from sim.core.model import APP
 
 MOST_NAMED = 160  # events with a letter beside them
@@ -29,10 +29,12 @@ COARSE = 12  # parts of a cut's line between two lanes, precise enough to avoid 
 
 LEAST_ROOM, MOST_ROOM = 48.0, 190.0  # pixels for the name of an event on a line across the page
 BLANKS = "\u00a0" * 2  # between a name at the end of a cut and another text
+STOP = 8.0  # pixels: how far the cross of a message that is not received reaches
 BAND, THIN = 15.0, 4.0  # pixels: the width of a band below a message, and of a message
 ASIDE = 15  # pixels from a line across the page to the names above or below it
 LETTER_SIZE = 17
 BODY_SIZE = 14
+OUTCOME_SIZE, STOP_SIZE = 14, 15
 Text = tuple[Spot, str, Span]
 SHARES = (0.42, 0.54, 0.3, 0.64, 0.36, 0.48, 0.2, 0.76, 0.24, 0.7, 0.14, 0.84)  # of an arrow, the best spot first
 MORE_SHARES = (*SHARES, *(share / 100 for share in range(8, 96, 4)))  # on paper, where a text lies on no other arrow
@@ -43,6 +45,7 @@ def texts(canvas: Canvas) -> None:
     labels = obstacles(canvas)
     avoid_stops(canvas, labels)
     letters(canvas, labels)
+    _outcomes(canvas, labels)
     bodies(canvas, labels)
     durations(canvas, labels)
     canvas.left_out = labels.left_out
@@ -75,6 +78,8 @@ def obstacles(canvas: Canvas) -> Labels:
     for recordings in scene.recordings.values():
         for recording in recordings:
             labels.avoid_dot((recording.lane, recording.position), 8 * canvas.scale, 20)
+    for decision in scene.decisions:
+        labels.avoid_dot((decision.lane, decision.position), 8 * canvas.scale, 20)
     return labels
 
 
@@ -141,6 +146,48 @@ def spots_beside(canvas: Canvas, lane: int, position: float) -> list[Spot]:
     upper = [Spot((above, position), f"top {side}") for side in ("center", "left", "right")]
     lower = [Spot((below, position), f"bottom {side}") for side in ("center", "left", "right")]
     return [*lower, *upper] if lane == lanes - 1 and lanes > 1 else [*upper, *lower]
+
+
+def _outcomes(canvas: Canvas, labels: Labels) -> None:
+    """What was decided, beside each decision; where there is no room, of which snapshot; none on a folded line."""
+    size = canvas.letters(OUTCOME_SIZE)
+    lanes = canvas.scene.layout.shown
+    decisions = [own for own in canvas.scene.decisions if lanes[own.lane] not in canvas.scene.layout.folded]
+    if decisions:
+        _avoid_crosses(canvas, labels)
+    for own in decisions if len(decisions) <= MOST_NAMED else ():
+        spots, left_out = _spots_of(canvas, own), labels.left_out
+        for name in (own.name, own.snapshot):
+            pad = "\u00a0" * canvas.down
+            spot = labels.place(f"{pad}{name}{pad}", size, spots, [(own.lane, own.position)], is_spare=True)
+            if spot:
+                meta, show = canvas.of(own.snapshot), [(own.step, None)]
+                text = off_the_line(plain(name), spot.side) if canvas.down else plain(name)
+                write(canvas, [spot.at], [text], spot.side, "@ink", OUTCOME_SIZE, show, meta=meta)
+                labels.left_out = left_out + (name != own.name)
+                break
+
+
+def _avoid_crosses(canvas: Canvas, labels: Labels) -> None:
+    """Keep texts off the messages that are not received, and off what is written there (diagrams/arrows.py, _held)."""
+    for arrow in canvas.scene.arrows:
+        end = shaft(canvas.scene, arrow)[1]
+        if arrow.received is None and end:
+            labels.avoid_dot(end, STOP * canvas.scale, 20)
+            is_before = arrow.target < arrow.source
+            down, right = "left" if is_before else "right", "top" if is_before else "bottom"
+            side = f"middle {down}" if canvas.down else f"{right} center"
+            told = f"{BLANKS}{canvas.scene.why_not_received(arrow)}{BLANKS}"
+            labels.avoid_text(told, canvas.letters(STOP_SIZE), Spot(end, side))
+
+
+def _spots_of(canvas: Canvas, own: Decision) -> list[Spot]:
+    """The spots for what was decided: those of the name of an event, off the sign."""
+    spots = spots_beside(canvas, own.lane, own.position)
+    if not canvas.down:
+        return spots
+    off = DECISION / 2 * (canvas.scene.layout.places[-1] + 2 * canvas.room.beyond) / canvas.room.width  # in lanes
+    return [Spot((own.lane + (off if "right" in spot.side else -off), own.position), spot.side) for spot in spots]
 
 
 def bodies(canvas: Canvas, labels: Labels) -> None:

@@ -59,6 +59,7 @@ SNAPSHOT_DASHES = ("dash", "dot", "dashdot", "longdash")  # of the markers and t
 BROKEN_DASH = "longdashdot"  # of a cut that is not consistent
 RING_SYMBOLS = ("circle-open", "square-open", "diamond-open", "hexagon-open")  # of recorded events, by snapshot
 RECORD_SYMBOLS = ("diamond", "star-diamond", "diamond-wide", "diamond-tall")  # of recordings, by snapshot
+OUTCOME_SYMBOLS = {"complete": "square", "expired": "hourglass", "failed": "x"}  # of decisions, by what they say
 SERIES_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")  # by line of a chart
 SERIES_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "cross", "star")  # by line of a chart
 

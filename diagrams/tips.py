@@ -13,7 +13,7 @@ from diagrams.canvas import Canvas, Point
 from diagrams.elements import Arrow
 from diagrams.primitives import Pixel
 
-DOT, RING, DIAMOND = 12.0, 23.0, 14.0  # pixels: diameters of signs where there is room
+DOT, RING, DIAMOND, DECISION = 12.0, 23.0, 14.0, 15.0  # pixels: diameters of signs where there is room
 RING_WIDTH = 3.0
 WIDER_RING = 7.0  # how much wider the ring of the next snapshot is
 OFF_LINE = 1.0  # pixels from the middle of a line to a tip
@@ -25,7 +25,7 @@ AT_ITS_END = 1.0  # pixels: a sign so near to an arrow's end is the one it point
 
 
 class Obstacle(NamedTuple):
-    """A dot, ring or diamond on a line: its lane and position, from which step, its symbol, its radius in pixels."""
+    """A dot or another sign on a line: its lane and position, from which step, its symbol, its radius in pixels."""
 
     lane: int
     position: float
@@ -42,7 +42,7 @@ class _OnLine(NamedTuple):
 
 
 def obstacles_of(canvas: Canvas) -> Iterator[Obstacle]:
-    """The dots, rings and diamonds of the space-time diagram."""
+    """The dots, rings, diamonds and decisions of the space-time diagram."""
     scene, scale = canvas.scene, canvas.scale
     ranks = {snapshot.id: rank for rank, snapshot in enumerate(scene.snapshots)}
     for dot in scene.dots:
@@ -56,6 +56,10 @@ def obstacles_of(canvas: Canvas) -> Iterator[Obstacle]:
         symbol = theme.RECORD_SYMBOLS[ranks[snapshot] % len(theme.RECORD_SYMBOLS)]
         for own in recordings:
             yield Obstacle(own.lane, own.position, own.step, symbol, DIAMOND * max(scale, 0.45) / 2 + 1)
+    for decision in scene.decisions:
+        symbol = theme.OUTCOME_SYMBOLS[decision.outcome]
+        radius = DECISION * max(scale, 0.45) / 2 + 1
+        yield Obstacle(decision.lane, decision.position, decision.step, symbol, radius)
 
 
 def ring_size(rank: int, scale: float) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sim.core.algorithm import ALGORITHMS
 from sim.core.detector import DETECTORS
 from sim.core.errors import brief
@@ -23,6 +25,7 @@ from sim.explain.words import listing, words_of
 from sim.run.execution import Execution, Flight
 from sim.run.fifo import due, waits_behind
 from sim.run.references import find, references
+from sim.services.settings import PARAMETERS, WHEN_HELD
 from sim.verify.stable import properties_of
 
 
@@ -58,6 +61,8 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
         own = before.rules.parameters[edit["name"]]
         value = edit.get("value", own.default)
         return f"{own.help}: {'yes' if value is True else 'no' if value is False else brief(value)}"
+    if do == "coordinator":
+        return _coordinator_in_words(edit)
     if do == "fifo":
         if edit["channel"] == EVERY_CHANNEL:
             return "every channel is FIFO" if edit.get("fifo") else "messages may overtake each other on every channel"
@@ -81,6 +86,16 @@ def describe_plan(before: Scenario, edit: Edit) -> str:
     if do == "internal":
         return f"an internal event of {edit['process']}{at}"
     return f"{edit['process']} starts a snapshot{at}"
+
+
+def _coordinator_in_words(edit: Edit) -> str:
+    if "name" not in edit:
+        return "with a coordinator" if edit.get("on", True) else "without a coordinator"
+    own = PARAMETERS[edit["name"]]
+    value = edit.get("value", own.default)
+    if own.kind == "text":
+        return f"one message more than a process may hold: {WHEN_HELD.get(value, value)}"
+    return f"{own.help}: {'any number' if value == math.inf else brief(value)}"
 
 
 def _fault_in_words(before: Scenario, edit: Edit) -> str:

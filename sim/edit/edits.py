@@ -14,6 +14,8 @@ An edit is JSON, so it can come from a page, a file or a link:
     {"do": "algorithm", "kind": "lai_yang"}                 another algorithm, with default parameters; a
                                                             "source" given with it loses its incoming channels
     {"do": "parameter", "name": "collect", "value": true}   a parameter of the algorithm
+    {"do": "coordinator", "on": true, "timeout"?: 50}       a coordinator of the snapshots, or none any more
+    {"do": "coordinator", "name": "retries", "value": 2}    one of its settings
     {"do": "fifo", "channel": "P1->P2", "fifo": false}      messages may overtake each other there, or may not any more;
                                                             "all": on every channel
     {"do": "capacity", "channel": "P1->P2", "capacity": 3}  how many messages it holds (null: any number); "all": each
@@ -45,7 +47,7 @@ from sim.core.model import CONTROL, MessageReference
 from sim.core.network import LAYERS, Network
 from sim.core.slip import FIFO, SLIPS
 from sim.core.topology import EVERY_CHANNEL
-from sim.document.files import read_parameters, read_reference
+from sim.document.files import read_reference
 from sim.document.scenario import (
     FAULT_KINDS,
     OF_MESSAGES,
@@ -61,7 +63,8 @@ from sim.document.toml_table import MOST_NUMBER, Table
 from sim.document.validate import fitting_initiations, validate
 from sim.edit.another_algorithm import with_algorithm
 from sim.edit.another_run import another_run
-from sim.edit.items import change, delete, read_body, read_inner
+from sim.edit.coordination import coordinator
+from sim.edit.items import change, delete, read_body, read_inner, with_parameter
 from sim.edit.watch import watched
 from sim.explain.choices import choices_made
 from sim.run.execution import Execution, run
@@ -295,14 +298,8 @@ def _algorithm(scenario: Scenario, table: Table, now: float) -> Scenario:
 
 def _parameter(scenario: Scenario, table: Table, now: float) -> Scenario:
     """Give the algorithm a parameter; its default takes away what was given."""
-    known = scenario.rules.parameters
-    name = table.choice("name", known, "")
-    given = {name: table.values["value"]} if "value" in table.values else {}
-    changed = {
-        own: value for own, value in read_parameters(Table(given, ""), known).items() if value != known[own].default
-    }
-    others = {key: own for key, own in scenario.algorithm_parameters.items() if key != name}
-    return replace(scenario, algorithm_parameters={**others, **changed})
+    own = with_parameter(scenario.algorithm_parameters, table, scenario.rules.parameters)
+    return replace(scenario, algorithm_parameters=own)
 
 
 def _without_fifo(scenario: Scenario, not_fifo: Collection[str]) -> Scenario:
@@ -405,6 +402,7 @@ def _another(execution: Execution, table: Table, now: float) -> Scenario:
 PLANS: dict[str, Callable[[Scenario, Table, float], Scenario]] = {
     "send": _send, "internal": _internal, "snapshot": _snapshot, "change": change, "algorithm": _algorithm,
     "parameter": _parameter, "fifo": _fifo, "capacity": _capacity, "fault": _fault, "network": _network,
+    "coordinator": coordinator,
 }  # fmt: skip
 RUN_EDITS: dict[str, Callable[[Execution, Table, float], Scenario]] = {
     "delay": _delay, "hold": _hold, "release": _release, "delete": delete, "manual": _manual, "choose": _choose,

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 from sim.core.errors import InputError
 from sim.core.model import INTERNAL, SEND, Event, MessageReference, label_of
+from sim.core.parameters import Parameter
 from sim.core.workload import WORKLOADS
+from sim.document.files import read_parameters
 from sim.document.scenario import ITEM_KEYS, FaultLine, Initiation, Scenario, ScriptLine
 from sim.document.toml_table import Table
 from sim.explain.words import listing
@@ -75,6 +77,15 @@ def name_of(planned: Planned) -> str:
     to = "" if planned.to is None else f" to {planned.to}"
     after = "" if planned.after is None else f" after {planned.after}"
     return f"the {what} of {planned.process}{to} at {planned.at:g}{after}"
+
+
+def with_parameter(have: Mapping[str, Any], table: Table, known: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The parameters with the one that an edit names; its default, or no value, takes away what was given."""
+    name = table.choice("name", known, "")
+    given = {name: table.values["value"]} if "value" in table.values else {}
+    changed = read_parameters(Table(given, ""), known)
+    others = {key: own for key, own in have.items() if key != name}
+    return others | {key: own for key, own in changed.items() if own != known[key].default}
 
 
 def read_body(scenario: Scenario, given: Any) -> Any:

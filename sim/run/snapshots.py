@@ -253,7 +253,7 @@ class _EventTable(NamedTuple):
         status = ABORTED if aborted is not None else COMPLETE if is_complete else RECORDING
         if decision is not None:
             status = self.body_of(decision)["outcome"]
-            completed, aborted = (decision.step, None) if status == COMPLETE else (None, aborted or decision.step)
+            completed, aborted = (decision.step, None) if status == COMPLETE else (None, decision.step)
         elif begun:
             status, completed = RECORDING, None
         return Snapshot(

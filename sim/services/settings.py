@@ -10,6 +10,8 @@ from sim.core.parameters import Parameter
 
 FAIL, STOP = "fail", "stop"  # what happens where a process would hold more than `most_held` messages
 
+WHEN_HELD = {FAIL: "the snapshot fails", STOP: "their senders stand still"}  # in words
+
 PARAMETERS: Mapping[str, Parameter] = {
     "timeout": Parameter("number", 20.0, "time units after which a snapshot that is not complete has expired"),
     "retries": Parameter("whole", 0, "how often a snapshot is tried again, each time by another initiator"),

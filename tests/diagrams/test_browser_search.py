@@ -158,3 +158,10 @@ def test_processes_are_moved_past_hidden_ones_and_what_is_left_out_is_told(run_m
     assert nothing == ""
     assert one == "1 of 4 processes is hidden: C. The cut line runs over it; records and verdicts still count it."
     assert both.startswith(one) and "Folded: B." in both
+
+
+def test_of_a_hidden_service_nothing_is_said_of_cuts(run_module: Callable[..., Any]) -> None:
+    hidden = {"order": ["A", "B", "clock"], "hidden": ["clock"], "folded": []}
+    ask = "({ inOrder, leftOut }, hidden) => [leftOut(hidden, ['A', 'B']), inOrder(hidden, ['clock'])]"
+    told, services = run_module(ask, [EXPLORE / "run/arrangement.js"], hidden)
+    assert (told, services) == ("The lane of the clock is hidden; the run is the same.", ["clock"])

@@ -27,7 +27,8 @@ CROP = {"hundred": (1, 60)}
 TINTS = {frozenset(("past", "future")): 5, frozenset(("past",)): 3}  # of lightness; cuts are between them, too
 TEXTURE = 500  # signs of a picture
 CUTS_OF_A_LATTICE = ("consistent cut", "cut at which it holds", "recorded state", "outer state", "state at the step")
-SIGNS = ("event", "recorded event", "recording", "white action", "red action", "turn")
+OUTCOMES = tuple(f"{outcome} snapshot" for outcome in theme.OUTCOME_SYMBOLS)
+SIGNS = ("event", "recorded event", "recording", "white action", "red action", "turn", *OUTCOMES)
 
 
 @cache
@@ -41,7 +42,7 @@ every_figure = [
     pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF]),
     pytest.mark.parametrize("orientation", ["down", "right"]),
     pytest.mark.parametrize("width", WIDTHS),
-    pytest.mark.parametrize("name", NAMES),
+    pytest.mark.parametrize("name", [*NAMES, "joins"]),
 ]
 
 
@@ -147,7 +148,7 @@ def test_a_head_gives_way_to_a_ring_as_soon_as_that_is_drawn():
     assert at_the_dot < 1 and 5 < at_the_ring < 10
 
 
-@pytest.mark.parametrize("name", [*NAMES, "lai_yang", "phones"])
+@pytest.mark.parametrize("name", [*NAMES, "lai_yang", "phones", "expired_and_retried", "joins"])
 @pytest.mark.parametrize("drawing", [SPACE_TIME, LATTICE, PROOF])
 def test_without_colour_every_sign_is_told_from_every_other(name, drawing):
     """Two signs of the same form differ in lightness, by what is seen on white paper; those of two snapshots too."""
@@ -185,7 +186,9 @@ def form_of(part: Primitive) -> tuple:
             dash = bool(part.dash) and round(part.dash[0] / part.dash[1], 1)
             return "arrow", dash, part.fill == "@paper", round(math.log2(part.width))
         case Area():
-            return "area", len(part.polygons[0]) if part.width or not part.curved else "side of a cut", bool(part.fill)
+            corners, top = part.polygons[0], min(y for _, y in part.polygons[0])
+            look = (len(corners), sum(y - top < 0.01 for _, y in corners))  # a square has two corners at its top
+            return "area", look if part.width or not part.curved else "side of a cut", bool(part.fill)
         case Disc():
             return "disc", part.fill in ("", "@paper", "@white")
     raise AssertionError(part)

@@ -18,6 +18,7 @@ from sim.edit.edits import apply_edit
 from sim.explain.choices import all_choices
 from sim.run.execution import Execution
 from sim.run.references import references
+from sim.services.settings import PARAMETERS
 
 NAMES = ("P1", "P2", "P10", "Zoë", "Q")  # string order is not listed order, and not all is ASCII
 TIMES = st.integers(0, 40).map(float)  # whole, so that ties are common
@@ -143,6 +144,7 @@ def edits(draw: Any, execution: Execution) -> tuple[dict[str, Any], float]:
     kinds = ["internal", "snapshot", "manual", "algorithm"]
     kinds += ["fifo", "capacity"] if scenario.channels else []
     kinds += ["parameter"] if scenario.rules.parameters else []
+    kinds += ["coordinator"] if scenario.rules.allows_coordinator else []
     kinds += ["send"] if scenario.channels and scenario.workload != "token_ring" else []
     kinds += ["hold", "release"] if execution.flights else []
     kinds += ["delay"] if execution.flights and scenario.scheduler.has_time else []
@@ -171,6 +173,14 @@ def _details(draw: Any, do: str, execution: Execution) -> dict[str, Any]:
         kind = scenario.rules.parameters[name].kind
         values = {"flag": st.booleans(), "number": TIMES, "whole": st.integers(1, 4)}
         return {"name": name, **({"value": draw(values[kind])} if kind in values else {})}
+    if do == "coordinator":
+        if scenario.coordinator is None or draw(st.booleans()):
+            return {"on": draw(st.booleans())}
+        name = draw(
+            st.sampled_from(["timeout", "retries", "minimum_pause", "most_concurrent", "retained", "most_held"])
+        )
+        values = {"number": TIMES, "whole": st.integers(1, 4)}
+        return {"name": name, "value": draw(values[PARAMETERS[name].kind])}
     if do == "fifo":
         return {"channel": draw(st.sampled_from(scenario.channels)).name, "fifo": draw(st.booleans())}
     if do == "capacity":

@@ -5,7 +5,7 @@
 const MOST_TEXTS = 400; // among more, none could be read anyway
 const TOUCH = 4; // texts may lie over each other by this many pixels: a line is higher than its letters
 const SHARE = 0.25; // of an event may lie under letters
-const MARKS = ["event", "event ahead", "recording"]; // the signs of traces that no text covers
+const MARKS = ["event", "event ahead", "recording", "complete snapshot", "expired snapshot", "failed snapshot"]; // the signs of traces that no text covers
 
 export function arrangeTexts(node) {
   const texts = [...node.querySelectorAll(".textpoint text")];
@@ -24,7 +24,7 @@ export function arrangeTexts(node) {
   }
 }
 
-/** The dots and diamonds that are drawn; none where there are more than texts could be held against. */
+/** The dots, diamonds and decisions that are drawn; none where there are more than texts could be held against. */
 function marksOf(node) {
   const groups = node.data.filter(({ meta, visible }) => visible !== false && MARKS.includes(meta?.sign)).map(({ uid }) => `.trace${uid} .point`);
   const marks = groups.length ? [...node.querySelectorAll(groups.join(", "))] : [];

@@ -4,6 +4,7 @@ import { el, field, fillMenu, fillNames, refill, setText } from "../page/dom.js"
 import { faultAt, momentOf, severedAt } from "../run/faults.js";
 import { stepAt } from "../run/timeline.js";
 import { plainNumber, roundTwentieth } from "../run/times.js";
+import { CoordinatorSettings } from "./coordinator.js";
 import { MessageEditor, MessagePicker } from "./messages.js";
 
 export class ChangeView {
@@ -17,6 +18,7 @@ export class ChangeView {
     this.rules = el("div", { class: "cc-row" }, field("Snapshots follow the rules of", this.algorithm));
     this.parameters = el("div", { class: "cc-parameters", role: "group", "aria-label": "Settings of these rules" });
     this.submit = submit;
+    this.coordinator = new CoordinatorSettings(submit);
     const splitNetwork = () => {
       explorer.openTab("network");
       explorer.tabs.network.split.begin();
@@ -37,6 +39,7 @@ export class ChangeView {
       this.parameters,
       this.channelRules.node,
       this.network.node,
+      this.coordinator.node,
     );
   }
 
@@ -59,6 +62,7 @@ export class ChangeView {
     this.algorithm.value = rules;
     this.rules.hidden = algorithms.length < 2;
     this.showParameters();
+    this.coordinator.show(this.scene);
   }
 
   /** A box or a field for each setting of the algorithm, with this run's value, also after Python has refused another. */

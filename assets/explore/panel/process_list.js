@@ -1,4 +1,5 @@
-/* The processes in the order of their lanes: hide, fold and move them. It changes the view, not the run. */
+/* The processes in the order of their lanes: hide, fold and move them; services, whose lanes lie beyond theirs, are hidden
+ * and folded. It changes the view, not the run. */
 
 import { resolveColour } from "../page/colours.js";
 import { el, refill, setText, unbroken } from "../page/dom.js";
@@ -8,7 +9,7 @@ export class ProcessList {
   constructor(explorer) {
     this.explorer = explorer;
     this.summary = el("summary");
-    this.list = el("ul", { "aria-label": "Processes in the order of their lanes" });
+    this.list = el("ul", { "aria-label": "Lanes in their order" });
     const reset = () => explorer.arrange({ order: this.scene.lanes, hidden: [], folded: [] });
     this.reset = el("button", { type: "button", onclick: reset }, "Show all, in their own order");
     this.node = el("details", { class: "cc-processes" }, this.summary, this.list, this.reset);
@@ -24,26 +25,28 @@ export class ProcessList {
     this.reset.hidden = isAsItIs(arrangement, lanes);
     const focused = [...this.list.querySelectorAll("button")].indexOf(document.activeElement);
     const row = (name) => this.row(name, { arrangement, shown, isDown, colour: resolveColour(scene.colours[lanes.indexOf(name)], palette) });
-    refill(this.list, JSON.stringify([arrangement, isDown, palette.ink]), () => inOrder(arrangement, processes).map(row));
+    const services = lanes.filter((name) => !processes.includes(name));
+    const names = [...inOrder(arrangement, processes), ...inOrder(arrangement, services)];
+    refill(this.list, JSON.stringify([arrangement, isDown, palette.ink]), () => names.map(row));
     if (focused >= 0) this.list.querySelectorAll("button")[focused]?.focus();
   }
 
   row(name, { arrangement, shown, isDown, colour }) {
     const { explorer, scene } = this;
+    const isService = !scene.processes.includes(name);
     const isHidden = arrangement.hidden.includes(name);
     const isFolded = arrangement.folded.includes(name);
     const place = shown.indexOf(name);
     const button = (text, label, wanted, attributes = {}) =>
       el("button", { type: "button", "aria-label": `${label} ${name}`, title: `${label} ${name}`, onclick: () => explorer.arrange(wanted(explorer.visit.arrangement)), ...attributes }, text);
     const moving = (by, sign, label) => button(sign, label, (now) => move(now, name, by, scene.processes), { disabled: isHidden || shown[place + by] == null });
-    const node = el("li", { "data-hidden": isHidden, "data-process": name, style: `--cc-own: ${colour}` },
+    const node = el("li", { "data-hidden": isHidden, "data-process": isService ? null : name, style: `--cc-own: ${colour}` },
       el("span", { class: "cc-row-process" }, ...unbroken(name)),
-      button(isHidden ? "Show" : "Hide", isHidden ? "Show" : "Hide", (now) => hide(now, name, !isHidden), { disabled: !isHidden && shown.length === 1 }),
+      button(isHidden ? "Show" : "Hide", isHidden ? "Show" : "Hide", (now) => hide(now, name, !isHidden), { disabled: !isHidden && !isService && shown.length === 1 }),
       button(isFolded ? "Unfold" : "Fold", isFolded ? "Unfold" : "Fold", (now) => fold(now, name, !isFolded), { disabled: isHidden }),
-      moving(-1, isDown ? "←" : "↑", isDown ? "Move left" : "Move up"),
-      moving(1, isDown ? "→" : "↓", isDown ? "Move right" : "Move down"),
+      ...(isService ? [] : [moving(-1, isDown ? "←" : "↑", isDown ? "Move left" : "Move up"), moving(1, isDown ? "→" : "↓", isDown ? "Move right" : "Move down")]),
     );
-    node.addEventListener("pointerdown", (event) => this.drag(event, name, node));
+    if (!isService) node.addEventListener("pointerdown", (event) => this.drag(event, name, node));
     return node;
   }
 

@@ -5,9 +5,9 @@ export function isAsItIs({ order, hidden, folded }, lanes) {
   return !hidden.length && !folded.length && order.every((name, place) => name === lanes[place]);
 }
 
-/** The processes in the order of their lanes, hidden ones included; services, which lie beyond them, are left out. */
-export function inOrder({ order }, processes) {
-  return order.filter((name) => processes.includes(name));
+/** Of these processes or services those of a run in the order of their lanes, hidden ones included. */
+export function inOrder({ order }, names) {
+  return order.filter((name) => names.includes(name));
 }
 
 /** The processes on show, in order. */
@@ -43,12 +43,14 @@ function withOrWithout(names, name, isIn) {
   return isIn ? [...new Set([...names, name])] : names.filter((own) => own !== name);
 }
 
-/** What an arrangement leaves out, in words; "" where it leaves out nothing. */
-export function leftOut({ hidden, folded }, processes) {
+/** What an arrangement leaves out, in words; "" where it leaves out nothing. Services are no processes of any cut. */
+export function leftOut({ hidden: without, folded }, processes) {
+  const [hidden, services] = [true, false].map((isProcess) => without.filter((name) => processes.includes(name) === isProcess));
   const many = (names) => (names.length > 4 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", "));
   const [are, them] = hidden.length === 1 ? ["is", "it"] : ["are", "them"];
   const told = [];
   if (hidden.length) told.push(`${hidden.length} of ${processes.length} processes ${are} hidden: ${many(hidden)}. The cut line runs over ${them}; records and verdicts still count ${them}.`);
+  if (services.length) told.push(`${services.length === 1 ? "The lane of the" : "The lanes of"} ${many(services)} ${services.length === 1 ? "is" : "are"} hidden; the run is the same.`);
   if (folded.length) told.push(`Folded: ${many(folded)}. Messages stay, internal events and names of events are left out.`);
   return told.join(" ");
 }
