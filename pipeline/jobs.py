@@ -212,7 +212,7 @@ def explore(
 ) -> Exploration:
     """Tries every order of the actions of a scenario, given by its name or path: `python -m sim explore`, on workers.
 
-    may: the faults that may happen at any moment, such as MayHappen(crashes=1, restarts=True).
+    may: the faults that may happen at any moment, such as MayHappen(crashes=1, losses=1).
     scratch: a folder or a storage address that all workers reach (None: one for temporary files); what is written there
     goes in the end.
     `progress` counts states. Ctrl-C ends it early: then the exploration says so.

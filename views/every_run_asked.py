@@ -1,4 +1,4 @@
-"""What the page Every run explores: a run or a complete graph, its rule, channels, crashes. In an address, in words."""
+"""What the page Every run explores: a run or a complete graph, its rule, channels, faults. In an address, in words."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from views.versions import Version, edited
 SMALL = 25_000  # states: so many are explored at once, whoever follows a link
 BOUNDS = (SMALL, 250_000, 2_500_000)  # states that the page offers to explore
 MOST_PROCESSES, MOST_SENDS = 4, 3  # of a complete graph
-MOST_CRASHES = 2  # in a run
+MOST_CRASHES = MOST_LOSSES = 2  # in a run
 LARGEST = 12  # processes of a scenario
 RUN = frozenset(("scenario", "run"))
-KEYS = RUN | {"edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "states"}
+KEYS = RUN | {"edits", "complete", "sends", "rule", "fifo", "order", "crashes", "restarts", "losses", "states"}
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class Asked:
     shared: a run, as a link carries it; None: a complete graph of so many `processes`, each of which may send so many
     messages. rule: an algorithm or a broken rule (empty: the scenario's own). fifo: False makes no channel FIFO.
     own_order: only each process's own lines of the script keep their order. crashes: so many in a run, of any process
-    at any moment. restarts: who has crashed may start again. most_states: where it ends.
+    at any moment. restarts: who has crashed may start again. losses: so many messages and markers in a run are lost on
+    their way. most_states: where it ends.
     """
 
     shared: Shared | None = None
@@ -44,6 +45,7 @@ class Asked:
     own_order: bool = False
     crashes: int = 0
     restarts: bool = False
+    losses: int = 0
     most_states: int = SMALL
 
     @classmethod
@@ -54,6 +56,7 @@ class Asked:
         asked = cls(
             rule=_rule(params), fifo=not _says(params, "fifo", "no"), own_order=_says(params, "order", "own"),
             crashes=_number(params, "crashes", 0, MOST_CRASHES, 0), restarts=_says(params, "restarts", "yes"),
+            losses=_number(params, "losses", 0, MOST_LOSSES, 0),
             most_states=_number(params, "states", 1, BOUNDS[-1], SMALL),
         )  # fmt: skip
         if "complete" not in params:
@@ -72,7 +75,7 @@ class Asked:
         said = {
             "rule": self.rule, "fifo": "" if self.fifo else "no", "order": "own" if self.own_order else "",
             "crashes": str(self.crashes or ""), "restarts": "yes" if self.restarts else "",
-            "states": "" if self.most_states == SMALL else str(self.most_states),
+            "losses": str(self.losses or ""), "states": "" if self.most_states == SMALL else str(self.most_states),
         }  # fmt: skip
         query |= {key: value for key, value in said.items() if value}
         return query if len(urlencode(query)) <= MOST_LINK else {}
@@ -109,12 +112,13 @@ class Asked:
         flags = [*([] if self.fifo else ["--not-fifo"]), *(["--own-order"] if self.own_order else [])]
         crashes = ["--crashes", str(self.crashes)] if self.crashes else []
         again = ["--restarts"] if self.restarts else []
-        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *crashes, *again])
+        losses = ["--losses", str(self.losses)] if self.losses else []
+        return shlex.join(["python", "-m", "sim", "explore", *what, *rule, *flags, *crashes, *again, *losses])
 
     @property
     def may(self) -> MayHappen:
         """The faults that may happen at any moment."""
-        return MayHappen(self.crashes, self.restarts)
+        return MayHappen(self.crashes, self.restarts, self.losses)
 
     @property
     def is_bundled(self) -> bool:

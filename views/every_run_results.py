@@ -17,19 +17,21 @@ from diagrams.export_options import THEME
 from diagrams.state_graph import way_to
 from sim.document.scenario import Scenario
 from sim.explore.replay import by_hand
+from sim.explore.world import NO_FAULTS
 from views.chart_saving import save_menu
 from views.errors import complaining
 from views.every_run_tables import about_snapshots, checks_table, snapshots_table, wrong_runs
-from views.every_run_words import CHECKS, headline, how_far, system, titles, together
+from views.every_run_words import CHECKS, headline, how_far, system, takes_away, titles, together
 from views.exploring import MOST_DRAWN, Exploring, Result
 from views.opening import open_scenario
 from views.state_graph import state_graph
 
 HOW_TO_READ_DEPTHS = "A bar: the states that so many steps lead to. A diamond: such a step completes a snapshot."
 SEEM_ALIKE = (
-    "States that read alike differ in the crashes that are left, or in who had recorded when a message was sent."
+    "States that read alike differ in the crashes or losses that are left, or in who had recorded when a message was "
+    "sent."
 )
-NOT_CHECKED = "Of a run with a crash, only complete snapshots are checked, and not for conservation."
+NEVER_COMPLETE = " A snapshot whose marker is lost is never complete."
 
 
 def under_way(exploring: Exploring) -> None:
@@ -148,7 +150,7 @@ def _plot(figure: Figure, key: str) -> None:
 def _graph(found: Result) -> None:
     """The graph; the browser says of which state the way is to be opened."""
     opened = state_graph(found)
-    if found.may.crashes:
+    if found.may != NO_FAULTS:
         st.caption(SEEM_ALIKE)
     if opened is not None and 0 <= opened < len(found.nodes):
         with complaining():
@@ -172,7 +174,8 @@ def _snapshots(exploring: Exploring, found: Result) -> None:
 
 def _checks(exploring: Exploring, found: Result) -> None:
     st.html(checks_table(found))
-    if found.has_crashes:
-        st.caption(NOT_CHECKED)
+    if takes_away(found):
+        checked = f"Of a run with {takes_away(found)}, only complete snapshots are checked, and not for conservation."
+        st.caption(checked + (NEVER_COMPLETE if found.may.losses else ""))
     for told in wrong_runs(found):
         st.html(told)

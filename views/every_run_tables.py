@@ -11,6 +11,7 @@ from views.every_run_words import (
     channels_in_words,
     checks_of,
     states_in_words,
+    takes_away,
     titles,
     together,
     total_of,
@@ -21,7 +22,7 @@ from views.exploring import Result, key_of
 from views.page_words import sentence
 
 MOST_LISTED = 100  # snapshots
-WITHOUT_A_CRASH = ("completion", "conservation")  # checks that are not made where a process has crashed
+WITHOUT_A_FAULT = ("completion", "conservation")  # checks that are not made where a state or a message is lost
 
 
 def snapshots_table(found: Result) -> str:
@@ -39,7 +40,7 @@ def snapshots_table(found: Result) -> str:
         cells.append(escape(channels_in_words(own, workload)))
         if first:
             told, is_right = total_of(own, workload, first)
-            wrong = escape(told) if found.has_crashes else _bad(f"✗ {escape(told)}")
+            wrong = escape(told) if takes_away(found) else _bad(f"✗ {escape(told)}")
             cells.append(_good(f"✓ {escape(told)}") if is_right else wrong)
         rows.append(f"<tr{' class=cut-taken' if is_taken else ''}>{_cells(cells)}</tr>")
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
@@ -54,8 +55,9 @@ def about_snapshots(found: Result) -> str:
         told = [f"The different snapshots{so_far}. Ways to them are not counted: they differ in length."]
     if any(is_of_this_run(found, own) for own in found.recorded):
         told.append("“Of this run”: the one that the run takes when time decides.")
-    if found.has_crashes and whole(found.scenario.engine().workload, found.scenario):
-        told.append("What a crash has taken is missing in a sum, or there twice.")
+    if takes_away(found) and whole(found.scenario.engine().workload, found.scenario):
+        twice = ", or there twice" if found.has_crashes else ""
+        told.append(f"What {takes_away(found)} has taken is missing in a sum{twice}.")
     if len(found.recorded) > MOST_LISTED:
         told.append(f"{len(found.recorded) - MOST_LISTED:,} more are not listed.")
     return " ".join(told)
@@ -78,13 +80,13 @@ def _totals(found: Result) -> dict[str, int | None]:
 def checks_table(found: Result) -> str:
     """The checks that were made, and which of them hold."""
     holds = "✓ holds in every run" if not found.problem else "✓ holds so far"
-    without = " without a crash" if found.has_crashes and not found.problem else ""
+    without = f" without {takes_away(found)}" if takes_away(found) and not found.problem else ""
     rows = []
     for check in checks_of(found.scenario):
         title, says = CHECKS[check]
         wrong = found.runs.get(check)
         steps = len(wrong.scheduler.order) if wrong else 0
-        held = f"{holds}{without}" if check in WITHOUT_A_CRASH else holds
+        held = f"{holds}{without}" if check in WITHOUT_A_FAULT else holds
         verdict = _bad(f"✗ fails: the shortest such run has {steps} steps") if wrong else _good(held)
         rows.append(f'<tr><th scope="row">{title}</th>{_cells([says, f"<b>{verdict}</b>"])}</tr>')
     return f'<table class="cut-fields"><tbody>{"".join(rows)}</tbody></table>'

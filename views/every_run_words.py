@@ -27,44 +27,51 @@ CHECKS = {
 }  # fmt: skip
 LABELS = {
     "--algorithm": "Rule", "--complete": "Processes", "--sends": "Messages each", "--crashes": "Crashes",
-    "--restarts": "Who has crashed may start again",
+    "--restarts": "Who has crashed may start again", "--losses": "Losses",
 }  # fmt: skip
 
 
 def headline(found: Result) -> str:
     """What was found, in a sentence, as HTML."""
-    with_crashes = f" with {at_most(found.may)}" if found.may.crashes else ""
+    with_faults = f" with {at_most(found.may)}" if found.may != NO_FAULTS else ""
     steps, states = f"{counted(found.transitions, 'step')} between them", counted(found.states, "state")
     if found.runs:
         checks = "1 check fails" if len(found.runs) == 1 else f"{len(found.runs)} checks fail"
         more = f" Not all explored ({escape(found.problem)})." if found.problem else ""
-        return f'<span class="cut-bad">{checks} in some runs</span>{with_crashes}: {states}, {steps}.{more}'
+        return f'<span class="cut-bad">{checks} in some runs</span>{with_faults}: {states}, {steps}.{more}'
     if found.problem:
         return (
             f"Not all explored ({escape(found.problem)}): depth {len(found.depths) - 1}, {states}, no violation so far."
         )
     if not found.recorded:
         return f"No run completes a snapshot: {states}, {steps}."
-    return f'<span class="cut-good">Every check holds in every run</span>{with_crashes}: {states}, {steps}.'
+    return f'<span class="cut-good">Every check holds in every run</span>{with_faults}: {states}, {steps}.'
 
 
 def system(scenario: Scenario, may: MayHappen = NO_FAULTS) -> str:
     """What was explored and by which rule, such as `Two banks. Chandy-Lamport, broken: channels are not FIFO`.
 
-    may: the crashes that were explored.
+    may: the crashes and losses that were explored.
     """
     rule = ALGORITHMS[scenario.algorithm].title
     switches = [SLIPS[name].switch for name in scenario.breaks]
     broken = f", broken: {'; '.join(switches)}" if switches else ""
     free = "" if all(own.fifo for own in scenario.channels) or "fifo" in scenario.breaks else ", channels not FIFO"
-    then = "may start again" if may.restarts else "stays down"
-    crashes = f". In a run {at_most(may)}; who has crashed {then}" if may.crashes else ""
-    return f"{scenario.title or scenario.name}. {rule}{broken}{free}{crashes}"
+    then = [f"who has crashed {'may start again' if may.restarts else 'stays down'}"] if may.crashes else []
+    then += ["what is lost is not sent again"] if may.losses else []
+    faults = "; ".join([f". In a run {at_most(may)}", *then]) if then else ""
+    return f"{scenario.title or scenario.name}. {rule}{broken}{free}{faults}"
 
 
 def at_most(may: MayHappen) -> str:
-    """`at most 1 crash`, `at most 2 crashes`."""
-    return f"at most {may.crashes} {'crash' if may.crashes == 1 else 'crashes'}"
+    """`at most 1 crash`, `at most 2 crashes and 1 loss`."""
+    counts = (may.crashes, "crash", "crashes"), (may.losses, "loss", "losses")
+    return f"at most {' and '.join(f'{count} {one if count == 1 else more}' for count, one, more in counts if count)}"
+
+
+def takes_away(found: Result) -> str:
+    """What takes a state or a message away in some run: `a crash`, `a loss`, `a crash or a loss`; empty: nothing."""
+    return " or ".join([*(["a crash"] if found.has_crashes else []), *(["a loss"] if found.may.losses else [])])
 
 
 def titles(checks: Iterable[str]) -> str:

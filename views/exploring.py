@@ -59,7 +59,8 @@ class Result:
     problem: why these are not all; "" if they are. runs: a shortest wrong run of each check that fails, the shortest
     first; told: its steps in sentences, and what shows that the check fails. taken: the keys (see `key_of`) of the
     snapshots of the run itself, as time has it. nodes, edges: the graph of states, if it is small; why: what shows that
-    checks fail in a state, by its number. may: the crashes that were explored beside the faults of the scenario.
+    checks fail in a state, by its number. may: the crashes and losses that were explored, beside the faults of
+    the scenario.
     """
 
     scenario: Scenario

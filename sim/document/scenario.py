@@ -263,10 +263,13 @@ class Scenario:
                 if outage.end < math.inf:
                     yield FaultLine(heals, process, channels, outage.end)
 
-    def engine(self, *, has_faults: bool = False) -> Engine:
-        """A new engine for this scenario; `has_faults`: faults may happen that it does not plan."""
+    def engine(self, *, has_faults: bool = False, is_raw: bool = False) -> Engine:
+        """A new engine for this scenario; `has_faults`: faults may happen that it does not plan.
+
+        is_raw: nothing makes good what is lost, whatever the scenario says of its network.
+        """
         workload, rules, absent = self._workload(), self.rule_book(), self.absent
-        is_raw, has_faults = self.network.is_raw, has_faults or self.fault_rates.meets_messages
+        is_raw, has_faults = is_raw or self.network.is_raw, has_faults or self.fault_rates.meets_messages
         return Engine(
             self.processes, self.channels, workload, rules, self.agenda, absent, has_faults=has_faults, is_raw=is_raw
         )

@@ -42,6 +42,10 @@ def add_faults(command: argparse.ArgumentParser) -> None:
         help="so many crashes in a run, of any process at any moment (default: 0)",
     )  # fmt: skip
     command.add_argument("--restarts", action="store_true", help="a process that has crashed may start again")
+    command.add_argument(
+        "--losses", type=int, default=0, metavar="N",
+        help="so many messages and markers are lost in a run, on their way, and nobody sends them again (default: 0)",
+    )  # fmt: skip
 
 
 def asked(arguments: argparse.Namespace) -> Scenario:
@@ -59,7 +63,7 @@ def asked(arguments: argparse.Namespace) -> Scenario:
 
 def may_happen(arguments: argparse.Namespace) -> MayHappen:
     """The faults that may happen at any moment."""
-    return MayHappen(arguments.crashes, arguments.restarts)
+    return MayHappen(arguments.crashes, arguments.restarts, arguments.losses)
 
 
 def tell(done: Exploration, arguments: argparse.Namespace) -> int:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from sim.core.engine import Engine
-from sim.core.model import FAULTS, Action, Crash, Deliver, Fire, Hear, Restart, Start, State
+from sim.core.model import (
+    FAULTS,
+    MARKER,
+    Action,
+    Crash,
+    Deliver,
+    Fire,
+    Hear,
+    Lose,
+    Message,
+    MessageReference,
+    Restart,
+    Start,
+    State,
+)
+from sim.core.network import RAW
 from sim.core.scheduler import choice_name, fault_name
+from sim.core.slip import FIFO
 from sim.document.scenario import FaultLine, Scenario, SchedulerChoice
 from sim.explore.space import Space
 
@@ -20,26 +36,49 @@ def replayed(scenario: Scenario, space: Space, path: Sequence[tuple[int, int]]) 
 def by_hand(scenario: Scenario, names: tuple[str, ...]) -> Scenario:
     """The scenario with choices, by their names. Delays mean nothing in it, as it has no time.
 
-    Where it has no faults, it gets a line for each fault that was chosen, at the time of that step.
+    Where it has no faults, it gets a line for each fault that was chosen, at the time of that step. It always gets one
+    for each message that is lost, and then its network is raw: no layer sends such a message again.
     """
-    faults = list(scenario.faults)
-    if not scenario.all_faults:
-        names, faults = _planned(names)
-    choice = SchedulerChoice("manual", order=names)
-    return replace(scenario, scheduler=choice, faults=tuple(faults), delays={}, cuts=(), walk=(), expect={})
+    names, faults = _planned(scenario, names)
+    if any(own.kind == "lose" for own in faults):
+        scenario = _raw(scenario)
+    choice, faults = SchedulerChoice("manual", order=names), (*scenario.faults, *faults)
+    return replace(scenario, scheduler=choice, faults=faults, delays={}, cuts=(), walk=(), expect={})
 
 
-def _planned(names: tuple[str, ...]) -> tuple[tuple[str, ...], list[FaultLine]]:
-    """Lines for the faults among some choices; and these, with faults of the same name numbered."""
+def _raw(scenario: Scenario) -> Scenario:
+    """The scenario on a raw network. No channel is FIFO there; where rules need that, it is a rule that is broken."""
+    needs_fifo = scenario.snapshots and scenario.rules.needs_fifo and FIFO not in scenario.breaks
+    breaks = (FIFO, *scenario.breaks) if needs_fifo else scenario.breaks
+    return replace(scenario, network=replace(scenario.network, layer=RAW), breaks=breaks)
+
+
+def _planned(scenario: Scenario, names: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[FaultLine, ...]]:
+    """Lines for the faults among some choices that the scenario does not plan.
+
+    And the choices, with faults of the same name numbered.
+    """
+    channels = {channel.name for channel in scenario.channels}
+    unplanned = ("lose",) if scenario.all_faults else ("crash", "restart", "lose")
     order, faults = [], list[FaultLine]()
     for step, name in enumerate(names, start=1):
-        kind, _, process = name.partition(" ")
-        if kind in ("crash", "restart"):
-            before = sum((own.kind, own.process) == (kind, process) for own in faults)
-            faults.append(FaultLine(kind, process, (), float(step)))
+        kind, _, about = name.partition(" ")
+        if kind in unplanned:
+            message = _reference(about, channels) if kind == "lose" else None
+            line = FaultLine(kind, None if message else about, (), float(step), message=message)
+            before = sum((own.kind, own.about) == (kind, line.about) for own in faults)
+            faults.append(line)
             name = f"{name} #{before + 1}" if before else name
         order.append(name)
-    return tuple(order), faults
+    return tuple(order), tuple(faults)
+
+
+def _reference(about: str, channels: Collection[str]) -> MessageReference:
+    """The message of a choice: `P1.1` is the send of an application message, `P1->P2 S1` a marker."""
+    channel, _, snapshot = about.partition(" ")
+    if channel in channels:
+        return MessageReference(None, channel, MARKER, snapshot)
+    return MessageReference(label=about)
 
 
 def name_of(engine: Engine, state: State, action: Action) -> str:
@@ -71,6 +110,9 @@ def action_of(engine: Engine, state: State, node: int, parts: tuple[object, ...]
         return engine.agenda[int(str(parts[1]))].action
     if kind == "turn":
         return engine.workload.options(state.processes[node])[int(str(parts[1]))]
+    if kind == "lose":
+        queue: list[Message] = state.queues[parts[1].number]  # type: ignore[attr-defined]
+        return Lose(queue[int(str(parts[2]))].names[-1])
     channel, overtaken = parts[1], parts[3]
     if kind == "hear":
         return Hear(state.control[channel][0])  # type: ignore[index]

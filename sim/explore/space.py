@@ -17,7 +17,7 @@ import numpy as np
 
 from sim.core.engine import Engine
 from sim.core.errors import InputError
-from sim.core.model import APP, MARKER, Channel, Crash, Initiate, Join, Leave, Restart
+from sim.core.model import APP, MARKER, Channel, Copy, Crash, Initiate, Join, Leave, Lose, Restart
 from sim.explore.machine import IMPOSSIBLE, UNKNOWN, Machine, Numbers
 from sim.explore.packing import Bits, Change, Collapsed, Ints, Keys, Packing, classes, distinct, packing_of, wider
 from sim.explore.world import NO_FAULTS, MayHappen, World, may_record_again
@@ -84,6 +84,23 @@ class Contents:
                 found.append((token, queue[:place], self.numbers.number(left, left)))
         return found
 
+    def losses(self, content: int) -> list[tuple[int, int]]:
+        """The ranks of the messages that may be lost, each with the content that is left: all of them.
+
+        Of several markers of one snapshot only the first one may be, for a fault cannot name another one.
+        """
+        queue: tuple[int, ...] = self.numbers.things[content]
+        found, markers = [], set[str | None]()
+        for rank, token in enumerate(queue):
+            own = self.tokens.things[token][0]
+            if own.kind == MARKER and own.snapshot in markers:
+                continue
+            if own.kind == MARKER:
+                markers.add(own.snapshot)
+            left = queue[:rank] + queue[rank + 1 :]
+            found.append((rank, self.numbers.number(left, left)))
+        return found
+
     def _passes(self, queue: Sequence[int], place: int) -> bool:
         """Whether the message at a place is the first marker, and one that goes ahead."""
         *before, own = (self.tokens.things[token][0] for token in queue[: place + 1])
@@ -137,6 +154,9 @@ class Space:
         if engine.absent or any(isinstance(item.action, Join | Leave) for item in engine.agenda):
             what = "faults: every run is explored without processes that join or leave as yet"
             raise InputError(f"{what}; leave them out")
+        if any(isinstance(item.action, Lose | Copy) for item in engine.agenda):
+            what = "faults: every run is explored without messages that the scenario loses or copies as yet"
+            raise InputError(f"{what}; leave them out, or give --losses instead")
         self.engine, self.may = engine, may
         control = [] if not engine.algorithm.uses_control else [
             engine.control_channel(source, target)
@@ -164,6 +184,7 @@ class Space:
         widths += [len(self.order).bit_length(), 2 if engine.awaited else 0]
         self.packing = packing_of(widths)
         self._delivered: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        self._lost: dict[tuple[int, int], list[tuple[int, int]]] = {}
 
     def initial(self) -> Keys:
         """The one state at which all runs begin."""
@@ -232,7 +253,7 @@ class Space:
             if channel.target == node:
                 is_stopped = None if self.is_control[place] else stopped
                 severed = self._severed(level, channel)
-                for move in self._deliveries(node, level, locals_, kinds, place):
+                for move in self._from_channel(node, level, locals_, kinds, place, self._delivered_of):
                     yield _unless(severed, _unless(is_stopped, move, self._goes_ahead))
 
     def _stopped(self, node: int, level: Level) -> Bits | None:
@@ -299,6 +320,15 @@ class Space:
         for kind in kinds:
             for node in range(len(self.engine.processes)):
                 yield self._fault(node, level, np.arange(len(level.keys)), kind)
+        if self.may.losses:
+            yield from self._losses(level)
+
+    def _losses(self, level: Level) -> Iterator[Move]:
+        """A message is lost on its way, also on a channel that is severed. Control messages never are."""
+        assert self.world is not None
+        locals_, kinds = self._locals(level, self.world.number)
+        for place in range(len(self.engine.channels)):
+            yield from self._from_channel(self.world.number, level, locals_, kinds, place, self._lost_of)
 
     def _fault(self, node: int, level: Level, places: Keys, kind: str, *item: int) -> Move:
         """A process crashes or starts again: a step of the process and the world at once."""
@@ -319,13 +349,16 @@ class Space:
         move.places = places.take(move.places)
         return move
 
-    def _deliveries(self, node: int, level: Level, locals_: Keys, kinds: Keys, place: int) -> Iterator[Move]:
-        """What is delivered on a channel: the first message, or where others may overtake it, one of any rank."""
+    def _from_channel(
+        self, node: int, level: Level, locals_: Keys, kinds: Keys, place: int,
+        offered_of: Callable[[int, int], list[tuple[int, int]]],
+    ) -> Iterator[Move]:  # fmt: skip
+        """What a node does with a message of a channel: the inputs that a content offers to it, one after another."""
         column, known = len(self.machines) + place, len(self.contents[place].numbers.things)
         pairs, kinds = classes(kinds * known + level.column(column), len(locals_) * known)
         locals_, contents = locals_[pairs // known], pairs % known
         there = np.flatnonzero(np.bincount(contents, minlength=known)).tolist()
-        offered = {content: self._delivered_of(place, content) for content in there}  # only these: others bring numbers
+        offered = {content: offered_of(place, content) for content in there}  # only these: others bring numbers
         for rank in range(max(map(len, offered.values()), default=0)):
             given, left = self._tables(offered, rank, known)
             inputs = given[contents]
@@ -344,9 +377,20 @@ class Space:
             ]
         return self._delivered[key]
 
+    def _lost_of(self, place: int, content: int) -> list[tuple[int, int]]:
+        """The inputs that a content offers to the world, with what is left of it."""
+        key = place, content
+        if key not in self._lost:
+            assert self.world is not None
+            self._lost[key] = [
+                (self.world.input("lose", self.channels[place], rank), left)
+                for rank, left in self.contents[place].losses(content)
+            ]
+        return self._lost[key]
+
     @staticmethod
     def _tables(offered: Mapping[int, Sequence[tuple[int, int]]], rank: int, known: int) -> tuple[Ints, Ints]:
-        """By content: the input of the delivery with this rank, and the content that it leaves (-1: there is none)."""
+        """By content: the input with this rank, and the content that it leaves (-1: there is none)."""
         table = np.full((known, 2), IMPOSSIBLE, np.int32)
         for content, own in offered.items():
             if rank < len(own):
@@ -415,6 +459,8 @@ class Space:
             for place, contents in enumerate(self.contents):
                 for content in range(len(contents.numbers.things)):
                     self._delivered_of(place, content)
+                    if self.may.losses and not self.is_control[place]:
+                        self._lost_of(place, content)
             for machine in self.machines:
                 for column in machine.columns_sent():
                     machine.batches(column, self.contents[column - len(self.machines)].batches)

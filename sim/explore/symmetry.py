@@ -160,6 +160,8 @@ class Renaming:
         if (node, given) not in self._inputs:
             if kind in ("deliver", "hear"):
                 parts = [self._channels[parts[0].number], self._token(parts[1]), self._tokens(parts[2])]
+            elif kind == "lose":
+                parts = [self._channels[parts[0].number], parts[1]]
             elif kind == "fire":
                 parts = [self.value(parts[0])]
             self._inputs[node, given] = self.space.machines[self.places[node]].input(kind, *parts)

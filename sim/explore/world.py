@@ -1,13 +1,14 @@
 """What the world does to a system: the faults that a scenario plans, and those that may happen at any moment.
 
 The world is one more node. Its local state says which channels are severed, which faults have happened, and how many
-more may. A crash is a step of the process that crashes, and changes the world's local state as well.
+more may. A crash is a step of the process that crashes, and changes the world's local state as well. A message is lost
+by the world alone: it is taken out of its channel, wherever it stands there, and the others keep their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sim.core.engine import Engine
@@ -23,15 +24,19 @@ class MayHappen:
     """The faults that may happen at any moment, besides those that the scenario plans.
 
     crashes: so many in a run, of any process that is up. restarts: whether a process that is down may start again.
+    losses: so many application messages and markers are lost in a run, each on its way, and nobody sends them again.
     """
 
     crashes: int = 0
     restarts: bool = False
+    losses: int = 0
 
     def check(self, scenario: Scenario) -> None:
         """Raises InputError where that makes no sense."""
         if self.crashes < 0:
             raise InputError(f"--crashes {self.crashes}: give a number of crashes, 0 or more")
+        if self.losses < 0:
+            raise InputError(f"--losses {self.losses}: give a number of losses, 0 or more")
         if self.restarts and not self.crashes:
             raise InputError("--restarts: only a process that has crashed can start again; give --crashes as well")
         if self.crashes and scenario.all_faults:
@@ -39,10 +44,13 @@ class MayHappen:
         if self.crashes and scenario.snapshots and not scenario.rules.allows_crashes:
             rules = f"the rules of {scenario.rules.title} do not allow for a crash as yet"
             raise InputError(f"--crashes: {rules}; leave it out, or use Chandy-Lamport's")
+        if scenario.fault_rates.meets_messages:
+            what = "fault_rates: every run is explored without messages that are lost or copied by chance as yet"
+            raise InputError(f"{what}; leave `lose` and `copy` out, or give --losses instead")
 
     def engine(self, scenario: Scenario) -> Engine:
         """An engine for the scenario in which this may happen."""
-        return scenario.engine(has_faults=self.crashes > 0)
+        return scenario.engine(has_faults=self.crashes + self.losses > 0, is_raw=self.losses > 0)
 
 
 NO_FAULTS = MayHappen()
@@ -57,23 +65,29 @@ def may_record_again(engine: Engine, may: MayHappen) -> bool:
 class WorldLocal(Local):
     """The local state of the world.
 
-    crashes: how many more may happen at any moment. takes_away: whether a state or a message may be lost by now.
+    crashes, losses: how many more may happen at any moment. takes_away: whether a state or a message may be lost by
+    now. slowed: how many times as long as usual a process takes, by its number; without time it changes nothing.
     """
 
     severed: frozenset[Channel] = frozenset()
     crashes: int = 0
     takes_away: bool = False
+    losses: int = 0
+    slowed: Mapping[int, float] = field(default_factory=dict)
 
     def key(self, *, counts_events: bool) -> Hashable:
         """Equal for local states that lead to the same."""
         position = self.process.position, self.done
-        return position, frozenset(channel.number for channel in self.severed), self.crashes, self.takes_away
+        severed, slowed = frozenset(channel.number for channel in self.severed), frozenset(self.slowed.items())
+        return position, severed, slowed, self.crashes, self.losses, self.takes_away
 
 
 class World(Machine):
-    """The world as a node. An input is ("item", number), or that some process does something: ("crash",), ("restart",).
+    """The world as a node. An input is ("item", number), ("lose", channel, rank of the message in it), or that some
+    process does something: ("crash",), ("restart",).
 
-    The other half of a crash is the outcome at the process. The age of a run's local states counts it there.
+    The other half of a crash is the outcome at the process. The age of a run's local states counts it there. The other
+    half of a loss is the content of the channel (Space).
     """
 
     def __init__(
@@ -84,7 +98,7 @@ class World(Machine):
 
     def initial(self, process: Process) -> WorldLocal:
         """Before anything has happened."""
-        return WorldLocal(process, crashes=self.may.crashes)
+        return WorldLocal(process, crashes=self.may.crashes, losses=self.may.losses)
 
     def _carried_out(self, local: int, given: int) -> int:
         self.executed.append((local, given))
@@ -94,6 +108,8 @@ class World(Machine):
             after = self._planned(before, parts[0])
         elif kind == "crash":
             after = replace(before, crashes=before.crashes - 1, takes_away=True) if before.crashes else None
+        elif kind == "lose":
+            after = self._with_a_loss(before) if before.losses else None
         else:
             after = before if self.may.restarts else None
         if after is None:
@@ -101,13 +117,17 @@ class World(Machine):
         outcome = Outcome(self.aged(after), (), frozenset())
         return self.outcomes.number(outcome, outcome)
 
+    @staticmethod
+    def _with_a_loss(before: WorldLocal) -> WorldLocal:
+        return replace(before, losses=before.losses - 1, takes_away=True, age=before.age + 1)
+
     def _planned(self, before: WorldLocal, number: int) -> WorldLocal | None:
         """The local state after a fault that the scenario plans, as the engine carries it out."""
         item = self.engine.agenda[number]
         is_next = item.rank == before.process.position if item.after is None else number not in before.done
         state = self.engine.initial()
         state.services[-1] = process = before.process.copy()
-        state.severed = before.severed
+        state.severed, state.slowed = before.severed, before.slowed
         fault: Any = item.action
         if type(fault) not in FAULTS or not is_next:
             return None
@@ -116,7 +136,7 @@ class World(Machine):
             return None
         self.engine.perform(state, fault, [])
         return replace(
-            before, process=process, severed=state.severed, age=before.age + (not is_of_process),
+            before, process=process, severed=state.severed, slowed=state.slowed, age=before.age + (not is_of_process),
             done=before.done | ({number} if item.after is not None else set()),
             takes_away=before.takes_away or isinstance(fault, Crash),
         )  # fmt: skip

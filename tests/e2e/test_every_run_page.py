@@ -87,6 +87,25 @@ def test_a_crash_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
     assert page.get_by_role("spinbutton", name="Crashes").input_value() == "1"
 
 
+def test_a_loss_is_asked_for_and_the_run_that_needs_it_opens(page, fresh_tab):
+    page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=1&rule=unaligned_barriers")
+    page.get_by_role("heading", name="Every check holds in every run: ").wait_for()
+    page.get_by_role("spinbutton", name="Losses").fill("1")
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Try every run").click()
+    page.wait_for_url("**/every-run?complete=2&sends=1&rule=unaligned_barriers&losses=1")
+    page.get_by_role("heading", name="1 check fails in some runs with at most 1 loss: 201 states").wait_for()
+    page.get_by_text("In a run at most 1 loss; what is lost is not sent again").wait_for()
+    page.get_by_role("radio", name="Checks").click()
+    page.get_by_text("A snapshot whose marker is lost is never complete.").wait_for()
+    page.get_by_role("button", name="Channel states (5 steps)").click()
+    page.wait_for_selector(EXPLORER)
+    assert "A wrong channel state" in page.locator(".cc-card:not([hidden])").inner_text()
+    page.go_back()
+    page.get_by_role("heading", name="with at most 1 loss: 201 states").wait_for()
+    assert page.get_by_role("spinbutton", name="Losses").input_value() == "1"
+
+
 def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
     page.goto(f"{fresh_tab.url}/every-run?complete=2&sends=0&crashes=1")
     page.get_by_role("button", name="State 3", exact=False).first.click()
@@ -105,10 +124,11 @@ def test_the_way_to_a_state_with_a_crash_opens(page, fresh_tab):
             "Crashes: the scenario has faults of its own; take them out, or leave Crashes out.",
         ),
         ("complete=2&restarts=yes", "Who has crashed may start again: only a process that has crashed can start again"),
+        ("complete=2&losses=3", "losses: expected a whole number from 0 to 2, not '3'."),
         ("complete=2&crashes=3", "crashes: expected a whole number from 0 to 2, not '3'."),
     ],
 )
-def test_crashes_that_cannot_be_explored_are_refused_in_a_sentence(page, fresh_tab, query, told):
+def test_faults_that_cannot_be_explored_are_refused_in_a_sentence(page, fresh_tab, query, told):
     page.goto(f"{fresh_tab.url}/every-run?{query}")
     complaint = page.locator(".st-key-cut-results").get_by_role("alert")
     complaint.wait_for()

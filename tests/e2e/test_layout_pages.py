@@ -82,6 +82,7 @@ def test_the_views_of_an_ensemble(visit):
 EVERY_RUN = {  # what is told when the page has drawn it
     "complete=2&sends=1&fifo=no": ".cut-states[data-ready]",
     "complete=2&sends=0&crashes=1&restarts=yes": ".cut-states[data-ready]",
+    "complete=2&sends=1&losses=1": ".cut-states[data-ready]",
     "scenario=termination": ".cut-states[data-ready]",
     "scenario=overlapping": CHART,
 }

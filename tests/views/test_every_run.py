@@ -27,6 +27,7 @@ from views.state_graph import states_of
 
 BANKS = Asked(Shared(scenario="two_banks"))
 DEAF = replace(BANKS, rule="deaf_initiator")
+LOSING = 'processes = ["A", "B"]\nfaults = [{ kind = "lose", message = "A.1" }]\n'
 CRASHING = Asked(rule="two_markers", crashes=1, restarts=True)
 
 
@@ -50,6 +51,7 @@ def explored(asked: Asked) -> Result:
         replace(BANKS, own_order=True),
         replace(BANKS, crashes=1),
         Asked(crashes=2, restarts=True),
+        Asked(crashes=1, losses=2),
         Asked(Shared(scenario="two_banks", edits=(({"do": "delete", "item": {"script": 1}}, 0.0),))),
         Asked(Shared(toml='processes = ["A", "B"]\n', name="mine")),
     ],
@@ -73,6 +75,7 @@ def test_an_address_asks_for_the_same_again(asked):
         ({"complete": "2", "states": "9" * 30}, "states: expected"),
         ({"complete": "2", "crashes": "3"}, "crashes: expected a whole number from 0 to 2, not '3'"),
         ({"complete": "2", "crashes": "-1"}, "crashes: expected a whole number from 0 to 2, not '-1'"),
+        ({"complete": "2", "losses": "3"}, "losses: expected a whole number from 0 to 2, not '3'"),
         ({"complete": "2", "crashes": "1", "restarts": "1"}, "restarts: expected 'yes' or nothing, not '1'"),
     ],
 )
@@ -90,6 +93,7 @@ def test_a_bad_address_is_one_sentence(query, told):
         (replace(BANKS, rule="lai_yang", crashes=1), "the rules of Lai-Yang do not allow for a crash as yet"),
         (Asked(Shared(scenario="crash"), crashes=1), "the scenario has faults of its own"),
         (replace(BANKS, restarts=True), "only a process that has crashed can start again"),
+        (Asked(Shared(toml=LOSING, name="losing"), losses=1), "without messages that the scenario loses or copies"),
     ],
 )
 def test_what_cannot_be_explored_is_one_sentence(asked, told):
@@ -108,6 +112,8 @@ def test_the_command_line_for_the_same():
     assert own.command(own.scenario()) == "python -m sim explore two_banks --own-order"
     crashes = replace(BANKS, crashes=2, restarts=True)
     assert crashes.command(crashes.scenario()) == "python -m sim explore two_banks --crashes 2 --restarts"
+    losses = replace(BANKS, losses=1)
+    assert losses.command(losses.scenario()) == "python -m sim explore two_banks --losses 1"
 
 
 def test_what_is_too_long_for_a_link_is_explored_without_one():
@@ -202,6 +208,31 @@ def test_a_wrong_run_that_needs_a_crash_is_told_and_runs():
     assert wrong.steps == 7
     assert "channel_states" in {own.check for own in verdicts_of(wrong)["S1"] if own.holds is False}
     assert explored(replace(CRASHING, restarts=False)).runs == {}
+
+
+def test_every_check_holds_with_a_loss():
+    found = explored(replace(BANKS, losses=1))
+    assert "Every check holds in every run</span> with at most 1 loss: " in words.headline(found)
+    told = words.system(found.scenario, found.may)
+    assert told == "Two banks. Chandy-Lamport. In a run at most 1 loss; what is lost is not sent again"
+    both = words.system(found.scenario, replace(found.may, crashes=1, losses=2))
+    end = "In a run at most 1 crash and 2 losses; who has crashed stays down; what is lost is not sent again"
+    assert both.endswith(end)
+    table = checks_table(found)
+    assert table.count("✓ holds in every run without a loss") == 2 and table.count("✓ holds in every run<") == 2
+    assert "What a loss has taken is missing in a sum." in about_snapshots(found)
+    assert "✗" not in snapshots_table(found)
+    assert words.takes_away(explored(Asked(sends=0, crashes=1, losses=1))) == "a crash or a loss"
+
+
+def test_a_wrong_run_that_needs_a_loss_is_told_and_runs():
+    asked = Asked(rule="unaligned_barriers", losses=1)
+    found = explored(asked)
+    assert list(found.runs) == ["channel_states"]
+    assert "is lost: nobody receives it" in " ".join(found.told["channel_states"])
+    wrong = run(found.runs["channel_states"])
+    assert "channel_states" in {own.check for own in verdicts_of(wrong)["S1"] if own.holds is False}
+    assert explored(replace(asked, losses=0)).runs == {}
 
 
 def test_the_faults_of_a_run_itself_are_crashes_too():
@@ -396,8 +427,13 @@ def test_crashes_have_fields_and_starting_again_needs_a_crash(page):
     assert pressed(page) == BANKS
 
 
+def test_losses_have_a_field(page):
+    page.number_input(key="every-losses").set_value(2).run()
+    assert pressed(page) == replace(BANKS, losses=2)
+
+
 def test_a_complete_graph_has_its_own_fields(page):
-    assert [own.label for own in page.number_input] == ["Crashes"]
+    assert [own.label for own in page.number_input] == ["Crashes", "Losses"]
     page.selectbox[0].set_value(next(key for key, own in subjects(BANKS, None).items() if own.shared is None)).run()
     page.number_input[0].set_value(3)
     page.checkbox[0].set_value(True).run()

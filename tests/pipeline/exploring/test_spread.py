@@ -65,6 +65,10 @@ def test_all_kinds_of_steps_are_in_the_tables(tmp_path: Path, name: str, own_ord
     [
         (complete_graph(2, 1), MayHappen(crashes=1)),
         (complete_graph(2, 1), MayHappen(crashes=2, restarts=True)),
+        (complete_graph(2, 1), MayHappen(losses=1)),
+        (complete_graph(2, 1), MayHappen(crashes=1, losses=1)),
+        (changed(complete_graph(2, 1), "unaligned_barriers", not_fifo=False), MayHappen(losses=2)),
+        (library.load("partition"), MayHappen(losses=1)),
         (changed(complete_graph(2, 1), "two_markers", not_fifo=False), AND_BACK),
         (library.load("two_banks"), AND_BACK),
         (library.load("partition"), NO_FAULTS),
@@ -91,7 +95,7 @@ def test_states_that_need_more_than_63_bits(tmp_path: Path) -> None:
     assert Exploration(scenario, search.found, {}).to_json() == alone.to_json()
 
 
-def test_the_command_explores_crashes_as_that_of_sim_does(
+def test_the_command_explores_faults_as_that_of_sim_does(
     spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = []
@@ -103,6 +107,10 @@ def test_the_command_explores_crashes_as_that_of_sim_does(
         wrong = library.find(str(saved))
         assert run(wrong).steps == 7 and [own.kind for own in wrong.faults] == ["crash", "restart"]
     assert told[0] == told[1] and (told[0]["states"], told[0]["transitions"]) == (1_393, 2_819)
+    assert main(["explore", "--complete", "2", "--losses", "1", "--json", "--scratch", str(tmp_path)]) == 0
+    lossy = json.loads(capsys.readouterr().out)
+    assert lossy == exploration(complete_graph(2, 1), may=MayHappen(losses=1)).to_json()
+    assert (lossy["states"], lossy["transitions"]) == (141, 260)
     assert main(["explore", "crash", "--crashes", "1", "--scratch", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith("--crashes: the scenario has faults of its own")
 

@@ -16,7 +16,7 @@ from sim.explore.world import MayHappen
 from sim.run.execution import run
 from sim.verify.checks import verdicts_of
 from tests.sim.explore.plain import explored
-from tests.sim.explore.plain_crashes import explored_with_crashes, whole_states
+from tests.sim.explore.plain_faults import explored_with_faults, whole_states
 
 ONE_CRASH, AND_BACK = MayHappen(crashes=1), MayHappen(crashes=1, restarts=True)
 
@@ -54,7 +54,7 @@ SECOND_PATH = {
 @pytest.mark.parametrize("name", SECOND_PATH)
 def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as_many_apart(name):
     scenario, may = SECOND_PATH[name]
-    found, plain = exploration(scenario, may=may).found, explored_with_crashes(scenario, may)
+    found, plain = exploration(scenario, may=may).found, explored_with_faults(scenario, may)
     assert set(whole_states(found)) == plain.of_engine
     assert (found.states, found.transitions) == (plain.states, plain.transitions)
     assert found.is_levelled and found.snapshots == plain.snapshots
@@ -65,7 +65,7 @@ def test_the_engine_alone_finds_the_same_states_and_a_diary_of_its_rows_tells_as
 def test_where_processes_do_not_wait_for_each_other_it_is_the_same(may):
     scenario = library.load("two_banks")
     found = exploration(scenario, own_order=True, may=may).found
-    plain = explored_with_crashes(scenario, may, own_order=True)
+    plain = explored_with_faults(scenario, may, own_order=True)
     assert set(whole_states(found)) == plain.of_engine
     assert (found.states, found.transitions) == (plain.states, plain.transitions)
 
@@ -81,7 +81,7 @@ def test_one_state_stands_for_those_that_differ_in_names_with_crashes_too(may):
 @pytest.mark.parametrize("slip", ["by_reference", "deaf_initiator", "fifo", "out_of_band", "slips_in", "two_markers"])
 def test_where_a_rule_is_broken_too_and_the_diary_shows_it_after_as_many_steps(slip, may):
     scenario = changed(complete_graph(2, 1), slip, not_fifo=False)
-    done, plain = exploration(scenario, may=may), explored_with_crashes(scenario, may)
+    done, plain = exploration(scenario, may=may), explored_with_faults(scenario, may)
     assert set(whole_states(done.found)) == plain.of_engine
     assert (done.found.states, done.found.transitions) == (plain.states, plain.transitions)
     assert done.found.snapshots == plain.snapshots and dict(done.shortest()) == plain.wrong

@@ -1,4 +1,4 @@
-"""The plain explorer where any process may crash: whole states of the engine, each with a diary of its rows.
+"""The plain explorer where processes may crash and messages be lost: whole states, each with a diary of its rows.
 
 A crash takes from a process what a check still asks for, so a state of the engine is not enough. The diary says what a
 reader of all rows would know by now: the parts that count, and for each message whether it was sent and received after
@@ -28,6 +28,7 @@ from sim.core.model import (
     STATE_CHANGED,
     Action,
     Crash,
+    Lose,
     Restart,
     State,
 )
@@ -162,21 +163,32 @@ class Diary:
                 yield "channel_states"
 
 
-def explored_with_crashes(scenario: Scenario, may: MayHappen, *, own_order: bool = False) -> Found:
+class Left(NamedTuple):
+    """How many crashes and losses may still happen."""
+
+    crashes: int
+    losses: int
+
+    def after(self, action: Action) -> Left:
+        """How many may after an action."""
+        return Left(self.crashes - isinstance(action, Crash), self.losses - isinstance(action, Lose))
+
+
+def explored_with_faults(scenario: Scenario, may: MayHappen, *, own_order: bool = False) -> Found:
     """All states, level by level, each with the number of runs that lead to it."""
-    engine = may.engine(scenario)
-    first, diary = engine.initial(), Diary(may.restarts)
-    alone = of_engine_key(engine, first, may.crashes)
-    level = {(alone, diary.key(first)): (first, may.crashes, diary, 1)}
+    engine = scenario.engine(has_faults=True, is_raw=True)
+    first, diary, left = engine.initial(), Diary(may.restarts), Left(may.crashes, may.losses)
+    alone = of_engine_key(engine, first, left)
+    level = {(alone, diary.key(first)): (first, left, diary, 1)}
     seen, of_engine, transitions, depth = set(level), {alone}, 0, 0
     snapshots, wrong = Counter[Hashable](), dict[str, int]()
     while level:
-        reached: dict[Hashable, tuple[State, int, Diary, int]] = {}
+        reached: dict[Hashable, tuple[State, Left, Diary, int]] = {}
         depth += 1
         for state, left, diary, ways in level.values():
             for action in (*actions(engine, state, own_order=own_order), *faults(state, left, may)):
                 successor, rows = engine.step(state, action)
-                now, still = diary.next(rows), left - isinstance(action, Crash)
+                now, still = diary.next(rows), left.after(action)
                 transitions += 1
                 alone = of_engine_key(engine, successor, still)
                 of_engine.add(alone)
@@ -191,21 +203,30 @@ def explored_with_crashes(scenario: Scenario, may: MayHappen, *, own_order: bool
     return Found(len(seen), transitions, frozenset(of_engine), snapshots, wrong)
 
 
-def faults(state: State, left: int, may: MayHappen) -> Iterator[Action]:
-    """What may fail at any moment: who is up may crash as long as crashes are left, who is down may start again."""
+def faults(state: State, left: Left, may: MayHappen) -> Iterator[Action]:
+    """What may fail at any moment: who is up may crash as long as crashes are left, who is down may start again.
+
+    Every message that is on its way may be lost, once for each name: of several markers of a snapshot the first.
+    """
     for process in state.processes:
-        if process.alive and left:
+        if process.alive and left.crashes:
             yield Crash(process.number)
         elif not process.alive and may.restarts:
             yield Restart(process.number)
+    if left.losses:
+        yield from map(Lose, dict.fromkeys(message.names[-1] for queue in state.queues for message in queue))
 
 
-def of_engine_key(engine: Engine, state: State, left: int) -> Hashable:
-    """A state of the engine with the crashes that are left; these and who is down say all that the world counts."""
-    alone = State(state.processes, state.queues, [])
+def of_engine_key(engine: Engine, state: State, left: Left) -> Hashable:
+    """A state of the engine with the faults that are left, and how many of the scenario's own have happened.
+
+    These and who is down say all that the world, the last service, counts.
+    """
+    *services, world = state.services
+    alone = State([*state.processes, *services], state.queues, [])
     alone.control, alone.timers = state.control, state.timers
     alone.happened, alone.waiting = state.happened, state.waiting
-    return left, key_of(engine, alone)
+    return left, world.position, key_of(engine, alone)
 
 
 def told(diary: Diary, processes: Collection[str], name: str) -> Iterator[Hashable]:
@@ -225,11 +246,11 @@ def whole_states(found: Explored) -> Iterator[Hashable]:
         *locals_, world = (machine.locals.things[own] for machine, own in zip(space.machines, numbers, strict=False))
         contents = [own.numbers.things[at] for own, at in zip(space.contents, numbers[nodes:], strict=False)]
         ways = [[space.tokens.things[token][0] for token in tokens] for tokens in contents]
-        state = State([own.process for own in locals_], ways[: len(engine.channels)], [])
+        state = State([own.process for own in locals_], ways[: len(engine.channels)], [world.process])
         of_control = zip(space.channels[len(engine.channels) :], ways[len(engine.channels) :], strict=True)
         state.control = {channel: tuple(way) for channel, way in of_control if way}
         state.timers = {(at, name): own for at, local in enumerate(locals_) for name, own in local.timers.items()}
         state.happened = space.happened.things[numbers[space.at_happened]]
         done = frozenset().union(*(own.done for own in locals_))
         state.waiting = frozenset(own.number for own in engine.agenda if own.after is not None) - done
-        yield of_engine_key(engine, state, world.crashes)
+        yield of_engine_key(engine, state, Left(world.crashes, world.losses))
