@@ -125,6 +125,7 @@ def _drawn(execution: Execution, draws: Draws) -> Scenario:
         delays={},
         script=_script(scenario, edges, draws),
         snapshots=_snapshots(execution, draws),
+        faults=tuple(own for own in scenario.faults if own.message is None),  # the messages are others
         cuts=(),
         expect={},
     )

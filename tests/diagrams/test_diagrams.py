@@ -17,7 +17,7 @@ from diagrams.scene import arrows_as_they_are, compose
 from diagrams.spacetime import figure
 from diagrams.topology import UNIT
 from diagrams.view import View
-from sim.core.model import CRASH, JOIN, LEAVE
+from sim.core.model import COPIED, CRASH, JOIN, LEAVE, LOST
 from sim.document import library
 from sim.document.files import parse_toml
 from sim.edit.edits import apply_edit
@@ -71,9 +71,9 @@ def test_the_browser_is_told_what_time_means_to_the_scheduler(kind, has_time, wh
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_meters_add_up_at_every_step(name):
-    """While nobody crashes, joins or leaves; tests/diagrams/test_stops.py has what is there from then on."""
+    """While nobody crashes, joins or leaves, and nothing is lost or copied; test_stops.py has what is there then."""
     execution = scene(name).execution
-    changes = [row.step for row in execution.events if row.kind in (CRASH, JOIN, LEAVE)]
+    changes = [row.step for row in execution.events if row.kind in (CRASH, JOIN, LEAVE, LOST, COPIED)]
     last = 0 if execution.scenario.absent else min(changes, default=scene(name).last + 1)
     for meter in meters(scene(name)):
         for step in range(last):

@@ -246,7 +246,7 @@ def test_a_process_leaves_and_joins_by_the_menu_of_its_line(hand):
         return [text for text in page.get_by_role("menuitem").all_inner_texts() if " at " in text][4:]
 
     go(hand, 3)
-    assert entries() == ["Crash at 426", "Leave at 426"]
+    assert entries() == ["Crash at 426", "Slow down, 3 times at 426", "Leave at 426"]
     hand.press(page.get_by_role("menuitem", name="Leave at 426"))
     assert entries() == ["Join at 426"]
     hand.press(page.get_by_role("menuitem", name="Join at 426"))

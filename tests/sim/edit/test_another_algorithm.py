@@ -120,8 +120,8 @@ def test_every_scenario_runs_with_every_algorithm_or_says_in_a_sentence_why_not(
         try:
             checked_run(planned(scenario, remedy.edit if remedy else edit, 0.0))
         except InputError as problem:
-            # what the program needs, a process that is not reached, a crash, or a coordinator
-            about = ("workload", "script", "snapshots", "faults", "coordinator")
+            # what the program needs, a process that is not reached, a crash, a coordinator, or a copy that is counted
+            about = ("workload", "script", "snapshots", "faults", "coordinator", "network")
             assert str(problem).startswith(about) and "\n" not in str(problem)
 
 

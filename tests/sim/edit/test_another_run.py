@@ -28,7 +28,7 @@ TOO_SMALL = {  # two or three messages cannot be of every kind; aligned barriers
 }  # fmt: skip
 NO_CHANNEL_STATES = {"domino", "stop_the_world"}  # so that part of the question has only one answer
 FAULTY = {  # what fails before it is recorded is recorded nowhere
-    "crash", "expired_and_retried", "held_too_many", "joins", "two_outcomes",
+    "crash", "expired_and_retried", "held_too_many", "joins", "lost_and_copied", "two_outcomes",
 }  # fmt: skip
 BARRIERS = {"unaligned", "alignment_timeout"}  # which overtake, and leave no channel empty; aligned ones leave all so
 
