@@ -253,6 +253,17 @@ def test_by_keyboard_the_focus_returns_where_it_was(predict):
     assert button.evaluate("(node) => node === document.activeElement")
 
 
+def test_of_a_snapshot_that_is_given_up_nothing_is_asked(predict):
+    """S1 of expired_and_retried expires, and S2 is complete; in held_too_many the only one fails."""
+    predict.explorer.open("/?scenario=expired_and_retried")
+    predict.begin()
+    assert "S2" in predict.page.locator(".cc-question").inner_text()
+    assert predict.panel.locator(".cc-selector").count() == 0
+    predict.explorer.open("/?scenario=held_too_many")
+    predict.begin()
+    assert "Every snapshot of this run is given up" in predict.panel.inner_text()
+
+
 def test_several_snapshots_are_chosen_one_after_the_other(predict):
     predict.explorer.open("/?scenario=overlapping")
     predict.begin()

@@ -86,12 +86,17 @@ export class Predictor {
     const [run, asked] = [scene.steps.slice(1).map(({ position }) => position), scene.asked_positions.slice(1)];
     this.runStops = stopsOf(scene, events, run, (at) => events.position(at, scene), true);
     this.askedStops = stopsOf(scene, events, asked, (at) => scene.asked_positions[events.step[at]], true);
-    this.predictions = { scene, of: new Map(scene.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
-    this.chosen = scene.snapshots[0]?.id;
+    this.predictions = { scene, of: new Map(this.snapshots.map(({ id }) => [id, emptyPrediction(scene)])) };
+    this.chosen = this.snapshots[0]?.id;
+  }
+
+  /** The snapshots that are asked about: of one that is given up nothing is left to predict. */
+  get snapshots() {
+    return this.explorer.scene.snapshots.filter(({ ending }) => ending == null);
   }
 
   get snapshot() {
-    return this.explorer.scene.snapshots.find(({ id }) => id === this.chosen);
+    return this.snapshots.find(({ id }) => id === this.chosen);
   }
 
   get prediction() {
@@ -100,7 +105,7 @@ export class Predictor {
 
   /** Whether there is anything to predict, and it fits the page. */
   get isPossible() {
-    return this.explorer.scene.snapshots.length > 0 && !this.explorer.isLong();
+    return this.snapshots.length > 0 && !this.explorer.isLong();
   }
 
   /** The stops of each process, where the diagram of this phase has them. */
@@ -277,7 +282,7 @@ export class Predictor {
 
   /** The next snapshot that is not checked yet, else the next one. */
   next() {
-    const ids = this.explorer.scene.snapshots.map(({ id }) => id);
+    const ids = this.snapshots.map(({ id }) => id);
     const at = ids.indexOf(this.chosen);
     const others = [...ids.slice(at + 1), ...ids.slice(0, at)];
     return others.find((id) => !this.predictions.of.get(id).result) ?? others[0];
@@ -309,7 +314,7 @@ export class Predictor {
     const leave = el("button", { type: "button", class: "cc-predict-close", "aria-label": "Leave Predict", onclick: () => this.leave() }, "×");
     const head = el("header", {}, el("h3", {}, "Predict"), this.scored(), leave);
     if (this.explorer.isLong()) return [head, el("p", {}, tooBig(this.explorer))];
-    if (!this.snapshot) return [head, el("p", {}, NOTHING_TO_PREDICT)];
+    if (!this.snapshot) return [head, el("p", {}, this.explorer.scene.snapshots.length ? ALL_GIVEN_UP : NOTHING_TO_PREDICT)];
     const isAsking = this.phase === "asking";
     const unfinished = this.snapshot.completed == null;
     return [
@@ -335,7 +340,7 @@ export class Predictor {
   }
 
   selector() {
-    const { snapshots } = this.explorer.scene;
+    const { snapshots } = this;
     if (snapshots.length < 2) return null;
     const button = ({ id, colour }) => {
       const { result } = this.predictions.of.get(id);
@@ -349,7 +354,7 @@ export class Predictor {
   /** Right or wrong, and in a class's round the code that says so. */
   judged() {
     const { result } = this.prediction;
-    const isFirst = this.chosen === this.explorer.scene.snapshots[0].id;
+    const isFirst = this.chosen === this.snapshots[0].id;
     const code = isFirst ? codeFor(this.explorer.data.round, result, this.snapshot.truth) : undefined;
     return el("div", { class: "cc-judged", "data-holds": String(result.isRight), role: "status", tabindex: "-1" },
       el("strong", {}, judgement(result)),
@@ -442,7 +447,7 @@ export class Predictor {
     if (this.phase === "asking") return [button("Check", () => this.check(), true), ...others];
     const isShown = this.phase === "shown";
     const { isRight } = this.prediction.result;
-    const several = this.explorer.scene.snapshots.length > 1;
+    const several = this.snapshots.length > 1;
     return [
       isShown ? null : button("Show the answer", () => this.goTo(this.explorer.scene.last), isRight && !several),
       isRight ? null : button("Try again", () => this.tryAgain(), true),
@@ -456,6 +461,8 @@ export class Predictor {
 const NOTHING_TO_PREDICT =
   "No snapshot in this run, so there is nothing to predict. Start one: open the Change tab, choose a process under " +
   "“Snapshot at” and press Start.";
+
+const ALL_GIVEN_UP = "Every snapshot of this run is given up, so there is nothing to predict.";
 
 const HOW_TO_PREDICT =
   "Drag each handle to where its process records, or click between two events: every place between the same two counts " +

@@ -67,7 +67,7 @@ export class PredictedCut extends CutHandles {
   layStarts() {
     const { positions } = this;
     const { scene, palette, diagram } = this.explorer;
-    const flags = scene.snapshots.flatMap(({ id, colour, truth }) =>
+    const flags = this.predictor.snapshots.flatMap(({ id, colour, truth }) =>
       Object.entries(truth.start_steps).map(([name, step]) => ({ id, colour, lane: scene.processes.indexOf(name), step })),
     );
     const box = diagram.plotBox();
