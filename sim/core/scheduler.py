@@ -304,7 +304,10 @@ class Timed(Scheduler):
         return max(0.0, self._sent_at[message.origin] + 2 * self._delay_of[message.origin] - self.now)
 
     def _plan_again(self, lost: Message) -> None:
-        """The planned arrival of a message that is lost is none. A FIFO layer sends it again."""
+        """The planned arrival of a message that is lost is none. A FIFO layer sends it again.
+
+        What arrives before it on its channel is parked, since it is not the oldest there.
+        """
         if not self._parked.drop(lost):
             self._outdated[lost.id] += 1
         if self.engine.is_raw:
@@ -314,7 +317,6 @@ class Timed(Scheduler):
         due = again + delay
         if due != HOLD:
             heappush(self._due, (due, DELIVERY, channel.number, lost.id, lost))
-        self._busy_until[channel.number] = max(due, self._busy_until[channel.number])
 
     def _is_outdated(self, message: Message) -> bool:
         """Whether the arrival that is due now is one that was planned before `message` was lost."""

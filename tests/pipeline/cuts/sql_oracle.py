@@ -36,7 +36,7 @@ def _sends(events: DataFrame) -> DataFrame:
     restores = events.where("kind = 'restore'").select(
         "run_id", "process", F.col("epoch").alias("begun"), F.col("index").alias("kept")
     )
-    kinds = F.col("kind").isin("send", "receive", "internal")
+    kinds = F.col("kind").isin("send", "copied", "receive", "internal") & F.col("index").isNotNull()
     is_removed = (F.col("begun") > F.col("epoch")) & (F.col("kept") < F.col("index"))
     joined = (
         events.where(kinds)
@@ -52,7 +52,7 @@ def _sends(events: DataFrame) -> DataFrame:
         .select("run_id", F.col("process").alias("target"), F.col("index").alias("receipt"))
         .distinct()
     )
-    sends = joined.where("kind = 'send'").withColumn("target", F.substring_index("channel", "->", -1))
+    sends = joined.where("kind in ('send', 'copied')").withColumn("target", F.substring_index("channel", "->", -1))
     is_own = (sends.run_id == there.run_id) & (sends.target == there.target) & (sends.peer_index == there.receipt)
     paired = sends.join(there, is_own, how="left").select(
         sends.run_id, sends.process, sends.target, sends.channel, sends["index"], sends.message_id, there.receipt

@@ -133,6 +133,10 @@ class TestWhen:
         execution = run(one_message(fault("lose", "m"), network=Network(), delays={MessageReference("m"): HOLD}))
         assert received(execution) == [] and held(execution) == {0}
 
+    def test_a_loss_is_never_of_a_copy(self):
+        """The copy is on its way from 2, where the other one arrives, to 3."""
+        assert balances(run(one_message(fault("copy", "m"), fault("lose", "m", 2.5)))) == [770, 260]
+
 
 class TestFifoLayer:
     def test_what_is_sent_behind_a_lost_message_waits_for_it(self):
@@ -209,6 +213,16 @@ class TestRawNetwork:
             "S1:channel_states": "C12 recorded [], but [30] crosses the cut",
             "S1:conservation": "1000 money recorded of 1000, copied 30",
         }
+
+    def test_what_waits_on_a_severed_channel_is_lost_and_what_waits_behind_it_comes(self):
+        scenario = system(
+            "P1 P2", script=(send("P1", "P2", 1, 1, label="a"), send("P1", "P2", 1.2, 2)), network=RAW,
+            faults=(
+                FaultLine("sever", channels=("P1->P2",), at=1.5), FaultLine("mend", channels=("P1->P2",), at=9),
+                fault("lose", "a", 5),
+            ),
+        )  # fmt: skip
+        assert received(run(scenario)) == [(2, 9)]
 
     def test_a_loss_makes_lai_yang_wait_for_ever(self):
         scenario = one_message(fault("lose", "m"), algorithm="lai_yang", snapshots=(start("P1", 2),))
