@@ -16,7 +16,7 @@ import pyarrow
 
 from pipeline.store.schema import arrow_schema
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, EVENT_TYPES, INTERNAL, RECEIVE, RECEIVED, SEND, label_of
+from sim.core.model import APPLICATION_KINDS, COPIED, EVENT_TYPES, INTERNAL, RECEIVE, RECEIVED, SEND, label_of
 
 Value = TypeVar("Value")
 
@@ -52,7 +52,8 @@ class EventRows:
     def counts(self) -> dict[str, int]:
         """The numbers of application events, messages, and unreceived messages: fields of a Reading."""
         events = {e for e, kind in zip(self.event, self.kind, strict=True) if kind in APPLICATION_KINDS}
-        sends = [partner for partner, kind in zip(self.partner, self.kind, strict=True) if kind == SEND]
+        rows = zip(self.partner, self.kind, self.index, strict=True)
+        sends = [partner for partner, kind, index in rows if kind == SEND or (kind == COPIED and index is not None)]
         return {"count": len(events), "messages": len(sends), "unreceived": sends.count(-1)}
 
 
@@ -140,7 +141,7 @@ def _rises(values: Sequence[float]) -> bool:
 
 def _peer_indices(rows: EventRows) -> list[int | None]:
     return [
-        rows.index[partner] if partner >= 0 and kind in APPLICATION_KINDS else None
+        rows.index[partner] if partner >= 0 and kind in (*APPLICATION_KINDS, COPIED) else None
         for partner, kind in zip(rows.partner, rows.kind, strict=True)
     ]
 

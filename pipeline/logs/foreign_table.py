@@ -20,7 +20,9 @@ from sim.core.errors import InputError, brief, nearest
 from sim.document.validate import name_problem
 
 _AS_GIVEN = ("process", "kind", "channel", "label", "body", "snapshot_id", "state_size", "epoch")
+_AT_SOURCE = (*model.SENT, model.FULL, model.COPIED, model.RESENT, model.DROPPED)
 _AT_TARGET = (*model.RECEIVED, model.CHANNEL_CLOSED, model.RECORDED, model.BLOCKED, model.UNBLOCKED, model.ROOM)
+_WITH_INDEX = (model.RECORD, model.COPIED)  # besides application events: how many are inside; which send it is of
 
 
 def read_table(columns: Columns, where: Where) -> Reading:
@@ -95,7 +97,7 @@ class _TableReader:
         source, arrow, target = channel.partition("->")
         if not arrow or name_problem(source) or name_problem(target) or source == target:
             raise self._fail(row, f"channel {brief(channel)} is none; it joins two processes, as P1->P2 does")
-        own = source if kind in (*model.SENT, model.FULL) else target if kind in _AT_TARGET else process
+        own = source if kind in _AT_SOURCE else target if kind in _AT_TARGET else process
         if own != process:
             does = "sends on" if kind in model.SENT else "receives from"
             raise self._fail(
@@ -119,17 +121,17 @@ class _TableReader:
                 event = -1
             if kind == model.RECORD and given is not None and given > index:
                 raise self._fail(row, f"index is {given}, but {process} has recorded after {index} events")
+            if kind == model.COPIED and given is not None and given > index:
+                raise self._fail(row, f"index is {given}, but {process} has sent {index} events so far; name the send")
             if kind not in model.APPLICATION_KINDS or event < 0:
                 event = events
                 events += 1
             self.rows.event.append(event)
-            self.rows.index.append(
-                index if kind in model.APPLICATION_KINDS else given if kind == model.RECORD else None
-            )
+            self.rows.index.append(index if kind in model.APPLICATION_KINDS else given if kind in _WITH_INDEX else None)
 
     def _check_peer(self, row: int) -> None:
         given, partner = self.given["peer_index"][row], self.rows.partner[row]
-        if given is None or self.rows.kind[row] not in model.APPLICATION_KINDS:
+        if given is None or self.rows.kind[row] not in (*model.APPLICATION_KINDS, model.COPIED):
             return
         found = self.rows.index[partner] if partner >= 0 else None
         if given != found:
@@ -142,8 +144,8 @@ class _TableReader:
         ends = [row for row, kind in enumerate(self.rows.kind) if kind in (model.SEND, model.RECEIVE)]
         ids = self.given["message_id"]
         if any(ids[row] is not None for row in ends):
-            self._pair_ids(model.SEND, model.RECEIVE)
-            self._pair_ids(model.MARKER_SEND, model.MARKER_RECEIVE)
+            self._pair_ids(model.SEND, model.RECEIVE, copies=True)
+            self._pair_ids(model.MARKER_SEND, model.MARKER_RECEIVE, copies=False)
             self._pair_ids(model.CONTROL_SEND, model.CONTROL_RECEIVE)
             if all(isinstance(number, int) for number in ids if number is not None):
                 self.rows.message = ids
@@ -156,9 +158,12 @@ class _TableReader:
         known = self.processes() if senders else []
         self.unknown.update(f"{sender}->{other}" for sender in senders for other in known if other != sender)
 
-    def _pair_ids(self, send: str, receive: str) -> None:
+    def _pair_ids(self, send: str, receive: str, *, copies: bool | None = None) -> None:
+        """`copies`: whether the copies of these messages have an index (None: there are none)."""
         rows_of: dict[str, dict[Any, int]] = {send: {}, receive: {}}
         for row, (kind, number) in enumerate(zip(self.rows.kind, self.given["message_id"], strict=True)):
+            if kind == model.COPIED and copies == (self.rows.index[row] is not None):
+                kind = send
             if kind not in rows_of:
                 continue
             if number is None:
