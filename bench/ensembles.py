@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 ROUNDS = 3
 RUNS = 3_000
 WITH_FAULTS = 10_000
+FAULTS = {"crash": "0.005", "restart": "0.2", "sever": "0.002", "mend": "0.2", "lose": "0.01", "copy": "0.01"}
 CLICK = 1_000  # runs for the time from a click to the charts
 
 
@@ -157,7 +158,7 @@ def beside_faults(spark: SparkSession, runs: int = WITH_FAULTS) -> None:
     """Prints the runs per second of the same grid without and with faults at random, in Python, one after the other."""
     plain = {"processes": "8", "runs": str(runs), "events": NONE}
     speeds = []
-    for more in ({}, {"crash": "0.005", "restart": "0.2", "sever": "0.002", "mend": "0.2"}):
+    for more in ({}, FAULTS):
         of = Grid.read({**plain, **more})
         with new_store(of) as store:
             plan = plan_of(store, of)._replace(by_numba=False)
