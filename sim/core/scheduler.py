@@ -378,8 +378,9 @@ class Untimed(Scheduler):
         ]
 
     def _note_held(self, sent: Sequence[Message]) -> None:
-        """Without time, a delay has no meaning unless it holds the message."""
-        self._held.update(message.id for message in sent if self.delays.of(message) == math.inf)
+        """Without time, a delay has no meaning unless it holds the message. A copy has none of its own."""
+        drawn = (message for message in sent if message.origin is None)
+        self._held.update(message.id for message in drawn if self.delays.of(message) == math.inf)
 
 
 class Random(Untimed):

@@ -288,6 +288,15 @@ class TestByHand:
         lost = run(replace(scenario, scheduler=SchedulerChoice("manual", order=("act P1", "lose m"))))
         assert lost.final.queues[0] == []
 
+    def test_a_copy_draws_no_delay(self):
+        """It would be number 2 of its channel, which is held."""
+        scenario = one_message(
+            fault("copy", "m"), delays={MessageReference(None, "P1->P2", ordinal=2): HOLD},
+            scheduler=SchedulerChoice("manual", order=("act P1", "copy m")),
+        )  # fmt: skip
+        (enabled,) = all_choices(run(scenario), 2, 2)
+        assert [own.choice for own in enabled] == ["deliver P1->P2", "deliver P1->P2 #2"]
+
 
 class TestAtRandom:
     def test_a_greater_share_loses_the_same_messages_and_more(self):
