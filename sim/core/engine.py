@@ -253,13 +253,19 @@ class Engine:
         around = (*self._limited[process], *(own for own in state.processes[process].incoming if own.capacity))
         return [own for own in around if _is_full(state, own)]
 
+    def _whose_channels(self, state: State, action: Action) -> int:
+        """The number of a process around which an action may fill channels, or make room in them."""
+        message = on_its_way(state, action.reference) if isinstance(action, Lose | Copy) else None
+        return self.actor(action) if message is None else message.channel.source
+
     def _tell_full(self, state: State, process: int, before: Sequence[Channel], rows: list[Any]) -> None:
         """The rows of an action for the channels that it has filled, and for those in which it has made room."""
         after = self._full_around(state, process)
         changed = [(FULL, own) for own in after if own not in before]
         changed += [(ROOM, own) for own in before if own not in after]
         for kind, channel in changed:
-            rows += (self.processes[process], None, kind, channel.name, None, None, None, None, None)
+            who = channel.source_name if kind == FULL else channel.target_name
+            rows += (who, None, kind, channel.name, None, None, None, None, None)
 
     # ------------------------------------------------------------------ steps
 
@@ -305,7 +311,8 @@ class Engine:
         self._sent = sent
         if rows is not self._rows:
             self._rows, self.rules.emit = rows, rows.extend
-        full = self._full_around(state, self.actor(action)) if self.has_limits else ()
+        whose = self._whose_channels(state, action) if self.has_limits else -1
+        full = self._full_around(state, whose) if self.has_limits else ()
         awaited = self.awaited
         begin = len(rows) if awaited else 0
         kind = type(action)
@@ -335,7 +342,7 @@ class Engine:
             self.rules.drop_effects()
             raise
         if self.has_limits:
-            self._tell_full(state, self.actor(action), full, rows)
+            self._tell_full(state, whose, full, rows)
         if awaited:
             self._notice(rows, begin)
         return sent

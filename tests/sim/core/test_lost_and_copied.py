@@ -214,6 +214,18 @@ class TestRawNetwork:
             "S1:conservation": "1000 money recorded of 1000, copied 30",
         }
 
+    def test_a_loss_makes_room_in_a_full_channel_and_a_copy_fills_one(self):
+        """The channel holds two. 1 and its copy fill it from 2 to 3, where 1 is lost; P1 goes on then."""
+        scenario = system(
+            "P1 P2", script=(send("P1", "P2", 1, 1, label="a"), send("P1", "P2", 2.5, 2)), network=RAW,
+            delay=DelayRule("fixed", 9), faults=(fault("copy", "a", 2), fault("lose", "a", 3)),
+        )  # fmt: skip
+        own = replace(scenario, topology=replace(scenario.topology, capacity=(("P1->P2", 2),)))
+        told = [(row.kind, row.process, row.time) for row in rows_of(run(own), SEND, "full", "room")]
+        assert told[:5] == [
+            (SEND, "P1", 1), ("full", "P1", 2), ("room", "P2", 3), (SEND, "P1", 3), ("full", "P1", 3)
+        ]  # fmt: skip
+
     def test_what_waits_on_a_severed_channel_is_lost_and_what_waits_behind_it_comes(self):
         scenario = system(
             "P1 P2", script=(send("P1", "P2", 1, 1, label="a"), send("P1", "P2", 1.2, 2)), network=RAW,
