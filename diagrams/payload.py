@@ -352,6 +352,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "overtakes": flight.is_marker and execution.engine.algorithm.goes_ahead(flight.body),
                 "held": flight.receive is None and flight.lost is None and waits,
                 "lost": flight.lost.step if flight.lost and flight.receive is None else None,
+                "lost_time": flight.lost.time if flight.lost and flight.receive is None else None,
                 "lost_on_its_way": flight.lost is not None and flight.lost.process == flight.channel.source_name,
                 "copy": flight.copied is not None,
                 "named": _name_for_faults(flight, names[flight.id]),
@@ -367,23 +368,26 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
     return found
 
 
-def _is_as_it_is_sent(execution: Execution, action: Action, step: int) -> bool:
-    """Whether a message is lost or copied at the time at which it is sent."""
+def _is_seen_elsewhere(execution: Execution, action: Action, step: int) -> bool:
+    """Whether a message is lost or copied as it is sent, or its arrow ends in this step."""
     flight = find(execution, action.reference) if isinstance(action, Lose | Copy) else None
-    return flight is not None and flight.send.time == execution.times[step]
+    if flight is None:
+        return False
+    return flight.send.time == execution.times[step] or (flight.lost is not None and flight.lost.step == step)
 
 
 def _items(scene: Scene) -> list[dict[str, Any]]:
     """What the scenario plans and the user may change: script lines and initiations that happen in the window.
 
-    What is lost or copied as it is sent has no time of its own, and is left out. `since` is when the event happened
+    What is lost or copied as it is sent has no time of its own, and what is lost later has its handle at the end of
+    its arrow: both are left out. `since` is when the event happened
     that the item waits for (0 for none): its time is `since` + `at`.
     """
     scenario, execution = scene.execution.scenario, scene.execution
     found = []
     for item in execution.engine.agenda:
         step, action = execution.step_of_item.get(item.number), item.action
-        if step is None or not scene.first <= step <= scene.until or _is_as_it_is_sent(execution, action, step):
+        if step is None or not scene.first <= step <= scene.until or _is_seen_elsewhere(execution, action, step):
             continue
         key, number = scenario.place(item.number)
         planned = scenario.planned(item.number)

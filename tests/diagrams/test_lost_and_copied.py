@@ -74,9 +74,12 @@ def test_the_page_knows_which_message_a_fault_names() -> None:
     assert payload(scene())["events"]["copies"] == {1: 0}
 
 
-def test_what_is_lost_as_it_is_sent_has_no_handle_of_its_own_and_what_is_lost_later_has() -> None:
+def test_what_is_lost_for_good_has_its_handle_at_the_end_of_its_arrow_and_what_is_sent_again_has_another() -> None:
     kinds = [(item["fault"], item["at"]) for item in payload(scene())["items"] if item["kind"] == "fault"]
+    assert kinds == []
+    kinds = [(item["fault"], item["at"]) for item in payload(scene("fifo"))["items"] if item["kind"] == "fault"]
     assert kinds == [("20 is lost", 2.5), ("the marker of S2 is lost", 10.75)]
+    assert [own["lost_time"] for own in payload(scene())["messages"] if own["lost_on_its_way"]] == [2.5, 10.75]
 
 
 def test_a_slow_process_has_strokes_across_its_line() -> None:

@@ -280,7 +280,17 @@ def test_a_message_on_its_way_is_lost_now_and_for_good_on_a_raw_network(hand):
     hand.press(toolbar.get_by_role("button", name="Lose it"))
     assert hand.edits()[-1].startswith("the message sent at H is lost at ")
     assert "lost on its way" in page.locator(".cc-signs").inner_text()
-    assert page.get_by_role("slider", name="H->D is lost").count() == 1, "the loss has a handle of its own"
+    page.keyboard.press("Escape")
+    told = [hand.told("Loss of H->D on C21")]
+    assert "lost at" in hand.drag("Loss of H->D on C21", 1, 850)
+    told.append(hand.told("Loss of H->D on C21"))
+    hand.handle("Loss of H->D on C21").press("ArrowLeft")
+    hand.settle()
+    told.append(hand.told("Loss of H->D on C21"))
+    assert len({*told}) == 3 and all(own.startswith("lost at ") and own.endswith("sent at 736") for own in told)
+    hand.handle("Loss of H->D on C21").click()
+    hand.press(page.get_by_role("button", name="Do not lose it"))
+    assert "arrives at 873" in hand.told("Arrival of H->D on C21")
 
 
 def test_a_process_slows_down_from_the_menu_of_its_line_and_its_pace_is_edited(hand):

@@ -290,7 +290,8 @@ export class Handles {
   }
 
   drawAt(grip, time) {
-    if (grip.kind === "message") this.preview.message(this.manipulation.scene, grip.message, time);
+    if (grip.loss) this.preview.mark(grip.lane, time, `lost at ${plainNumber(time)}`);
+    else if (grip.kind === "message") this.preview.message(this.manipulation.scene, grip.message, time);
     else this.preview.item(this.manipulation.scene, grip.item, time);
   }
 
@@ -339,7 +340,7 @@ export class Handles {
   /** Later counts from the present value; earlier from where the message's own delay would put it. */
   nudge(grip, amount) {
     const asked = this.manipulation.pendingValues.of(grip.key);
-    const own = amount < 0 && grip.message ? grip.message.due : grip.value;
+    const own = amount < 0 && grip.message && !grip.loss ? grip.message.due : grip.value;
     const from = asked ?? own ?? Math.max(grip.least, stepAt(this.manipulation.scene, this.manipulation.step).time);
     this.moveTo(grip, from + amount);
   }
@@ -406,6 +407,8 @@ function isWithin({ x, y }, { left, top, right, bottom }) {
 /** The handle at a message's head: its arrival. `value` is when it arrives (null: never). */
 function messageGrip(scene, message) {
   const { id, reference, name, where, arrival, sent_time: sentTime } = message;
+  const loss = message.lost_on_its_way && message.faults.find(({ kind }) => kind === "lose");
+  if (loss) return lossGrip(scene, message, loss);
   const sent = `sent at ${plainNumber(sentTime)}`;
   const told = arrival == null ? `${neverInWords(message)}, ${sent}` : `arrives at ${plainNumber(arrival)}, ${sent}`;
   const waits = arrival != null && message.behind ? `, waits behind ${message.behind}` : "";
@@ -421,6 +424,25 @@ function messageGrip(scene, message) {
     label: scene.has_time ? `Arrival of ${name} ${where}` : `${name} ${where}`,
     told: told + waits,
     order: message.arrival_position ?? message.sent_position,
+  };
+}
+
+/** The handle where a message is lost on its way, which the scenario plans. */
+function lossGrip(scene, message, { item }) {
+  const { id, reference, name, where, lost_time: lostTime, sent_time: sentTime } = message;
+  return {
+    kind: "message",
+    key: JSON.stringify(reference),
+    id,
+    message,
+    loss: item,
+    lane: message.source,
+    position: null,
+    value: lostTime,
+    least: sentTime,
+    label: scene.has_time ? `Loss of ${name} ${where}` : `${name} ${where}`,
+    told: `lost at ${plainNumber(lostTime)}, sent at ${plainNumber(sentTime)}`,
+    order: message.sent_position,
   };
 }
 
@@ -463,8 +485,9 @@ export function itemLabel(item, events) {
   return `${item.kind === "send" ? "send" : "event"} ${name} at ${item.process}`;
 }
 
-/** The edit by which a message arrives, or an item happens, at `time`. */
+/** The edit by which a message arrives or is lost, or an item happens, at `time`. */
 function editOf(scene, grip, time) {
+  if (grip.loss) return { do: "change", item: grip.loss, at: twelveDigits(time) };
   if (grip.kind === "message") return { do: "delay", message: grip.message.reference, delay: delayFor(grip.message, time) };
   return { do: "change", item: grip.item.item, at: twelveDigits(Math.max(0, time - grip.item.since)) };
 }
