@@ -31,12 +31,9 @@ def _with(scenario: Scenario, table: Table) -> Scenario:
 
 
 def _without(scenario: Scenario) -> Scenario:
-    """Processes start the snapshots that it was asked for; delays of what only it sends or starts are dropped."""
-    asked = {start.snapshot for start in scenario.snapshots}
-    kept = {
-        own: delay
-        for own, delay in scenario.delays.items()
-        if own.kind != CONTROL and (own.snapshot is None or own.snapshot in asked)
-    }
-    alone = replace(scenario, coordinator=None, delays=kept)
+    """Processes start the snapshots that it was asked for; delays and faults of what only it starts are dropped."""
+    asked = {None, *(start.snapshot for start in scenario.snapshots)}
+    kept = {own: delay for own, delay in scenario.delays.items() if own.kind != CONTROL and own.snapshot in asked}
+    faults = tuple(own for own in scenario.faults if own.message is None or own.message.snapshot in asked)
+    alone = replace(scenario, coordinator=None, delays=kept, faults=faults)
     return replace(alone, snapshots=fitting_initiations(alone))

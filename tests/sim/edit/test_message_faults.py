@@ -106,3 +106,12 @@ def test_bad_edits_get_one_sentence() -> None:
 def test_an_edit_of_the_shipped_scenario_makes_it_whole() -> None:
     whole = run(edited_by(library.load("lost_and_copied"), {"do": "network", "layer": "fifo"}, 0.0))
     assert [process.state for process in whole.final.processes] == [795, 205]
+
+
+def test_without_its_coordinator_a_run_loses_no_marker_of_what_only_that_starts() -> None:
+    lose = {"do": "fault", "kind": "lose", "message": {**MARKER_12, "snapshot": "S2"}}
+    with_one = edited_by(base(), {"do": "coordinator", "on": True, "timeout": 20}, 0.0)
+    lost = edited_by(edited_by(with_one, lose, 0.0), {"do": "fault", "kind": "lose", "message": MARKER_12}, 0.0)
+    assert len(lost.faults) == 2
+    alone = edited_by(lost, {"do": "coordinator", "on": False}, 0.0)
+    assert [own.message and own.message.snapshot for own in alone.faults] == ["S1"]
