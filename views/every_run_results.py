@@ -21,7 +21,7 @@ from sim.explore.world import NO_FAULTS
 from views.chart_saving import save_menu
 from views.errors import complaining
 from views.every_run_tables import about_snapshots, checks_table, snapshots_table, wrong_runs
-from views.every_run_words import CHECKS, headline, how_far, system, takes_away, titles, together
+from views.every_run_words import CHECKS, headline, how_far, system, takes_away, titles, together, what_is_checked
 from views.exploring import MOST_DRAWN, Exploring, Result
 from views.opening import open_scenario
 from views.state_graph import state_graph
@@ -31,7 +31,6 @@ SEEM_ALIKE = (
     "States that read alike differ in the crashes or losses that are left, or in who had recorded when a message was "
     "sent."
 )
-NEVER_COMPLETE = " A snapshot whose marker is lost is never complete."
 
 
 def under_way(exploring: Exploring) -> None:
@@ -175,7 +174,6 @@ def _snapshots(exploring: Exploring, found: Result) -> None:
 def _checks(exploring: Exploring, found: Result) -> None:
     st.html(checks_table(found))
     if takes_away(found):
-        checked = f"Of a run with {takes_away(found)}, only complete snapshots are checked, and not for conservation."
-        st.caption(checked + (NEVER_COMPLETE if found.may.losses else ""))
+        st.caption(what_is_checked(found))
     for told in wrong_runs(found):
         st.html(told)

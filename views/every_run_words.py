@@ -74,6 +74,12 @@ def takes_away(found: Result) -> str:
     return " or ".join([*(["a crash"] if found.has_crashes else []), *(["a loss"] if found.may.losses else [])])
 
 
+def what_is_checked(found: Result) -> str:
+    """What is checked of a run in which something is taken away."""
+    told = f"Of a run with {takes_away(found)}, only complete snapshots are checked, and not for conservation."
+    return f"{told} A snapshot whose marker is lost is never complete." if found.may.losses else told
+
+
 def titles(checks: Iterable[str]) -> str:
     """Checks by their titles."""
     return ", ".join(CHECKS[check][0] for check in checks)

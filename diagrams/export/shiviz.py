@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from diagrams.scene import Scene
 from diagrams.view import View
 from sim.core.errors import InputError
-from sim.core.model import APPLICATION_KINDS, INTERNAL, RECEIVE, RECORD, SEND, Event
+from sim.core.model import APPLICATION_KINDS, COPIED, INTERNAL, RECEIVE, RECORD, SEND, Event
 
 TITLE = "ShiViz log"
 FOR = "For ShiViz, another viewer of executions: the whole run as a log with vector clocks."
@@ -33,7 +33,8 @@ Clock = dict[str, int]
 
 def export(scene: Scene, view: View) -> bytes:
     """The log in UTF-8, in the order of the run. Raises InputError where the clocks would not fit into memory."""
-    logged = [event for event in scene.execution.events if event.kind in APPLICATION_KINDS or event.kind == RECORD]
+    kinds = {*APPLICATION_KINDS, RECORD}
+    logged = [event for event in scene.execution.events if event.kind in kinds or event.kind == COPIED]
     if len(logged) * len(scene.lanes) > MOST_ENTRIES:
         raise InputError(
             f"a ShiViz log of {len(logged)} events of {len(scene.lanes)} processes would hold more than "
@@ -44,10 +45,14 @@ def export(scene: Scene, view: View) -> bytes:
 
 
 def _clocked(events: list[Event]) -> Iterator[tuple[Event, Clock]]:
-    """Each event with its vector clock; entries of 0 are left out."""
+    """Each event with its vector clock; entries of 0 are left out. A copy has the clock of its send."""
     now: dict[str, Clock] = {}
     sent: dict[int | None, Clock] = {}
+    of_send: dict[tuple[str, int | None], Clock] = {}
     for event in events:
+        if event.kind == COPIED:
+            sent[event.message_id] = of_send.get((event.process, event.index), {})
+            continue
         clock = dict(now.get(event.process, {}))
         if event.kind == RECEIVE:
             for process, count in sent[event.message_id].items():
@@ -55,7 +60,7 @@ def _clocked(events: list[Event]) -> Iterator[tuple[Event, Clock]]:
         clock[event.process] = clock.get(event.process, 0) + 1
         now[event.process] = clock
         if event.kind == SEND:
-            sent[event.message_id] = clock
+            sent[event.message_id] = of_send[event.process, event.index] = clock
         yield event, clock
 
 

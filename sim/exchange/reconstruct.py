@@ -2,7 +2,7 @@
 
 Running the scenario gives the same application events in the same order, and the same messages. A window may cut a
 message off: a message that is not received inside the window is held; a receive whose send is before the window becomes
-an internal event whose label says so.
+an internal event whose label says so. So does the receive of a copy.
 
 Labels. A scenario needs unique labels and at most one send or receive per event. An event keeps its label, shortened if
 necessary. If labels are equal, or an event with several partners becomes several events, its process and index in the
@@ -162,6 +162,7 @@ def _labels(
     part: Counter[tuple[str, int | None]] = Counter()
     here: Counter[str] = Counter()
     taken: set[str] = set()
+    sends = {(row.process, row.index) for row in rows if row.kind == SEND}
     for row, text in zip(rows, texts, strict=True):
         event = (row.process, row.index)
         here[row.process] += 1
@@ -170,7 +171,8 @@ def _labels(
         if partners[event] > 1:
             notes.append(f"{part[event]} of {partners[event]}")
         if row.kind == RECEIVE and row.message_id not in received:
-            notes.append(f"receives on {row.channel} what was sent before")
+            is_copy = ((row.channel or "").partition("->")[0], row.peer_index) in sends
+            notes.append(f"receives {'a copy' if is_copy else 'what was sent before'} on {row.channel}")
         is_bare = len(notes) == 1
         if is_bare and not text and here[row.process] == row.index:
             yield None

@@ -299,7 +299,7 @@ def test_a_process_slows_down_from_the_menu_of_its_line_and_its_pace_is_edited(h
     hand.press(page.get_by_role("menuitem", name="Slow down, 3 times at 560"))
     assert hand.edits() == ["P2 takes 3 times as long from 560 on"]
     hand.toolbar("P2 takes 3 times as long from now on").get_by_role("button", name="Edit").click()
-    page.get_by_label("times as long as usual:").fill("1.5")
+    page.get_by_label("slower by").fill("1.5")
     hand.press(page.get_by_role("button", name="Save"))
     assert hand.edits()[-1] == "P2 takes 1.5 times as long"
     page.mouse.click(*hand.at(1, 900))

@@ -231,7 +231,7 @@ def test_menu_of_a_line_adds_to_it(hand, entry, steps):
     before = hand.explorer.last
     hand.mouse.click(*hand.at(0, 560))
     menu = hand.page.get_by_role("menu", name=re.compile("Add to P1 at 56"))
-    assert menu.get_by_role("menuitem").count() == 7
+    assert menu.get_by_role("menuitem").count() == 8
     hand.press(menu.get_by_role("menuitem", name=entry))
     assert hand.explorer.last == before + steps
     assert len(hand.edits()) == 1

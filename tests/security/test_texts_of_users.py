@@ -36,6 +36,7 @@ OWN = {  # by page: words of our own sources only, or HTML in which the rest is 
     "every_run_results": {
         "_still(_depths_chart(exploring))", "about_snapshots(found)", "chart.how_to_read", "checks_table(found)",
         "file", "headline(found)", "label", "list(names)", "snapshots_table(found)", "told",
+        "what_is_checked(found)",
     },
     "expected_snaps": {"''.join(_table(comparison))"},
     "explore": {"sentence(YOURS_FOLLOWS)"},

@@ -18,7 +18,7 @@ export class ItemForm extends Popup {
       body: field("Body", this.body),
       to: field("to", this.target),
       process: field("at", this.process),
-      factor: field("times as long as usual:", this.factor),
+      factor: field("slower by", this.factor),
       time: field("Time", this.time),
     };
     this.waits = el("p", { class: "cc-quiet" });
