@@ -125,6 +125,8 @@ REASONS: Mapping[str, str] = {
     "been received, and only what has been received is recorded.",
     "on_its_way": "{message} is on its way in {channel}: sent {send} and not received. {source} has not recorded for "
     "{snapshot}.",
+    "lost_on_its_way": "{message} is lost: sent {send}, it was lost on its way (step {first}). What is lost is in no "
+    "recorded state.",
     "dropped": "{message} is lost: sent {send}, it came to {target} while that was down (step {first}). What is lost "
     "is in no recorded state.",
     "overtaken": "{message} is lost: sent {send}, before {source} recorded, but received "

@@ -193,9 +193,10 @@ def _fields(execution: Execution, snapshot: Snapshot, flight: Flight) -> dict[st
 
 def _reason(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:
     found = _reason_unless_lost(deciding, snapshot, flight)
-    if flight.lost is None or flight.receive is not None or found.case == "future":
+    if flight.lost is None or flight.receive is not None or found.case == "future" or found.recorded:
         return found
-    return Reason("dropped", False, flight.lost.step)
+    is_on_its_way = flight.lost.process == flight.channel.source_name
+    return Reason("lost_on_its_way" if is_on_its_way else "dropped", False, flight.lost.step)
 
 
 def _reason_unless_lost(deciding: DecidingRows, snapshot: str, flight: Flight) -> Reason:

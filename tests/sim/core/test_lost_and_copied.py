@@ -20,6 +20,7 @@ from sim.document.validate import validate
 from sim.document.writing import dumps
 from sim.explain.choices import all_choices
 from sim.explain.narration import sentences
+from sim.explain.reasons import explain
 from sim.run.cut_states import states_at_cuts
 from sim.run.execution import Execution, run
 from sim.run.fifo import due, held, waits_behind
@@ -239,6 +240,12 @@ class TestRawNetwork:
     def test_a_loss_makes_lai_yang_wait_for_ever(self):
         scenario = one_message(fault("lose", "m"), algorithm="lai_yang", snapshots=(start("P1", 2),))
         assert only_snapshot(run(scenario)).status == "recording"
+
+    def test_why_a_message_that_is_lost_on_its_way_is_in_no_state(self):
+        execution = run(one_message(fault("lose", "m"), algorithm="lai_yang", snapshots=(start("P1", 2),)))
+        assert explain(execution, only_snapshot(execution), 0) == (
+            "30 is lost: sent at m (step 1), it was lost on its way (step 2). What is lost is in no recorded state."
+        )
 
     def test_a_cut_has_the_copy_in_its_channel_and_no_lost_message(self):
         execution = run(one_message(fault("copy", "m"), fault("lose", "m")))

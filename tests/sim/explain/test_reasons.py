@@ -94,7 +94,7 @@ def test_the_two_deciding_steps_are_right(scenario: Scenario) -> None:
                 assert receive is None and (first, second) == (source, None) and send.step < first
             elif case == "ended":
                 assert snapshot.status in GIVEN_UP
-            elif case == "dropped":
+            elif case in ("dropped", "lost_on_its_way"):
                 assert receive is None and flight.lost and (first, second) == (flight.lost.step, None)
             else:
                 assert case == "on_its_way" and receive is None and source is None
