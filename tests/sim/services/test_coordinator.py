@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 
 from sim.core.delays import DelayRule
 from sim.core.errors import InputError
-from sim.core.model import DECISION, RECORD, SNAPSHOT_ABORTED, MessageReference
+from sim.core.model import DECISION, MARKER, RECORD, SNAPSHOT_ABORTED, MessageReference
+from sim.core.network import Network
+from sim.document.fault_rates import FaultRates
 from sim.document.files import parse_toml
 from sim.document.scenario import FaultLine, Scenario
 from sim.document.validate import validate
@@ -211,7 +213,10 @@ def test_rules_that_do_not_work_with_it():
 
 @st.composite
 def coordinated(draw: st.DrawFn) -> Scenario:
-    """A random system with random faults of processes and channels, and a coordinator."""
+    """A random system with random faults of processes, channels and messages, and a coordinator.
+
+    The network has its FIFO layer: without it, the rules of Chandy and Lamport promise nothing.
+    """
     base = draw(scenarios())
     base = replace(base, snapshots=(), faults=(), delays={}, algorithm="chandy_lamport", algorithm_parameters={})
     times = st.integers(0, 60).map(lambda n: n / 2)
@@ -223,6 +228,18 @@ def coordinated(draw: st.DrawFn) -> Scenario:
     for channel in base.channels[:3]:
         cuts = sorted(draw(st.lists(times, max_size=2, unique=True)))
         faults += [FaultLine(("sever", "mend")[n % 2], None, (channel.name,), at) for n, at in enumerate(cuts)]
+    is_timed = base.scheduler.kind != "tick"  # which has no messages to lose
+    kinds = st.sampled_from(["lose", "copy"])
+    for name in draw(st.lists(st.sampled_from(base.processes), max_size=2, unique=True)) if is_timed else ():
+        send = MessageReference(label=f"{name}.{draw(st.integers(1, 4))}")
+        faults += [
+            FaultLine("slow", name, at=draw(times), factor=draw(st.sampled_from([0.5, 4.0]))),
+            FaultLine(draw(kinds), at=draw(times), message=send),
+        ]
+    for channel in base.channels[:2] if is_timed else ():
+        marker = MessageReference(None, channel.name, MARKER, f"S{draw(st.integers(1, 3))}")
+        faults.append(FaultLine(draw(kinds), message=marker))
+    rates = FaultRates(lose=0.1, copy=0.1) if is_timed and draw(st.booleans()) else FaultRates()
     settings = {
         "timeout": draw(st.sampled_from([2.0, 5.0, 20.0])), "retries": draw(st.integers(0, 2)),
         "minimum_pause": draw(st.sampled_from([0.0, 3.0])), "most_concurrent": draw(st.integers(1, 3)),
@@ -236,7 +253,7 @@ def coordinated(draw: st.DrawFn) -> Scenario:
     )
     scenario = replace(
         base, control_delay=delay(draw(st.sampled_from([0.0, 0.5]))), coordinator=settings, faults=tuple(faults),
-        snapshots=asked,
+        snapshots=asked, fault_rates=rates, network=Network(resend=draw(st.sampled_from([1.0, 6.0]))),
     )  # fmt: skip
     try:
         validate(scenario)
