@@ -511,11 +511,16 @@ function selectionIn(selection, { scene, events }, newScene, newEvents) {
   return null;
 }
 
-/** A button or radio that was clicked by mouse loses the focus, so that the keys step the run again. */
+/** A button or radio that was clicked by mouse loses the focus, so that the keys step the run again. It does so before the
+ * next key at the latest: what that key gives the focus to keeps it. */
 function returnFocus(event) {
   if (event.detail === 0) return; // pressed by keyboard: the focus stays
-  setTimeout(() => {
+  const act = () => {
+    clearTimeout(timer);
+    window.removeEventListener("keydown", act, true);
     const focused = document.activeElement;
     if (focused?.matches(".cc :is(button, [type=radio])")) focused.blur();
-  });
+  };
+  const timer = setTimeout(act);
+  window.addEventListener("keydown", act, true);
 }

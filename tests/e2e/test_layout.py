@@ -70,6 +70,24 @@ def test_a_narrow_page_keeps_the_way_through_the_steps_in_sight_and_folds_its_to
     assert page.evaluate("document.activeElement.className") == "cc-unfold"
 
 
+CLICKED_AND_ESCAPED = """async () => {
+  const button = document.querySelector(".cc-unfold");
+  button.focus();
+  button.dispatchEvent(new MouseEvent("click", { bubbles: true, detail: 1 }));
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", bubbles: true }));
+  await new Promise((done) => setTimeout(done, 50));
+  return [button.getAttribute("aria-expanded"), document.activeElement.className];
+}"""
+
+
+def test_escape_right_after_a_click_gives_the_focus_back_for_good(fresh_explorer):
+    """A button that was clicked loses the focus a moment later; what Escape gives back then, it does not lose."""
+    page = fresh_explorer.page
+    page.set_viewport_size({"width": 640, "height": 360})
+    page.wait_for_function(RESIZED)
+    assert page.evaluate(CLICKED_AND_ESCAPED) == ["false", "cc-unfold"]
+
+
 def test_the_wheel_scrolls_a_page_that_scrolls_and_zooms_one_that_does_not(fresh_explorer):
     page = fresh_explorer.page
     zoomed = page.locator(".cc-diagram[data-zoomed]")
