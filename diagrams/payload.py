@@ -9,7 +9,7 @@ window; all else is of the whole run.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -305,10 +305,9 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
 
     `earliest` is when one could arrive at the soonest, from which its `delay` counts; `due` when it would arrive by
     its own delay alone (None: never). `freed` is when the channel is open for it again (None: never; 0 where it was not
-    blocked). `behind` names the message that holds it back on a FIFO channel. `named` is how a fault names it, and
-    `faults` what the scenario plans to be lost or copied of it. `reasons`
-    says of each snapshot whether it has recorded this message and why, over the steps: a list of
-    [step, case, recorded, first, second], as in sim/explain/reasons.py.
+    blocked). `behind` names the message that holds it back on a FIFO channel. `reasons` says of each snapshot
+    whether it has recorded this message and why, over the steps: a list of [step, case, recorded, first, second], as in
+    sim/explain/reasons.py.
     """
     execution = scene.execution
     own, behind = references(execution), waits_behind(execution)
@@ -351,12 +350,7 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
                 "freed": freed.get(flight.id, 0.0),
                 "overtakes": flight.is_marker and execution.engine.algorithm.goes_ahead(flight.body),
                 "held": flight.receive is None and flight.lost is None and waits,
-                "lost": flight.lost.step if flight.lost and flight.receive is None else None,
-                "lost_time": flight.lost.time if flight.lost and flight.receive is None else None,
-                "lost_on_its_way": flight.lost is not None and flight.lost.process == flight.channel.source_name,
-                "copy": flight.copied is not None,
-                "named": _name_for_faults(flight, names[flight.id]),
-                "faults": [fault for name in names[flight.id] for fault in planned.get(name, ())],
+                **_fate(flight, names[flight.id], planned),
                 "behind": scene.whole_run.words.label(execution.flights[behind[flight.id]])
                 if flight.id in behind
                 else None,
@@ -366,6 +360,24 @@ def _messages(scene: Scene) -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _fate(
+    flight: Flight, names: Sequence[MessageReference], planned: Mapping[MessageReference, Sequence[dict[str, Any]]]
+) -> dict[str, Any]:
+    """When and where a message is lost, and whether it is a copy.
+
+    `named` is how a fault names it, and `faults` what the scenario plans to be lost or copied of it.
+    """
+    lost = flight.lost if flight.receive is None else None
+    return {
+        "lost": lost and lost.step,
+        "lost_time": lost and lost.time,
+        "lost_on_its_way": lost is not None and lost.process == flight.channel.source_name,
+        "copy": flight.copied is not None,
+        "named": _name_for_faults(flight, names),
+        "faults": [fault for name in names for fault in planned.get(name, ())],
+    }
 
 
 def _is_seen_elsewhere(execution: Execution, action: Action, step: int) -> bool:

@@ -50,7 +50,7 @@ def whose(execution: Execution, fault: Fault) -> str:
 
 
 def choice_in_words(execution: Execution, fault: Fault) -> str:
-    """`P2 crashes`, `P2 starts again`, `C12 and C21 are severed`, `P2 becomes 3 times as slow`, `H->D is lost`."""
+    """`P2 crashes`, `P2 starts again`, `C12 and C21 are severed`, `H->D is lost`."""
     if isinstance(fault, Slow):
         return f"{whose(execution, fault)} {_slow(fault.factor)}"
     if isinstance(fault, Lose | Copy):

@@ -183,10 +183,11 @@ class NetworkRules {
   constructor(submit) {
     this.submit = submit;
     this.layer = el("select", { onchange: () => submit({ do: "network", layer: this.layer.value }) });
-    fillMenu(this.layer, [["fifo", "with a FIFO layer: sent again, copies dropped"], ["raw", "raw: lost is lost, copies arrive, no order"]]);
+    fillMenu(this.layer, [["fifo", "has a FIFO layer"], ["raw", "is raw"]]);
+    this.what = el("span", { class: "cc-quiet" });
     this.resend = el("input", { type: "number", min: 0, step: "any", required: true, onchange: () => this.send() });
     this.after = el("span", { class: "cc-row" }, field("Sent again after", this.resend), el("span", { class: "cc-quiet" }, "time units"));
-    this.node = el("div", { class: "cc-row" }, field("The network", this.layer), this.after);
+    this.node = el("div", { class: "cc-row" }, field("The network", this.layer), this.what, this.after);
   }
 
   send() {
@@ -197,6 +198,7 @@ class NetworkRules {
   show({ channels, network, has_time: hasTime, whole_times: isOfTicks }) {
     this.node.hidden = !channels.length || isOfTicks; // the tick scheduler loses nothing
     this.layer.value = network.layer;
+    setText(this.what, network.layer === "raw" ? "what is lost is lost, copies arrive, and all in any order" : "what is lost is sent again, and copies are dropped");
     this.resend.value = plainNumber(network.resend);
     this.after.hidden = network.layer !== "fifo" || !hasTime;
   }
